@@ -1,0 +1,192 @@
+use super::{OpError, Real, failed, mismatch, or_panic, real, try_dropout, try_scale};
+use crate::{dims::same, mask::AttentionMask};
+use dfdx::{
+    shapes::{Axes4, Axis, ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryGt, TryMatMul},
+};
+
+/// What becomes of the logit of a key that the mask hides.
+///
+/// The two agree, unless a query sees no key at all: then [`Lowest`](Self::Lowest) attends to all
+/// keys alike, and [`Minus`](Self::Minus) as if there were no mask. Neither gives a NaN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaskedLogit {
+    /// It becomes the lowest finite number (*The Typed Transformer*).
+    Lowest,
+    /// It is made smaller by this much (*Another annotated transformer*, by 10,000).
+    Minus(f64),
+}
+
+/// `softmax(q kᵀ / √QKDim)`, hidden keys aside: how much each query attends to each key (the
+/// post's `dot_product_attention_weights`, appendix).
+///
+/// `(B, H, Q, QKDim), (B, H, K, QKDim), mask (B, Q, K) -> (B, H, Q, K)`
+///
+/// # Panics
+/// If two sizes of a dimension differ or the device fails; [`try_attention_weights`] returns the
+/// error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen = 3; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.tensor(vec![1.0]);
+/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> = device.tensor(vec![5.0, 5.0, 9.0]);
+/// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
+/// let weights = attention_weights(query, key, &mask, MaskedLogit::Lowest);
+/// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
+/// ```
+#[track_caller]
+pub fn attention_weights<
+    B: Dim,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    masked: MaskedLogit,
+) -> Tensor<(B, H, Q, K), E, D, T> {
+    or_panic(try_attention_weights(query, key, mask, masked))
+}
+
+/// Fallible [`attention_weights`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+pub fn try_attention_weights<
+    B: Dim,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    masked: MaskedLogit,
+) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
+    const OP: &str = "attention weights";
+    let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) =
+        (*query.shape(), *key.shape());
+    let (mask_batch, mask_queries, mask_keys) = mask.shape();
+    same("the query", batch, "the key", key_batch).map_err(mismatch(OP))?;
+    same("the query", heads, "the key", key_heads).map_err(mismatch(OP))?;
+    same("the query", batch, "the mask", mask_batch).map_err(mismatch(OP))?;
+    same("the query", queries, "the mask", mask_queries).map_err(mismatch(OP))?;
+    same("the key", keys, "the mask", mask_keys).map_err(mismatch(OP))?;
+
+    let query = try_scale(query, 1.0 / (QKDim::SIZE as f64).sqrt())?;
+    let define = || {
+        let logits = query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?)?;
+        let shape = *logits.shape();
+        let visible: Vec<E> = mask
+            .as_slice()
+            .iter()
+            .map(|&v| real(f64::from(v)))
+            .collect();
+        let visible = logits
+            .device()
+            .try_tensor_from_vec(visible, mask.shape())?
+            .try_gt(real::<E>(0.5))?
+            .try_broadcast_like::<_, Axis<1>>(&shape)?;
+        let hidden = match masked {
+            MaskedLogit::Lowest => {
+                let lowest = logits
+                    .device()
+                    .try_tensor_from_vec(vec![E::min_value()], ())?;
+                lowest.retaped::<T>().try_broadcast_like(&shape)?
+            }
+            MaskedLogit::Minus(amount) => logits.retaped::<T>().try_add(real::<E>(-amount))?,
+        };
+        visible.try_choose(logits, hidden)?.try_softmax::<Axis<3>>()
+    };
+    define().map_err(failed::<D::Err>(OP))
+}
+
+/// `softmax(q kᵀ / √QKDim) v`: the values that each query attends to (the post's
+/// `dot_product_attention`, appendix; [*Attention Is All You
+/// Need*](https://arxiv.org/abs/1706.03762), 3.2.1).
+///
+/// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K) -> (B, H, Q, VODim)`
+///
+/// In training, each attention weight is dropped with probability `dropout`.
+///
+/// # Panics
+/// If two sizes of a dimension differ or the device fails; [`try_attention`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub VODim = 2; pub QLen = 1; pub KLen = 3; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.tensor(vec![1.0]);
+/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> = device.tensor(vec![5.0, 5.0, 9.0]);
+/// let value: Tensor<(Batch, NumHeads, KLen, VODim), f32, Cpu> =
+///     device.tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
+/// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
+/// let attended: Tensor<(Batch, NumHeads, QLen, VODim), f32, Cpu> =
+///     attention(query, key, value, &mask, MaskedLogit::Lowest, 0.0);
+/// assert_eq!(attended.as_vec(), [2.0, 20.0]);
+/// ```
+#[track_caller]
+pub fn attention<
+    B: Dim,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    value: Tensor<(B, H, K, VODim), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    masked: MaskedLogit,
+    dropout: f64,
+) -> Tensor<(B, H, Q, VODim), E, D, T> {
+    or_panic(try_attention(query, key, value, mask, masked, dropout))
+}
+
+/// Fallible [`attention`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+pub fn try_attention<
+    B: Dim,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    value: Tensor<(B, H, K, VODim), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    masked: MaskedLogit,
+    dropout: f64,
+) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
+    const OP: &str = "attention";
+    let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) =
+        (*key.shape(), *value.shape());
+    same("the key", batch, "the value", value_batch).map_err(mismatch(OP))?;
+    same("the key", heads, "the value", value_heads).map_err(mismatch(OP))?;
+    same("the key", keys, "the value", value_keys).map_err(mismatch(OP))?;
+    let weights = try_dropout(try_attention_weights(query, key, mask, masked)?, dropout)?;
+    weights.try_matmul(value).map_err(failed(OP))
+}

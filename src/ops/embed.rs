@@ -1,0 +1,55 @@
+use super::{OpError, Real, failed, or_panic};
+use crate::tokens::TokenIds;
+use dfdx::{
+    shapes::{ConstDim, Dim},
+    tensor::{PutTape, Tape, Tensor},
+    tensor_ops::{Device, GatherTo},
+};
+
+/// The rows of `table` that belong to the tokens.
+///
+/// `(V, M), (B, S) ids of V -> (B, S, M)`
+///
+/// `tape` starts the record of operations for the gradients: `NoneTape` for no record,
+/// `OwnedTape::default()` for one.
+///
+/// # Panics
+/// If the device fails; [`try_embed`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let table: Tensor<(VocabSize, EmbedDim), f32, Cpu> =
+///     device.tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let ids = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen))?;
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = embed(&table, &ids, NoneTape);
+/// assert_eq!(x.as_vec(), [2.0, 2.1, 0.0, 0.1]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[track_caller]
+pub fn embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    table: &Tensor<(V, M), E, D>,
+    ids: &TokenIds<B, S, V>,
+    tape: T,
+) -> Tensor<(B, S, M), E, D, T> {
+    or_panic(try_embed(table, ids, tape))
+}
+
+/// Fallible [`embed`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    table: &Tensor<(V, M), E, D>,
+    ids: &TokenIds<B, S, V>,
+    tape: T,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    let define = || {
+        let ids: Tensor<_, usize, D> = table
+            .device()
+            .try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
+        table.clone().put_tape(tape).try_gather(ids)
+    };
+    define().map_err(failed::<D::Err>("embed"))
+}

@@ -1,0 +1,117 @@
+use super::{OpError, Real, failed, or_panic};
+use crate::dims::Product;
+use dfdx::{
+    shapes::{Axes4, ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, PermuteTo, ReshapeTo},
+};
+
+/// Splits a projection into heads (the post's `_project`, second half).
+///
+/// `(B, S, Product<H, HeadDim>) -> (B, H, S, HeadDim)`
+///
+/// No size is checked: a dimension of `H` times `HeadDim` elements is one that is called so.
+///
+/// # Panics
+/// If the device fails; [`try_split_heads`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
+/// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0]);
+/// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> = split_heads(x);
+/// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
+/// ```
+#[track_caller]
+pub fn split_heads<
+    B: Dim,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
+) -> Tensor<(B, H, S, HeadDim), E, D, T> {
+    or_panic(try_split_heads(input))
+}
+
+/// Fallible [`split_heads`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_split_heads<
+    B: Dim,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
+) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    let (batch, len, _) = *input.shape();
+    let define = || {
+        input
+            .try_reshape_like(&(batch, len, H::default(), HeadDim::default()))?
+            .try_permute::<_, Axes4<0, 2, 1, 3>>()
+    };
+    define().map_err(failed::<D::Err>("split heads"))
+}
+
+/// Puts the heads side by side again: the inverse of [`split_heads`].
+///
+/// `(B, H, S, HeadDim) -> (B, S, Product<H, HeadDim>)`
+///
+/// # Panics
+/// If the device fails; [`try_merge_heads`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 2; pub Batch = 1; }
+/// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 2.0, 10.0, 20.0]);
+/// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = merge_heads(heads);
+/// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
+/// ```
+#[track_caller]
+pub fn merge_heads<
+    B: Dim,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    heads: Tensor<(B, H, S, HeadDim), E, D, T>,
+) -> Tensor<(B, S, Product<H, HeadDim>), E, D, T> {
+    or_panic(try_merge_heads(heads))
+}
+
+/// Fallible [`merge_heads`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_merge_heads<
+    B: Dim,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    heads: Tensor<(B, H, S, HeadDim), E, D, T>,
+) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+    let (batch, _, len, _) = *heads.shape();
+    let define = || {
+        heads
+            .try_permute::<_, Axes4<0, 2, 1, 3>>()?
+            .try_reshape_like(&(batch, len, Product::default()))
+    };
+    define().map_err(failed::<D::Err>("merge heads"))
+}

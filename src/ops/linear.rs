@@ -1,0 +1,70 @@
+use super::{OpError, Real, failed, or_panic};
+use dfdx::{
+    shapes::{Axes2, ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, Device, PermuteTo, TryAdd, TryMatMul},
+};
+
+/// `x Wᵀ + b`: a linear map of every position.
+///
+/// `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`
+///
+/// # Panics
+/// If the device fails; [`try_linear`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub HiddenDim = 3; pub SeqLen = 1; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
+/// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> =
+///     device.tensor(vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+/// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = linear(x, &weight, None);
+/// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
+/// ```
+#[track_caller]
+pub fn linear<
+    B: Dim,
+    S: Dim,
+    InDim: ConstDim,
+    OutDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<(B, S, InDim), E, D, T>,
+    weight: &Tensor<(OutDim, InDim), E, D>,
+    bias: Option<&Tensor<(OutDim,), E, D>>,
+) -> Tensor<(B, S, OutDim), E, D, T> {
+    or_panic(try_linear(input, weight, bias))
+}
+
+/// Fallible [`linear`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_linear<
+    B: Dim,
+    S: Dim,
+    InDim: ConstDim,
+    OutDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<(B, S, InDim), E, D, T>,
+    weight: &Tensor<(OutDim, InDim), E, D>,
+    bias: Option<&Tensor<(OutDim,), E, D>>,
+) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
+    let (batch, len, _) = *input.shape();
+    let define = || {
+        let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
+        let Some(bias) = bias else { return Ok(output) };
+        let shape = (batch, len, OutDim::default());
+        output.try_add(
+            bias.retaped::<T>()
+                .try_broadcast_like::<_, Axes2<0, 1>>(&shape)?,
+        )
+    };
+    define().map_err(failed::<D::Err>("linear"))
+}

@@ -1,0 +1,154 @@
+use super::{OpError, Real, failed, mismatch, or_panic, real};
+use crate::dims::{AtMost, Even, same};
+use dfdx::{
+    shapes::{Axis, ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, Device, GatherTo, TryAdd},
+};
+
+/// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
+///
+/// `(MaxSeqLen, M) -> (S, M)`, for an `S` that is at most `MaxSeqLen` by type.
+///
+/// # Panics
+/// If the device fails; [`try_learned_positions`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub MaxSeqLen = 3; pub EmbedDim = 2; pub SeqLen <= MaxSeqLen; }
+/// let table: Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1]);
+/// let rows: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+///     learned_positions(&table, SeqLen::new(2)?);
+/// assert_eq!(rows.as_vec(), [0.0, 0.1, 1.0, 1.1]);
+/// # Ok::<(), DimError>(())
+/// ```
+#[track_caller]
+pub fn learned_positions<
+    S: AtMost<MaxSeqLen>,
+    MaxSeqLen: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    table: &Tensor<(MaxSeqLen, M), E, D>,
+    len: S,
+) -> Tensor<(S, M), E, D, T> {
+    or_panic(try_learned_positions(table, len))
+}
+
+/// Fallible [`learned_positions`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_learned_positions<
+    S: AtMost<MaxSeqLen>,
+    MaxSeqLen: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    table: &Tensor<(MaxSeqLen, M), E, D>,
+    len: S,
+) -> Result<Tensor<(S, M), E, D, T>, OpError> {
+    let define = || {
+        let rows: Tensor<_, usize, D> = table
+            .device()
+            .try_tensor_from_vec((0..len.size()).collect(), (len,))?;
+        table.retaped::<T>().try_gather(rows)
+    };
+    define().map_err(failed::<D::Err>("learned positions"))
+}
+
+/// Positions as sines and cosines of falling frequency ([*Attention Is All You
+/// Need*](https://arxiv.org/abs/1706.03762), 3.5; *Another annotated transformer*, "Positional
+/// encoding").
+///
+/// `-> (S, M)`: row `i` holds `sin(i / 10000^(2j/M))` in column `2j` and the cosine of the same angle
+/// in column `2j + 1`, so `M` must be even.
+///
+/// # Panics
+/// If the device fails; [`try_sinusoidal_positions`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 2; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
+/// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
+/// ```
+#[track_caller]
+pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
+    device: &D,
+    len: S,
+    width: M,
+) -> Tensor<(S, M), E, D> {
+    or_panic(try_sinusoidal_positions(device, len, width))
+}
+
+/// Fallible [`sinusoidal_positions`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
+    device: &D,
+    len: S,
+    width: M,
+) -> Result<Tensor<(S, M), E, D>, OpError> {
+    let table = (0..len.size())
+        .flat_map(|position| {
+            (0..M::SIZE).map(move |column| {
+                let pair = (column - column % 2) as f64;
+                let angle = position as f64 / 10_000f64.powf(pair / M::SIZE as f64);
+                real(if column % 2 == 0 {
+                    angle.sin()
+                } else {
+                    angle.cos()
+                })
+            })
+        })
+        .collect();
+    device
+        .try_tensor_from_vec(table, (len, width))
+        .map_err(failed("sinusoidal positions"))
+}
+
+/// `x + p`: the same positions added to every sequence of the batch.
+///
+/// `(B, S, M), (S, M) -> (B, S, M)`
+///
+/// # Panics
+/// If two sizes of `S` differ or the device fails; [`try_add_positions`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let positions: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(add_positions(x, positions).as_vec(), [11.0, 22.0, 13.0, 24.0]);
+/// ```
+#[track_caller]
+pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    positions: Tensor<(S, M), E, D, T>,
+) -> Tensor<(B, S, M), E, D, T> {
+    or_panic(try_add_positions(input, positions))
+}
+
+/// Fallible [`add_positions`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of `S` differ; [`OpError::Device`] if the device fails.
+pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    positions: Tensor<(S, M), E, D, T>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    const OP: &str = "add positions";
+    let shape = *input.shape();
+    same("the input", shape.1, "the positions", positions.shape().0).map_err(mismatch(OP))?;
+    let define = || input.try_add(positions.try_broadcast_like::<_, Axis<0>>(&shape)?);
+    define().map_err(failed::<D::Err>(OP))
+}

@@ -1,0 +1,49 @@
+use super::{OpError, Real, failed, mismatch, or_panic};
+use crate::dims::same;
+use dfdx::{
+    shapes::{ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, TryAdd},
+};
+
+/// `x + f(x)`: what goes into a sublayer added to what comes out of it.
+///
+/// `(B, S, M), (B, S, M) -> (B, S, M)`
+///
+/// # Panics
+/// If two sizes of `B` or of `S` differ or the device fails; [`try_residual`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch; }
+/// let device = Cpu::default();
+/// let batch = |rows| device.zeros_like(&(Batch::new(rows), SeqLen, EmbedDim));
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = batch(3);
+/// assert_eq!(residual(x.clone(), batch(3)).as_vec(), [0.0; 6]);
+/// assert_eq!(
+///     try_residual(x, batch(4)).unwrap_err().to_string(),
+///     "residual: `Batch` is 3 in the sublayer's input and 4 in its output",
+/// );
+/// ```
+#[track_caller]
+pub fn residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    output: Tensor<(B, S, M), E, D, T>,
+) -> Tensor<(B, S, M), E, D, T> {
+    or_panic(try_residual(input, output))
+}
+
+/// Fallible [`residual`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of `B` or of `S` differ; [`OpError::Device`] if the device fails.
+pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    output: Tensor<(B, S, M), E, D, T>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    const OP: &str = "residual";
+    let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
+    same("the sublayer's input", batch, "its output", out_batch).map_err(mismatch(OP))?;
+    same("the sublayer's input", len, "its output", out_len).map_err(mismatch(OP))?;
+    input.try_add(output).map_err(failed(OP))
+}

@@ -1,0 +1,339 @@
+//! Tokens: the door through which data enters (*The Typed Transformer*, "Python typing
+//! preliminaries").
+//!
+//! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`. [`TokenIds`] is a batch of them. Both are made only by
+//! constructors that check every id, so past them no id is out of range and none is checked again.
+
+use crate::dims::{ConstDim, Dim, LessThan, name};
+use dfdx::shapes::Const;
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+/// What can be wrong with tokens.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// An id is not below the size of its vocabulary.
+    #[error("token {id} at position {index} is outside `{vocab}`, which has {vocab_size} tokens")]
+    OutOfVocabulary {
+        /// Position of the id among those given, from 0; for a batch, in row-major order.
+        index: usize,
+        /// The id.
+        id: usize,
+        /// Name of the vocabulary.
+        vocab: String,
+        /// Its size.
+        vocab_size: usize,
+    },
+    /// A row has more tokens than the sequence length.
+    #[error("row {row} has {len} tokens, but `{dim}` is {max}")]
+    RowTooLong {
+        /// The row, from 0.
+        row: usize,
+        /// Its number of tokens.
+        len: usize,
+        /// Name of the sequence length.
+        dim: String,
+        /// Size of the sequence length.
+        max: usize,
+    },
+    /// The number of rows, or of ids, is not that of the dimensions.
+    #[error("{found} {what} given, but {dims} takes {expected}")]
+    WrongCount {
+        /// What was counted: rows or ids.
+        what: &'static str,
+        /// The dimensions, with their sizes.
+        dims: String,
+        /// How many they take.
+        expected: usize,
+        /// How many came.
+        found: usize,
+    },
+}
+
+/// An integer in `[0, N::SIZE)`: a token of the vocabulary `N`, a position, a class.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 28; }
+///
+/// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+/// assert_eq!(Fin::<VocabSize>::new(27), Ok(PAD));
+/// assert_eq!(
+///     Fin::<VocabSize>::new(28).unwrap_err().to_string(),
+///     "token 28 at position 0 is outside `VocabSize`, which has 28 tokens",
+/// );
+/// ```
+pub struct Fin<N> {
+    value: usize,
+    bound: PhantomData<fn() -> N>,
+}
+
+impl<N: ConstDim> Fin<N> {
+    /// Checks that `value` is below `N::SIZE`.
+    ///
+    /// # Errors
+    /// [`TokenError::OutOfVocabulary`].
+    pub fn new(value: usize) -> Result<Self, TokenError> {
+        Self::at(0, value)
+    }
+
+    /// The literal `VALUE`, checked by the compiler.
+    ///
+    /// ```compile_fail
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; }
+    /// const PAD: Fin<VocabSize> = Fin::literal::<28>();
+    /// ```
+    pub const fn literal<const VALUE: usize>() -> Self
+    where
+        Const<VALUE>: LessThan<N>,
+    {
+        Self {
+            value: VALUE,
+            bound: PhantomData,
+        }
+    }
+
+    /// All values from 0 to `N::SIZE - 1`.
+    ///
+    /// ```
+    /// use typed_transformer::{dims::Const, tokens::Fin};
+    /// assert_eq!(Fin::<Const<3>>::all().map(Fin::value).collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..N::SIZE).map(|value| Self {
+            value,
+            bound: PhantomData,
+        })
+    }
+
+    fn at(index: usize, value: usize) -> Result<Self, TokenError> {
+        if value >= N::SIZE {
+            return Err(TokenError::OutOfVocabulary {
+                index,
+                id: value,
+                vocab: name::<N>(),
+                vocab_size: N::SIZE,
+            });
+        }
+        Ok(Self {
+            value,
+            bound: PhantomData,
+        })
+    }
+}
+
+impl<N> Fin<N> {
+    /// The integer.
+    pub const fn value(self) -> usize {
+        self.value
+    }
+}
+
+// Derives would ask the same of `N`, which is only a name here.
+impl<N> Clone for Fin<N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<N> Copy for Fin<N> {}
+impl<N> PartialEq for Fin<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+impl<N> Eq for Fin<N> {}
+impl<N> fmt::Debug for Fin<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+/// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`).
+///
+/// It knows which of its tokens are padding, if any, so that no model can be given a batch and
+/// another batch's padding. It lives in the host's memory; the op that reads it moves it to the
+/// device.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 28; pub SrcLen; pub Batch; }
+/// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+///
+/// let word = |ids: &[usize]| ids.iter().map(|&id| Fin::new(id)).collect::<Result<Vec<_>, _>>();
+/// let rows = [word(&[7, 4, 24])?, word(&[12, 0])?];
+/// let ids = TokenIds::padded(&rows, PAD, (Batch::new(2), SrcLen::new(4)))?;
+/// assert_eq!(format!("{ids:?}"), "TokenIds (Batch=2, SrcLen=4) of VocabSize=28 [[7, 4, 24, 27], [12, 0, 27, 27]]");
+/// # Ok::<(), TokenError>(())
+/// ```
+pub struct TokenIds<Batch, SeqLen, VocabSize> {
+    ids: Arc<[usize]>,
+    pad: Option<Fin<VocabSize>>,
+    shape: (Batch, SeqLen),
+}
+
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
+    /// Rows of tokens of different lengths, each filled up with `pad` to `SeqLen`.
+    ///
+    /// Every `pad` in the rows counts as padding too.
+    ///
+    /// # Errors
+    /// [`TokenError::WrongCount`] if there are not `Batch` rows; [`TokenError::RowTooLong`] if a row
+    /// is longer than `SeqLen`.
+    pub fn padded<Row: AsRef<[Fin<VocabSize>]>>(
+        rows: &[Row],
+        pad: Fin<VocabSize>,
+        shape: (Batch, SeqLen),
+    ) -> Result<Self, TokenError> {
+        let (batch, len) = shape;
+        if rows.len() != batch.size() {
+            return Err(TokenError::WrongCount {
+                what: "rows",
+                dims: format!("{batch:?}"),
+                expected: batch.size(),
+                found: rows.len(),
+            });
+        }
+        let mut ids = Vec::with_capacity(batch.size() * len.size());
+        for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
+            if tokens.len() > len.size() {
+                return Err(TokenError::RowTooLong {
+                    row,
+                    len: tokens.len(),
+                    dim: name::<SeqLen>(),
+                    max: len.size(),
+                });
+            }
+            ids.extend(tokens.iter().map(|token| token.value()));
+            ids.resize(ids.len() + len.size() - tokens.len(), pad.value());
+        }
+        Ok(Self {
+            ids: ids.into(),
+            pad: Some(pad),
+            shape,
+        })
+    }
+
+    /// Raw ids in row-major order; those equal to `pad`, if one is given, are padding.
+    ///
+    /// # Errors
+    /// [`TokenError::WrongCount`] if there are not `Batch × SeqLen` ids;
+    /// [`TokenError::OutOfVocabulary`] with the first id that is not below `VocabSize`.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub SrcLen; pub Batch; }
+    /// let shape = (Batch::new(1), SrcLen::new(3));
+    /// let error = TokenIds::<_, _, VocabSize>::from_ids(&[7, 28, 3], None, shape).unwrap_err();
+    /// assert_eq!(error.to_string(), "token 28 at position 1 is outside `VocabSize`, which has 28 tokens");
+    /// ```
+    pub fn from_ids(
+        ids: &[usize],
+        pad: Option<Fin<VocabSize>>,
+        shape: (Batch, SeqLen),
+    ) -> Result<Self, TokenError> {
+        let expected = shape.0.size() * shape.1.size();
+        if ids.len() != expected {
+            return Err(TokenError::WrongCount {
+                what: "ids",
+                dims: format!("{shape:?}"),
+                expected,
+                found: ids.len(),
+            });
+        }
+        for (index, &id) in ids.iter().enumerate() {
+            Fin::<VocabSize>::at(index, id)?;
+        }
+        Ok(Self {
+            ids: ids.into(),
+            pad,
+            shape,
+        })
+    }
+
+    /// The input of a decoder that is to produce these ids: `start`, then all but the last of each
+    /// row, so that the decoder sees at each position only what comes before it.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub TgtLen; pub Batch; }
+    /// let labels = TokenIds::<_, _, VocabSize>::from_ids(&[20, 17, 11], None, (Batch::new(1), TgtLen::new(3)))?;
+    /// let inputs = labels.shifted_right(Fin::literal::<26>());
+    /// assert_eq!(inputs.as_slice(), [26, 20, 17]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    #[must_use]
+    pub fn shifted_right(&self, start: Fin<VocabSize>) -> Self {
+        let len = self.shape.1.size();
+        let ids = (0..self.ids.len())
+            .map(|i| {
+                if i % len == 0 {
+                    start.value()
+                } else {
+                    self.ids[i - 1]
+                }
+            })
+            .collect();
+        Self {
+            ids,
+            ..self.clone()
+        }
+    }
+
+    /// The tokens of one row, from 0 to `Batch - 1`, padding included; `None` past the last.
+    pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
+        (row < self.shape.0.size()).then(|| {
+            let len = self.shape.1.size();
+            (row * len..(row + 1) * len)
+                .map(|i| self.token(i))
+                .collect()
+        })
+    }
+
+    fn token(&self, index: usize) -> Fin<VocabSize> {
+        Fin {
+            value: self.ids[index],
+            bound: PhantomData,
+        }
+    }
+}
+
+impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
+    /// The dimensions.
+    pub fn shape(&self) -> (Batch, SeqLen) {
+        self.shape
+    }
+
+    /// The ids in row-major order.
+    pub fn as_slice(&self) -> &[usize] {
+        &self.ids
+    }
+
+    /// The token that fills rows up, if there is one.
+    pub fn pad_token_id(&self) -> Option<Fin<VocabSize>> {
+        self.pad
+    }
+}
+
+impl<Batch: Clone, SeqLen: Clone, VocabSize> Clone for TokenIds<Batch, SeqLen, VocabSize> {
+    fn clone(&self) -> Self {
+        Self {
+            ids: self.ids.clone(),
+            pad: self.pad,
+            shape: self.shape.clone(),
+        }
+    }
+}
+
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug
+    for TokenIds<Batch, SeqLen, VocabSize>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<_> = self.ids.chunks(self.shape.1.size().max(1)).collect();
+        write!(
+            f,
+            "TokenIds {:?} of {:?} {rows:?}",
+            self.shape,
+            VocabSize::default()
+        )
+    }
+}
