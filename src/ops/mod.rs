@@ -40,6 +40,7 @@ pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
+pub(crate) use positions::try_sinusoids;
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions,
     try_learned_positions, try_sinusoidal_positions,

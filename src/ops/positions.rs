@@ -97,6 +97,15 @@ pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
+    try_sinusoids(device, len, width)
+}
+
+/// [`try_sinusoidal_positions`] for callers that know `M` to be even in other words.
+pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
+    device: &D,
+    len: S,
+    width: M,
+) -> Result<Tensor<(S, M), E, D>, OpError> {
     let table = (0..len.size())
         .flat_map(|position| {
             (0..M::SIZE).map(move |column| {

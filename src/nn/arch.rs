@@ -1,0 +1,135 @@
+use crate::{
+    dims::{ConstDim, Even},
+    mask::{PadQueriesAndKeys, PaddingRule},
+    ops::{Activation, Gelu, MaskedLogit},
+};
+
+/// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
+/// no caller has to know, so that they do not crowd the types that callers see.
+///
+/// It is implemented by a type of the user's that has no value, one line for each dimension.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 13; }
+///
+/// pub struct Small;
+/// impl Arch for Small {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Style = TypedTransformer;
+/// }
+/// ```
+pub trait Arch: 'static {
+    /// Number of heads of every attention.
+    type NumHeads: ConstDim;
+    /// Size of a head's queries and keys (the post's `QKSize`).
+    type QKDim: ConstDim;
+    /// Size of a head's values and outputs (the post's `VOSize`).
+    type VODim: ConstDim;
+    /// Width between the two linear maps of a feed-forward block.
+    type HiddenDim: ConstDim;
+    /// The conventions that the blocks follow.
+    type Style: Style;
+    /// Probability with which an attention weight is dropped in training.
+    const ATTENTION_DROPOUT: f64 = 0.0;
+    /// Probability with which an element of an attention's output is dropped in training.
+    const DROPOUT: f64 = 0.0;
+}
+
+/// The conventions in which published transformers differ, as types and constants: they are known
+/// when a model is compiled, and a model of one style is of another type than one of another.
+///
+/// The defaults are those of *The Typed Transformer*.
+pub trait Style: 'static {
+    /// The non-linearity of the feed-forward block.
+    type Activation: Activation;
+    /// How positions become vectors.
+    type Positions: PositionKind;
+    /// What padding hides.
+    type Padding: PaddingRule;
+    /// Whether the four projections of an attention have biases.
+    const ATTENTION_BIAS: bool = false;
+    /// What becomes of the logits of hidden keys.
+    const MASKED_LOGIT: MaskedLogit = MaskedLogit::Lowest;
+    /// By what a token's embedding is multiplied before positions are added to it.
+    const EMBEDDING_SCALE: EmbeddingScale = EmbeddingScale::One;
+    /// Whether the sum of token and position is normalized.
+    const EMBEDDING_NORM: bool = true;
+    /// What a layer norm adds to the variance.
+    const NORM_EPSILON: f64 = 1e-5;
+}
+
+/// The style of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
+/// without biases.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedTransformer;
+
+impl Style for TypedTransformer {
+    type Activation = Gelu;
+    type Positions = Learned;
+    type Padding = PadQueriesAndKeys;
+}
+
+/// By what the embedding of a token is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmbeddingScale {
+    /// It is left as it is.
+    One,
+    /// The square root of its width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
+    SqrtWidth,
+}
+
+impl EmbeddingScale {
+    /// The factor for an embedding of `width` columns.
+    ///
+    /// ```
+    /// use typed_transformer::nn::EmbeddingScale;
+    /// assert_eq!(EmbeddingScale::SqrtWidth.factor(16), 4.0);
+    /// ```
+    pub fn factor(self, width: usize) -> f64 {
+        match self {
+            Self::One => 1.0,
+            Self::SqrtWidth => (width as f64).sqrt(),
+        }
+    }
+}
+
+/// How positions become vectors: [`Learned`] or [`Sinusoidal`].
+pub trait PositionKind: 'static {
+    /// Whether there is a table of them among the parameters.
+    const LEARNED: bool;
+}
+
+/// A table of parameters, a row for each position (*The Typed Transformer*).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Learned;
+
+/// Sines and cosines of falling frequency (*Attention Is All You Need*).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sinusoidal;
+
+impl PositionKind for Learned {
+    const LEARNED: bool = true;
+}
+impl PositionKind for Sinusoidal {
+    const LEARNED: bool = false;
+}
+
+/// A kind of positions that can fill vectors of width `M`: [`Learned`] ones any, [`Sinusoidal`] ones
+/// those of even width.
+pub trait PositionsOf<M: ConstDim>: PositionKind {}
+impl<M: ConstDim> PositionsOf<M> for Learned {}
+impl<M: Even> PositionsOf<M> for Sinusoidal {}
+
+/// An [`Arch`] whose positions can fill embeddings of width `EmbedDim`.
+///
+/// Every architecture is one for the widths that its kind of positions takes; nobody implements it
+/// by hand.
+pub trait Embeds<EmbedDim: ConstDim>: Arch {}
+impl<A, EmbedDim: ConstDim> Embeds<EmbedDim> for A where
+    A: Arch<Style: Style<Positions: PositionsOf<EmbedDim>>>
+{
+}

@@ -1,0 +1,93 @@
+use super::{Arch, LayerNorm, MHAttention, Style};
+use crate::{
+    dims::{ConstDim, Dim},
+    mask::{PaddingMask, mk_cross_mask},
+    module,
+    ops::{OpError, Real, mismatch, or_panic, try_residual},
+};
+use dfdx::{
+    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor_ops::Device,
+};
+
+module! {
+    /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
+    ///
+    /// `norm(query + attention(query, key_value, key_value))`: it lets the decoder read its input in
+    /// the light of what the encoder made of the source.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let layer = CrossAttention::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let target_padding = PaddingMask::none((Batch, TgtLen));
+    /// let source_padding = PaddingMask::none((Batch, SrcLen));
+    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+    ///     layer.forward(target, source, &target_padding, &source_padding);
+    /// ```
+    pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> {
+        /// The attention, which reads `KVDim` and answers in `QDim`.
+        pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
+        /// The norm of the sum.
+        pub norm: module LayerNorm<QDim, A, E, D>,
+    }
+}
+
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Device<E>>
+    CrossAttention<QDim, KVDim, A, E, D>
+{
+    /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Tensor<(B, Q, QDim), E, D, T> {
+        or_panic(self.try_forward(query, key_value, query_padding_mask, key_value_padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        let mask = mk_cross_mask::<<A::Style as Style>::Padding, B, Q, K>(
+            query_padding_mask,
+            key_value_padding_mask,
+        )
+        .map_err(mismatch("cross-attention"))?;
+        let attn_out = self.attention.try_forward(
+            query.with_empty_tape(),
+            key_value.with_empty_tape(),
+            key_value,
+            &mask,
+        )?;
+        self.norm.try_forward(try_residual(query, attn_out)?)
+    }
+}

@@ -1,0 +1,91 @@
+use super::{Arch, DecoderLayer};
+use crate::{
+    dims::{ConstDim, Dim},
+    mask::PaddingMask,
+    module,
+    ops::{OpError, Real, or_panic},
+};
+use dfdx::{
+    tensor::{PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// Decoder layers one after the other, each reading the same source (*The Typed Transformer*,
+    /// "Decoder stack").
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let decoder = Decoder::<EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let target_padding = PaddingMask::none((Batch, TgtLen));
+    /// let source_padding = PaddingMask::none((Batch, SrcLen));
+    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+    ///     decoder.forward(target, source, &target_padding, &source_padding);
+    /// ```
+    pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> {
+        /// The layers, first to last.
+        pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
+    }
+}
+
+impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Device<E>>
+    Decoder<QDim, KVDim, NumLayers, A, E, D>
+{
+    /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Tensor<(B, Q, QDim), E, D, T> {
+        or_panic(self.try_forward(query, key_value, query_padding_mask, key_value_padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        // Each layer reads the source without its tape, so that what the encoder recorded is
+        // carried on once.
+        let (query, tape) = query.split_tape();
+        let (key_value, source_tape) = key_value.split_tape();
+        self.layers
+            .iter()
+            .try_fold(query.put_tape(tape.merge(source_tape)), |query, layer| {
+                layer.try_forward(
+                    query,
+                    key_value.retaped::<T>(),
+                    query_padding_mask,
+                    key_value_padding_mask,
+                )
+            })
+    }
+}

@@ -1,0 +1,89 @@
+use super::{Arch, CrossAttention, FeedForward, SelfAttention};
+use crate::{
+    dims::{ConstDim, Dim},
+    mask::{CausalMask, PaddingMask},
+    module,
+    ops::{OpError, Real, or_panic},
+};
+use dfdx::{
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// Causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
+    /// block").
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let layer = DecoderLayer::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let target_padding = PaddingMask::none((Batch, TgtLen));
+    /// let source_padding = PaddingMask::none((Batch, SrcLen));
+    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+    ///     layer.forward(target, source, &target_padding, &source_padding);
+    /// ```
+    pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> {
+        /// The target's positions inform those after them.
+        pub self_attention: module SelfAttention<QDim, CausalMask, A, E, D>,
+        /// The source informs the target.
+        pub cross_attention: module CrossAttention<QDim, KVDim, A, E, D>,
+        /// Each position by itself.
+        pub feed_forward: module FeedForward<QDim, A, E, D>,
+    }
+}
+
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Device<E>>
+    DecoderLayer<QDim, KVDim, A, E, D>
+{
+    /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Tensor<(B, Q, QDim), E, D, T> {
+        or_panic(self.try_forward(query, key_value, query_padding_mask, key_value_padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        let self_attn_out = self.self_attention.try_forward(query, query_padding_mask)?;
+        let cross_attn_out = self.cross_attention.try_forward(
+            self_attn_out,
+            key_value,
+            query_padding_mask,
+            key_value_padding_mask,
+        )?;
+        self.feed_forward.try_forward(cross_attn_out)
+    }
+}

@@ -1,0 +1,101 @@
+use super::{Embedding, EmbeddingScale, Embeds, LayerNorm, PositionKind, Style};
+use crate::{
+    dims::{AtMost, ConstDim, Dim},
+    module,
+    ops::{
+        OpError, Real, or_panic, try_add_positions, try_dropout, try_learned_positions, try_scale,
+        try_sinusoids,
+    },
+    tokens::TokenIds,
+};
+use dfdx::{
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// Turns a sequence of tokens into a sequence of vectors (*The Typed Transformer*, "Embedder").
+    ///
+    /// `norm(scale · token_embedder(ids) + positions)`: scale, kind of positions and norm are those
+    /// of the style of `A`. A sequence is at most `MaxSeqLen` long, by type.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3, 4, 5, 6, 7], None, (Batch, SrcLen))?;
+    /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> {
+        /// A vector for each token.
+        pub token_embedder: module Embedding<VocabSize, EmbedDim, E, D>,
+        /// A vector for each position, where positions are learned.
+        pub position_embedder: optional(<A::Style as Style>::Positions::LEARNED)
+            module Embedding<MaxSeqLen, EmbedDim, E, D>,
+        /// The norm of the sum, where the style has one.
+        pub norm: optional(<A::Style as Style>::EMBEDDING_NORM)
+            module LayerNorm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    EmbedDim: ConstDim,
+    A: Embeds<EmbedDim>,
+    E: Real,
+    D: Device<E>,
+> Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
+{
+    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        or_panic(self.try_forward(token_ids, tape))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let (_, len) = token_ids.shape();
+        let tokens = self.token_embedder.try_forward(token_ids, tape)?;
+        let tokens = match A::Style::EMBEDDING_SCALE {
+            EmbeddingScale::One => tokens,
+            scale => try_scale(tokens, scale.factor(EmbedDim::SIZE))?,
+        };
+        let positions = match &self.position_embedder {
+            Some(table) => try_learned_positions(&table.weight, len)?,
+            None => try_sinusoids(tokens.device(), len, EmbedDim::default())?.retaped::<T>(),
+        };
+        let embeds = try_dropout(try_add_positions(tokens, positions)?, A::DROPOUT)?;
+        match &self.norm {
+            Some(norm) => norm.try_forward(embeds),
+            None => Ok(embeds),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+use super::init;
+use crate::{
+    dims::{ConstDim, Dim},
+    module,
+    ops::{OpError, Real, or_panic, try_embed},
+    tokens::TokenIds,
+};
+use dfdx::{
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// A vector for each of `N` tokens or positions.
+    ///
+    /// ```
+    /// use typed_transformer::{nn::Embedding, prelude::*};
+    /// dims! { pub VocabSize = 28; pub EmbedDim = 8; pub SeqLen = 3; pub Batch = 1; }
+    /// let table = Embedding::<VocabSize, EmbedDim, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = table.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct Embedding<N: ConstDim, EmbedDim: ConstDim; E, D> {
+        /// A row for each token.
+        pub weight: param (N, EmbedDim) = init::normal,
+    }
+}
+
+impl<N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>> Embedding<N, EmbedDim, E, D> {
+    /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        ids: &TokenIds<B, S, N>,
+        tape: T,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        or_panic(self.try_forward(ids, tape))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// Those of [`try_embed`].
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        ids: &TokenIds<B, S, N>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        try_embed(&self.weight, ids, tape)
+    }
+}

@@ -1,0 +1,94 @@
+use super::{Decoder, Embedder, Embeds, Style};
+use crate::{
+    dims::{AtMost, ConstDim, Dim},
+    mask::{PaddingMask, PaddingRule},
+    module,
+    ops::{OpError, Real, or_panic},
+    tokens::TokenIds,
+};
+use dfdx::{
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// From the tokens so far and what the encoder made of the source to a vector for each next
+    /// token (*The Typed Transformer*, "Decoder").
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let decoder =
+    ///     EmbeddingDecoder::<VocabSize, MaxSeqLen, EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3, 4, 5], None, (Batch, TgtLen))?;
+    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+    ///     decoder.forward(&ids, source, &PaddingMask::none((Batch, SrcLen)));
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Embeds<QDim>; E, D> {
+        /// From tokens to vectors.
+        pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
+        /// The layers.
+        pub decoder: module Decoder<QDim, KVDim, NumLayers, A, E, D>,
+    }
+}
+
+impl<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    NumLayers: ConstDim,
+    A: Embeds<QDim>,
+    E: Real,
+    D: Device<E>,
+> EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
+{
+    /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: &TokenIds<B, Q, VocabSize>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Tensor<(B, Q, QDim), E, D, T> {
+        or_panic(self.try_forward(query, key_value, key_value_padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: &TokenIds<B, Q, VocabSize>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        let padding_mask = if <A::Style as Style>::Padding::HIDES_TARGET {
+            query.padding_mask()
+        } else {
+            PaddingMask::none(query.shape())
+        };
+        let embeds = self.embedder.try_forward(query, T::default())?;
+        self.decoder
+            .try_forward(embeds, key_value, &padding_mask, key_value_padding_mask)
+    }
+}

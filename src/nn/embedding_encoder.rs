@@ -1,0 +1,80 @@
+use super::{Embedder, Embeds, Encoder};
+use crate::{
+    dims::{AtMost, ConstDim, Dim},
+    module,
+    ops::{OpError, Real, or_panic},
+    tokens::TokenIds,
+};
+use dfdx::{
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// From tokens to vectors that know their context (*The Typed Transformer*, "Encoder").
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let encoder =
+    ///     EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3, 4, 5, 6, 7], None, (Batch, SrcLen))?;
+    /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: Embeds<EmbedDim>; E, D> {
+        /// From tokens to vectors.
+        pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
+        /// The layers.
+        pub encoder: module Encoder<EmbedDim, NumLayers, A, E, D>,
+    }
+}
+
+impl<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    A: Embeds<EmbedDim>,
+    E: Real,
+    D: Device<E>,
+> EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
+{
+    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        or_panic(self.try_forward(token_ids, tape))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let embeds = self.embedder.try_forward(token_ids, tape)?;
+        self.encoder.try_forward(embeds, &token_ids.padding_mask())
+    }
+}

@@ -1,0 +1,72 @@
+//! How parameters begin: functions that fill a new tensor from the device's random numbers.
+//!
+//! A device that is made with a seed (`Cpu::seed_from_u64`) makes the same model every time.
+
+use crate::ops::{Real, real};
+use dfdx::{
+    shapes::{ConstDim, Shape},
+    tensor::Tensor,
+    tensor_ops::Device,
+};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal, Uniform};
+
+/// All zeros.
+///
+/// # Errors
+/// Those of the device.
+pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<Dims, E, D>,
+) -> Result<(), D::Err> {
+    parameter.try_fill_with_zeros()
+}
+
+/// All ones.
+///
+/// # Errors
+/// Those of the device.
+pub fn ones<Dims: Shape, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<Dims, E, D>,
+) -> Result<(), D::Err> {
+    parameter.try_fill_with_ones()
+}
+
+/// Uniform in `±1/√FanIn`, as PyTorch and Equinox fill the weight and the bias of a linear map from
+/// `FanIn` columns.
+///
+/// # Errors
+/// Those of the device.
+///
+/// ```
+/// use typed_transformer::{nn::init, prelude::*};
+/// let mut weight: Tensor<(Const<7>, Const<4>), f32, Cpu> = Cpu::default().zeros();
+/// init::uniform::<Const<4>, _, _, _>(&mut weight)?;
+/// assert!(weight.as_vec().iter().all(|w| w.abs() <= 0.5 && *w != 0.0));
+/// # Ok::<(), CpuError>(())
+/// ```
+pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<Dims, E, D>,
+) -> Result<(), D::Err> {
+    let bound = real::<E>(1.0 / (FanIn::SIZE.max(1) as f64).sqrt());
+    parameter.try_fill_with_distr(Uniform::new_inclusive(-bound, bound))
+}
+
+/// Normal of mean 0 and deviation 1, as PyTorch and Equinox fill a table of embeddings.
+///
+/// # Errors
+/// Those of the device.
+pub fn normal<Dims: Shape, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<Dims, E, D>,
+) -> Result<(), D::Err> {
+    parameter.try_fill_with_distr(Normal)
+}
+
+/// [`StandardNormal`] for every [`Real`].
+struct Normal;
+
+impl<E: Real> Distribution<E> for Normal {
+    fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> E {
+        let sample: f64 = StandardNormal.sample(rng);
+        real(sample)
+    }
+}

@@ -1,0 +1,171 @@
+use super::{EmbeddingDecoder, EmbeddingEncoder, Embeds, Linear};
+use crate::{
+    dims::{AtMost, ConstDim, Dim},
+    module,
+    ops::{OpError, Real, or_panic},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::Shape,
+    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::Device,
+};
+
+/// Every dimension of an encoder-decoder, one line each: an [`Arch`](super::Arch) and what its
+/// callers see besides.
+///
+/// Source and target may differ in vocabulary and length.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! {
+///     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7;
+///     pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 1;
+/// }
+///
+/// pub struct Rot13;
+/// impl Arch for Rot13 {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Style = TypedTransformer;
+/// }
+/// impl Seq2Seq for Rot13 {
+///     type SrcVocab = VocabSize;
+///     type TgtVocab = VocabSize;
+///     type MaxSrcLen = MaxSeqLen;
+///     type MaxTgtLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type EncoderLayers = NumLayers;
+///     type DecoderLayers = NumLayers;
+/// }
+/// type Model = LM<Rot13, f32, Cpu>;
+/// ```
+pub trait Seq2Seq: Embeds<<Self as Seq2Seq>::EmbedDim> {
+    /// Tokens that the encoder reads.
+    type SrcVocab: ConstDim;
+    /// Tokens that the decoder reads and writes.
+    type TgtVocab: ConstDim;
+    /// Longest sequence that the encoder reads.
+    type MaxSrcLen: ConstDim;
+    /// Longest sequence that the decoder writes.
+    type MaxTgtLen: ConstDim;
+    /// Width of encoder and decoder.
+    type EmbedDim: ConstDim;
+    /// Layers of the encoder.
+    type EncoderLayers: ConstDim;
+    /// Layers of the decoder.
+    type DecoderLayers: ConstDim;
+}
+
+/// What an encoder-decoder computes (the post's `Output`).
+///
+/// `Enc`, `Dec` and `Logit` are its shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
+/// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
+#[must_use]
+pub struct Output<Enc: Shape, Dec: Shape, Logit: Shape, E: Real, D: Device<E>, T = NoneTape> {
+    /// What the encoder made of the source.
+    pub encoder_output: Tensor<Enc, E, D>,
+    /// What the decoder made of it.
+    pub decoder_output: Tensor<Dec, E, D>,
+    /// For each position, how likely each token is to come next, as unnormalized log-probabilities.
+    pub logit_output: Tensor<Logit, E, D, T>,
+}
+
+module! {
+    /// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
+    ///
+    /// ```
+    /// # use typed_transformer::prelude::*;
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 1;
+    /// # }
+    /// # pub struct Rot13;
+    /// # impl Arch for Rot13 {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # impl Seq2Seq for Rot13 {
+    /// #     type SrcVocab = VocabSize;
+    /// #     type TgtVocab = VocabSize;
+    /// #     type MaxSrcLen = MaxSeqLen;
+    /// #     type MaxTgtLen = MaxSeqLen;
+    /// #     type EmbedDim = EmbedDim;
+    /// #     type EncoderLayers = NumLayers;
+    /// #     type DecoderLayers = NumLayers;
+    /// # }
+    /// let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
+    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+    /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+    /// let output = model.forward(&source, &target, NoneTape);
+    /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct LM<M: Seq2Seq; E, D> {
+        /// Reads the source.
+        pub encoder: module EmbeddingEncoder<
+            M::SrcVocab, M::MaxSrcLen, M::EmbedDim, M::EncoderLayers, M, E, D>,
+        /// Reads the target so far and the encoder's output.
+        pub decoder: module EmbeddingDecoder<
+            M::TgtVocab, M::MaxTgtLen, M::EmbedDim, M::EmbedDim, M::DecoderLayers, M, E, D>,
+        /// From vectors to a logit for each token.
+        pub logit: module Linear<M::EmbedDim, M::TgtVocab, E, D>,
+    }
+}
+
+impl<M: Seq2Seq, E: Real, D: Device<E>> LM<M, E, D> {
+    /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, and what encoder and
+    /// decoder put out; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the two batches differ in size or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>, T: Tape<E, D>>(
+        &self,
+        encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
+        decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+        tape: T,
+    ) -> Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T> {
+        or_panic(self.try_forward(encoder_ids, decoder_ids, tape))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+    pub fn try_forward<
+        B: Dim,
+        Src: AtMost<M::MaxSrcLen>,
+        Tgt: AtMost<M::MaxTgtLen>,
+        T: Tape<E, D>,
+    >(
+        &self,
+        encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
+        decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+        tape: T,
+    ) -> Result<
+        Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T>,
+        OpError,
+    > {
+        let enc_out = self.encoder.try_forward(encoder_ids, tape)?;
+        let (encoder_output, tape) = enc_out.split_tape();
+        let decoder_out = self.decoder.try_forward(
+            decoder_ids,
+            encoder_output.clone().put_tape(tape),
+            &encoder_ids.padding_mask(),
+        )?;
+        let (decoder_output, tape) = decoder_out.split_tape();
+        Ok(Output {
+            encoder_output,
+            logit_output: self
+                .logit
+                .try_forward(decoder_output.clone().put_tape(tape))?,
+            decoder_output,
+        })
+    }
+}

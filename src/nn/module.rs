@@ -1,0 +1,406 @@
+use std::fmt;
+
+/// What the type of a module says of it without an instance: its parameters and their dimensions.
+///
+/// [`module!`](crate::module!) implements it.
+///
+/// ```
+/// use typed_transformer::{nn::{Linear, Module}, prelude::*};
+/// dims! { pub EmbedDim = 8; pub VocabSize = 28; }
+/// type Logit = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// const _: () = assert!(Logit::NUM_PARAMS == 8 * 28 + 28);
+/// ```
+pub trait Module {
+    /// Number of trainable scalars.
+    const NUM_PARAMS: usize;
+
+    /// Adds a row for each module below `path` (and itself) that has parameters of its own.
+    fn describe(path: &str, rows: &mut Vec<SummaryRow>);
+}
+
+/// One module's own parameters in a [`Summary`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryRow {
+    /// Field path from the root of the model.
+    pub path: String,
+    /// Name of the module's type.
+    pub module: &'static str,
+    /// Each parameter's field and dimensions.
+    pub parameters: Vec<(&'static str, String)>,
+    /// Number of scalars in them.
+    pub count: usize,
+}
+
+/// The parameters of a model as a table: path, module, dimensions, count, total.
+///
+/// ```
+/// use typed_transformer::{nn::{FeedForward, Summary}, prelude::*};
+/// dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; }
+/// struct Small;
+/// impl Arch for Small {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Style = TypedTransformer;
+/// }
+/// let summary = Summary::of::<FeedForward<EmbedDim, Small, f32, Cpu>>().to_string();
+/// assert!(summary.contains("hidden  Linear     weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5)         45"));
+/// assert!(summary.ends_with("total                                                                        109"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// A row for each module that has parameters of its own.
+    pub rows: Vec<SummaryRow>,
+    /// Number of scalars in all of them.
+    pub total: usize,
+}
+
+impl Summary {
+    /// The summary of a module's type.
+    pub fn of<M: Module>() -> Self {
+        let mut rows = Vec::new();
+        M::describe("", &mut rows);
+        Self {
+            rows,
+            total: M::NUM_PARAMS,
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims = |row: &SummaryRow| {
+            let parameters = row.parameters.iter();
+            let written: Vec<_> = parameters
+                .map(|(name, dims)| format!("{name} {dims}"))
+                .collect();
+            written.join(", ")
+        };
+        let mut cells = vec![["path", "module", "parameters", "count"].map(String::from)];
+        for row in &self.rows {
+            cells.push([
+                row.path.clone(),
+                row.module.to_string(),
+                dims(row),
+                row.count.to_string(),
+            ]);
+        }
+        cells.push([
+            "total".into(),
+            String::new(),
+            String::new(),
+            self.total.to_string(),
+        ]);
+        let width = |column: usize| cells.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let [path, module, parameters, count] = [0, 1, 2, 3].map(width);
+        let lines: Vec<_> = cells
+            .iter()
+            .map(|[a, b, c, d]| format!("{a:path$}  {b:module$}  {c:parameters$}  {d:>count$}"))
+            .collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// Joins a field to the path of the module that holds it.
+#[doc(hidden)]
+pub fn join(path: &str, field: &str) -> String {
+    if path.is_empty() {
+        return field.to_string();
+    }
+    format!("{path}.{field}")
+}
+
+/// Declares a module once and derives the rest.
+///
+/// From the fields with their dimensions come the struct, dfdx's
+/// [`TensorCollection`](dfdx::nn::TensorCollection) (and through it building, resetting, counting,
+/// moving between devices and dtypes, dfdx's optimizers), [`Module`] with `NUM_PARAMS` and the rows
+/// of the summary, `Clone` and `Debug`. A parameter's path in a checkpoint is its field path.
+///
+/// Behind the semicolon stand the last two type parameters, always the dtype `E` and the device `D`. A field is one of
+///
+/// | form | is |
+/// | --- | --- |
+/// | `weight: param (OutDim, InDim) = init,` | a `Tensor<(OutDim, InDim), E, D>`; `init` is a function that fills it, such as those in [`init`](crate::nn::init) |
+/// | `bias: optional(FLAG) param (OutDim,) = init,` | an `Option` of one, there if the constant `FLAG` is true |
+/// | `norm: module LayerNorm<EmbedDim, A, E, D>,` | another module |
+/// | `norm: optional(FLAG) module LayerNorm<EmbedDim, A, E, D>,` | an `Option` of one |
+/// | `layers: layers(NumLayers) EncoderLayer<EmbedDim, A, E, D>,` | a `Vec` of `NumLayers::SIZE` modules |
+///
+/// ```
+/// use typed_transformer::{module, nn::{Linear, Module, init}, prelude::*};
+///
+/// module! {
+///     /// A linear map that its own gate opens and closes.
+///     pub struct Gated<EmbedDim: ConstDim; E, D> {
+///         /// The map.
+///         pub map: module Linear<EmbedDim, EmbedDim, E, D>,
+///         /// The gate of each column.
+///         pub gate: param (EmbedDim,) = init::ones,
+///     }
+/// }
+///
+/// impl<EmbedDim: ConstDim, E: Real, D: Device<E>> Gated<EmbedDim, E, D> {
+///     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+///         &self,
+///         input: Tensor<(B, S, EmbedDim), E, D, T>,
+///     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+///         let mapped = self.map.forward(input);
+///         let shape = *mapped.shape();
+///         mapped * self.gate.retaped::<T>().broadcast_like(&shape)
+///     }
+/// }
+///
+/// dims! { EmbedDim = 3; }
+/// const _: () = assert!(Gated::<EmbedDim, f32, Cpu>::NUM_PARAMS == 15);
+/// let device = Cpu::default();
+/// let gated = Gated::<EmbedDim, f32, Cpu>::build(&device);
+/// let x: Tensor<(Const<2>, Const<4>, EmbedDim), f32, Cpu> = device.zeros();
+/// assert_eq!(gated.forward(x).as_vec().len(), 24);
+/// ```
+#[macro_export]
+macro_rules! module {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident<$($param:ident: $bound:path),*; E, D> { $($fields:tt)* }
+    ) => {
+        $crate::module!(@fields [$(#[$meta])* $vis $name [$($param: $bound,)*]] [] $($fields)*);
+    };
+
+    // Each field becomes {attributes visibility name (kind arguments)}.
+    (@fields $head:tt [$($done:tt)*]
+        $(#[$meta:meta])* $vis:vis $field:ident: param $shape:ty = $init:expr, $($rest:tt)*
+    ) => {
+        $crate::module!(@fields $head
+            [$($done)* {[$(#[$meta])* $vis] $field (param $shape, $init)}] $($rest)*);
+    };
+    (@fields $head:tt [$($done:tt)*]
+        $(#[$meta:meta])* $vis:vis $field:ident: optional($there:expr) param $shape:ty = $init:expr,
+        $($rest:tt)*
+    ) => {
+        $crate::module!(@fields $head
+            [$($done)* {[$(#[$meta])* $vis] $field (optional_param $there, $shape, $init)}] $($rest)*);
+    };
+    (@fields $head:tt [$($done:tt)*]
+        $(#[$meta:meta])* $vis:vis $field:ident: module $module:ty, $($rest:tt)*
+    ) => {
+        $crate::module!(@fields $head
+            [$($done)* {[$(#[$meta])* $vis] $field (module $module)}] $($rest)*);
+    };
+    (@fields $head:tt [$($done:tt)*]
+        $(#[$meta:meta])* $vis:vis $field:ident: optional($there:expr) module $module:ty,
+        $($rest:tt)*
+    ) => {
+        $crate::module!(@fields $head
+            [$($done)* {[$(#[$meta])* $vis] $field (optional_module $there, $module)}] $($rest)*);
+    };
+    (@fields $head:tt [$($done:tt)*]
+        $(#[$meta:meta])* $vis:vis $field:ident: layers($count:ty) $module:ty, $($rest:tt)*
+    ) => {
+        $crate::module!(@fields $head
+            [$($done)* {[$(#[$meta])* $vis] $field (layers $count, $module)}] $($rest)*);
+    };
+
+    (@fields
+        [$(#[$meta:meta])* $vis:vis $name:ident [$($param:ident: $bound:path,)*]]
+        [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
+    ) => {
+        $(#[$meta])*
+        $vis struct $name<
+            $($param: $bound,)*
+            E: $crate::__private::Dtype,
+            D: $crate::__private::Device<E>,
+        > {
+            $($($field_head)* $field: $crate::__field!(@type $kind),)*
+            dims: ::core::marker::PhantomData<fn() -> ($($param,)* E, D)>,
+        }
+
+        impl<$($param: $bound,)* E: $crate::ops::Real, D: $crate::__private::Device<E>>
+            $crate::__private::TensorCollection<E, D> for $name<$($param,)* E, D>
+        {
+            type To<E2: $crate::__private::Dtype, D2: $crate::__private::Device<E2>> =
+                $name<$($param,)* E2, D2>;
+
+            fn iter_tensors<V: $crate::__private::ModuleVisitor<Self, E, D>>(
+                visitor: &mut V,
+            ) -> ::core::result::Result<
+                ::core::option::Option<Self::To<V::E2, V::D2>>,
+                V::Err,
+            > {
+                $(let $field = $crate::__field!(@names $field $kind);)*
+                visitor.visit_fields(
+                    $crate::__nest!($(($crate::__field!(@visit $field $kind)))*),
+                    |$crate::__nest!($($field)*)| $name {
+                        $($field: $crate::__field!(@built $field $kind),)*
+                        dims: ::core::marker::PhantomData,
+                    },
+                )
+            }
+        }
+
+        impl<$($param: $bound,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
+            $crate::nn::Module for $name<$($param,)* E, D>
+        {
+            const NUM_PARAMS: usize = 0 $(+ $crate::__field!(@count $kind))*;
+
+            fn describe(path: &str, rows: &mut ::std::vec::Vec<$crate::nn::SummaryRow>) {
+                #[allow(unused_mut)]
+                let mut own = $crate::nn::SummaryRow {
+                    path: path.to_string(),
+                    module: ::core::stringify!($name),
+                    parameters: ::std::vec::Vec::new(),
+                    count: 0,
+                };
+                $($crate::__field!(@own own $field $kind);)*
+                if own.count > 0 {
+                    rows.push(own);
+                }
+                $($crate::__field!(@below path rows $field $kind);)*
+            }
+        }
+
+        impl<$($param: $bound,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
+            ::core::clone::Clone for $name<$($param,)* E, D>
+        {
+            fn clone(&self) -> Self {
+                Self {
+                    $($field: self.$field.clone(),)*
+                    dims: ::core::marker::PhantomData,
+                }
+            }
+        }
+
+        impl<$($param: $bound,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
+            ::core::fmt::Debug for $name<$($param,)* E, D>
+        {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::write!(f, "{}\n{}", $crate::dims::name::<Self>(), $crate::nn::Summary::of::<Self>())
+            }
+        }
+    };
+}
+
+/// What each kind of field contributes to a module.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __field {
+    (@type (param $shape:ty, $init:expr)) => { $crate::__private::Tensor<$shape, E, D> };
+    (@type (optional_param $there:expr, $shape:ty, $init:expr)) => {
+        ::core::option::Option<$crate::__private::Tensor<$shape, E, D>>
+    };
+    (@type (module $module:ty)) => { $module };
+    (@type (optional_module $there:expr, $module:ty)) => { ::core::option::Option<$module> };
+    (@type (layers $count:ty, $module:ty)) => { ::std::vec::Vec<$module> };
+
+    // The names under which dfdx visits the field; only the fields of `layers` have several.
+    (@names $field:ident (layers $count:ty, $module:ty)) => {
+        (0..<$count as $crate::dims::ConstDim>::SIZE)
+            .map(|i| ::std::format!("{}.{i}", ::core::stringify!($field)))
+            .collect::<::std::vec::Vec<_>>()
+    };
+    (@names $field:ident $kind:tt) => { ::core::stringify!($field) };
+
+    (@visit $field:ident (param $shape:ty, $init:expr)) => {
+        Self::tensor(
+            $field,
+            |module| &module.$field,
+            |module| &mut module.$field,
+            $crate::__private::TensorOptions::reset_with($init),
+        )
+    };
+    (@visit $field:ident (optional_param $there:expr, $shape:ty, $init:expr)) => {
+        ($there)
+            .then(|| Self::tensor(
+                $field,
+                |module| module.$field.as_ref().expect("there by its type"),
+                |module| module.$field.as_mut().expect("there by its type"),
+                $crate::__private::TensorOptions::reset_with($init),
+            ))
+            .into_iter()
+            .collect::<::std::vec::Vec<_>>()
+    };
+    (@visit $field:ident (module $module:ty)) => {
+        Self::module($field, |module| &module.$field, |module| &mut module.$field)
+    };
+    (@visit $field:ident (optional_module $there:expr, $module:ty)) => {
+        ($there)
+            .then(|| Self::module(
+                $field,
+                |module| module.$field.as_ref().expect("there by its type"),
+                |module| module.$field.as_mut().expect("there by its type"),
+            ))
+            .into_iter()
+            .collect::<::std::vec::Vec<_>>()
+    };
+    (@visit $field:ident (layers $count:ty, $module:ty)) => {
+        $field
+            .iter()
+            .enumerate()
+            .map(|(i, name)| Self::module(
+                name,
+                move |module| &module.$field[i],
+                move |module| &mut module.$field[i],
+            ))
+            .collect::<::std::vec::Vec<_>>()
+    };
+
+    (@built $field:ident (optional_param $($args:tt)*)) => { $field.into_iter().next() };
+    (@built $field:ident (optional_module $($args:tt)*)) => { $field.into_iter().next() };
+    (@built $field:ident $kind:tt) => { $field };
+
+    (@count (param $shape:ty, $init:expr)) => {
+        <$shape as $crate::__private::ConstShape>::NUMEL
+    };
+    (@count (optional_param $there:expr, $shape:ty, $init:expr)) => {
+        ($there) as usize * <$shape as $crate::__private::ConstShape>::NUMEL
+    };
+    (@count (module $module:ty)) => { <$module as $crate::nn::Module>::NUM_PARAMS };
+    (@count (optional_module $there:expr, $module:ty)) => {
+        ($there) as usize * <$module as $crate::nn::Module>::NUM_PARAMS
+    };
+    (@count (layers $count:ty, $module:ty)) => {
+        <$count as $crate::dims::ConstDim>::SIZE * <$module as $crate::nn::Module>::NUM_PARAMS
+    };
+
+    (@own $own:ident $field:ident (param $shape:ty, $init:expr)) => {
+        $own.parameters.push((
+            ::core::stringify!($field),
+            ::std::format!("{:?}", <$shape as ::core::default::Default>::default()),
+        ));
+        $own.count += <$shape as $crate::__private::ConstShape>::NUMEL;
+    };
+    (@own $own:ident $field:ident (optional_param $there:expr, $shape:ty, $init:expr)) => {
+        if $there {
+            $crate::__field!(@own $own $field (param $shape, $init));
+        }
+    };
+    (@own $own:ident $field:ident $kind:tt) => {};
+
+    (@below $path:ident $rows:ident $field:ident (module $module:ty)) => {
+        <$module as $crate::nn::Module>::describe(
+            &$crate::nn::join($path, ::core::stringify!($field)),
+            $rows,
+        );
+    };
+    (@below $path:ident $rows:ident $field:ident (optional_module $there:expr, $module:ty)) => {
+        if $there {
+            $crate::__field!(@below $path $rows $field (module $module));
+        }
+    };
+    (@below $path:ident $rows:ident $field:ident (layers $count:ty, $module:ty)) => {
+        for i in 0..<$count as $crate::dims::ConstDim>::SIZE {
+            let field = ::std::format!("{}.{i}", ::core::stringify!($field));
+            <$module as $crate::nn::Module>::describe(&$crate::nn::join($path, &field), $rows);
+        }
+    };
+    (@below $path:ident $rows:ident $field:ident $kind:tt) => {};
+}
+
+/// `a b c` as `(a, (b, (c, ())))`: dfdx visits tuples of up to six fields, and pairs nest.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __nest {
+    () => { () };
+    ($first:tt $($rest:tt)*) => { ($first, $crate::__nest!($($rest)*)) };
+}

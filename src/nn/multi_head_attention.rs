@@ -1,0 +1,106 @@
+use super::{Arch, Projection, Style};
+use crate::{
+    dims::{ConstDim, Dim, Product},
+    mask::AttentionMask,
+    module,
+    ops::{OpError, Real, or_panic, try_attention, try_dropout, try_merge_heads, try_split_heads},
+};
+use dfdx::{
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+module! {
+    /// Every query attends to every key that it may see, in `NumHeads` ways at once (*The Typed
+    /// Transformer*, "Multi-head attention").
+    ///
+    /// `concat(head₁, …) W_outputᵀ` with `headᵢ = softmax(qᵢ kᵢᵀ / √QKDim) vᵢ`, where `qᵢ`, `kᵢ`, `vᵢ` are the
+    /// `i`-th parts of the projections of query, key and value. Its users must know the widths of
+    /// query, key, value and output; the number of heads and their sizes are `A`'s own business.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let mask = AttentionMask::none((Batch, TgtLen, SrcLen));
+    /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+    ///     attention.forward(target, source.clone(), source, &mask);
+    /// ```
+    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> {
+        /// Makes the queries of all heads.
+        pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, A, E, D>,
+        /// Makes the keys of all heads.
+        pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, A, E, D>,
+        /// Makes the values of all heads.
+        pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, A, E, D>,
+        /// Mixes what the heads found.
+        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, A, E, D>,
+    }
+}
+
+impl<
+    QDim: ConstDim,
+    KDim: ConstDim,
+    VDim: ConstDim,
+    OutputDim: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Device<E>,
+> MHAttention<QDim, KDim, VDim, OutputDim, A, E, D>
+{
+    /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key: Tensor<(B, K, KDim), E, D, T>,
+        value: Tensor<(B, K, VDim), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Tensor<(B, Q, OutputDim), E, D, T> {
+        or_panic(self.try_forward(query, key, value, mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key: Tensor<(B, K, KDim), E, D, T>,
+        value: Tensor<(B, K, VDim), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
+        let query_heads = try_split_heads(self.query_proj.try_forward(query)?)?;
+        let key_heads = try_split_heads(self.key_proj.try_forward(key)?)?;
+        let value_heads = try_split_heads(self.value_proj.try_forward(value)?)?;
+        let attended = try_attention(
+            query_heads,
+            key_heads,
+            value_heads,
+            mask,
+            A::Style::MASKED_LOGIT,
+            A::ATTENTION_DROPOUT,
+        )?;
+        let output = self.output_proj.try_forward(try_merge_heads(attended)?)?;
+        try_dropout(output, A::DROPOUT)
+    }
+}

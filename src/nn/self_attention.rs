@@ -1,0 +1,82 @@
+use super::{Arch, LayerNorm, MHAttention, Style};
+use crate::{
+    dims::{ConstDim, Dim},
+    mask::{MaskKind, PaddingMask, mk_mask},
+    module,
+    ops::{OpError, Real, or_panic, try_residual},
+};
+use dfdx::{
+    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor_ops::Device,
+};
+
+module! {
+    /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
+    ///
+    /// `norm(x + attention(x, x, x))`. Whether it may look ahead is its type's `Mask`: [`NoMask`](crate::mask::NoMask)
+    /// or [`CausalMask`](crate::mask::CausalMask).
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let layer = SelfAttention::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+    ///     layer.forward(x, &PaddingMask::none((Batch, TgtLen)));
+    /// ```
+    pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> {
+        /// The attention, whose four widths are one here.
+        pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
+        /// The norm of the sum.
+        pub norm: module LayerNorm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Device<E>>
+    SelfAttention<EmbedDim, Mask, A, E, D>
+{
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        or_panic(self.try_forward(input, padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<Mask, <A::Style as Style>::Padding, B, S>(padding_mask);
+        let attn_out = self.attention.try_forward(
+            input.with_empty_tape(),
+            input.with_empty_tape(),
+            input.with_empty_tape(),
+            &mask,
+        )?;
+        self.norm.try_forward(try_residual(input, attn_out)?)
+    }
+}
