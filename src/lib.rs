@@ -1,10 +1,13 @@
 //! x
 pub mod dims;
+pub mod generate;
+pub mod io;
 pub mod mask;
 pub mod models;
 pub mod nn;
 pub mod ops;
 pub mod tokens;
+pub mod train;
 
 #[doc(hidden)]
 pub mod __private {

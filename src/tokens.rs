@@ -289,6 +289,20 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         })
     }
 
+    /// A batch in which every token is `pad`.
+    pub(crate) fn filled(pad: Fin<VocabSize>, shape: (Batch, SeqLen)) -> Self {
+        Self {
+            ids: vec![pad.value(); shape.0.size() * shape.1.size()].into(),
+            pad: Some(pad),
+            shape,
+        }
+    }
+
+    /// Replaces one token, both coordinates from 0.
+    pub(crate) fn set(&mut self, row: usize, position: usize, token: Fin<VocabSize>) {
+        Arc::make_mut(&mut self.ids)[row * self.shape.1.size() + position] = token.value();
+    }
+
     fn token(&self, index: usize) -> Fin<VocabSize> {
         Fin {
             value: self.ids[index],
