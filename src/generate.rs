@@ -1,12 +1,13 @@
 //! Decoding: letting a model write.
 
 use crate::{
+    backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     nn::{LM, Seq2Seq},
     ops::{OpError, Real, or_panic},
     tokens::{Fin, TokenIds},
 };
-use dfdx::{tensor::NoneTape, tensor_ops::Device};
+use dfdx::tensor::NoneTape;
 
 /// Writes, for each source, the token that the model holds most likely, and the next one after it,
 /// until it writes `end` or has written `len` tokens.
@@ -56,7 +57,7 @@ pub fn greedy<
     Tgt: AtMost<M::MaxTgtLen>,
     M: Seq2Seq,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
 >(
     model: &LM<M, E, D>,
     source: &TokenIds<B, Src, M::SrcVocab>,
@@ -77,7 +78,7 @@ pub fn try_greedy<
     Tgt: AtMost<M::MaxTgtLen>,
     M: Seq2Seq,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
 >(
     model: &LM<M, E, D>,
     source: &TokenIds<B, Src, M::SrcVocab>,

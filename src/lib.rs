@@ -1,4 +1,5 @@
 //! x
+pub mod backend;
 pub mod dims;
 pub mod generate;
 pub mod io;
@@ -22,6 +23,7 @@ pub mod __private {
 }
 pub mod prelude {
     pub use crate::{
+        backend::Backend,
         dims,
         dims::{
             AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient,

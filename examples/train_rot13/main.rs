@@ -1,7 +1,7 @@
 mod words;
 use dfdx::prelude::{Cpu, OwnedTape, Backward, AsArray, BuildModule};
 use rand::{SeedableRng, rngs::StdRng};
-use typed_transformer::{prelude::*, models::another_annotated::Annotated, train::*, generate::greedy, nn::Module};
+use typed_transformer::{prelude::*, models::another_annotated::Annotated, train::{cross_entropy, Adam, update, Schedule, WarmupCosine}, generate::greedy, nn::Module};
 use words::*;
 dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 1; }
 pub struct Rot13;

@@ -29,7 +29,10 @@ pub type Word = Vec<Fin<VocabSize>>;
 pub enum WordError {
     #[error("`{letter}` in `{word}` is not a letter from a to z")]
     Letter { letter: char, word: String },
-    #[error("`{word}` has {len} letters, but the model takes at most {}", MaxSeqLen::SIZE)]
+    #[error(
+        "`{word}` has {len} letters, but the model takes at most {}",
+        MaxSeqLen::SIZE
+    )]
     TooLong { word: String, len: usize },
 }
 
@@ -64,7 +67,9 @@ pub fn write(word: &[Fin<VocabSize>]) -> String {
 
 /// The cipher: each letter 13 places further.
 pub fn rot13(word: &[Fin<VocabSize>]) -> Word {
-    word.iter().map(|letter| token((letter.value() + 13) % 26)).collect()
+    word.iter()
+        .map(|letter| token((letter.value() + 13) % 26))
+        .collect()
 }
 
 /// A word of 1 to 15 letters, every length and every letter as likely as any other.
@@ -74,7 +79,10 @@ pub fn random(rng: &mut StdRng) -> Word {
 }
 
 /// The words as a batch, filled up to a common length.
-pub fn batch<Len: Dim>(words: &[Word], len: Len) -> Result<TokenIds<Batch, Len, VocabSize>, TokenError> {
+pub fn batch<Len: Dim>(
+    words: &[Word],
+    len: Len,
+) -> Result<TokenIds<Batch, Len, VocabSize>, TokenError> {
     TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
 }
 

@@ -1,7 +1,7 @@
 //! *Another annotated transformer*.
 use crate::{
     mask::PadSourceKeys,
-    nn::{EmbeddingScale, Sinusoidal, Style},
+    nn::{PowerOfWidth, Sinusoidal, Style},
     ops::{MaskedLogit, Relu},
 };
 
@@ -16,7 +16,8 @@ impl Style for Annotated {
     type Padding = PadSourceKeys;
     const ATTENTION_BIAS: bool = true;
     const MASKED_LOGIT: MaskedLogit = MaskedLogit::Minus(10_000.0);
-    const EMBEDDING_SCALE: EmbeddingScale = EmbeddingScale::SqrtWidth;
+    const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::Sqrt;
+    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::InverseSqrt;
     const EMBEDDING_NORM: bool = false;
     const NORM_EPSILON: f64 = 1e-6;
 }

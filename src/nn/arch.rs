@@ -55,7 +55,9 @@ pub trait Style: 'static {
     /// What becomes of the logits of hidden keys.
     const MASKED_LOGIT: MaskedLogit = MaskedLogit::Lowest;
     /// By what a token's embedding is multiplied before positions are added to it.
-    const EMBEDDING_SCALE: EmbeddingScale = EmbeddingScale::One;
+    const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::One;
+    /// The deviation of the normal distribution that new embeddings are drawn from.
+    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::One;
     /// Whether the sum of token and position is normalized.
     const EMBEDDING_NORM: bool = true;
     /// What a layer norm adds to the variance.
@@ -73,26 +75,31 @@ impl Style for TypedTransformer {
     type Padding = PadQueriesAndKeys;
 }
 
-/// By what the embedding of a token is multiplied.
+/// A factor that depends on the width of an embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EmbeddingScale {
-    /// It is left as it is.
+pub enum PowerOfWidth {
+    /// 1.
     One,
-    /// The square root of its width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
-    SqrtWidth,
+    /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
+    Sqrt,
+    /// 1 over the square root of the width.
+    InverseSqrt,
 }
 
-impl EmbeddingScale {
-    /// The factor for an embedding of `width` columns.
+impl PowerOfWidth {
+    /// The factor for `width` columns.
     ///
     /// ```
-    /// use typed_transformer::nn::EmbeddingScale;
-    /// assert_eq!(EmbeddingScale::SqrtWidth.factor(16), 4.0);
+    /// use typed_transformer::nn::PowerOfWidth;
+    /// assert_eq!(PowerOfWidth::Sqrt.of(16), 4.0);
+    /// assert_eq!(PowerOfWidth::InverseSqrt.of(16), 0.25);
     /// ```
-    pub fn factor(self, width: usize) -> f64 {
+    pub fn of(self, width: usize) -> f64 {
+        let width = width as f64;
         match self {
             Self::One => 1.0,
-            Self::SqrtWidth => (width as f64).sqrt(),
+            Self::Sqrt => width.sqrt(),
+            Self::InverseSqrt => width.sqrt().recip(),
         }
     }
 }

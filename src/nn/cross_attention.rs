@@ -1,14 +1,12 @@
 use super::{Arch, LayerNorm, MHAttention, Style};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     mask::{PaddingMask, mk_cross_mask},
     module,
     ops::{OpError, Real, mismatch, or_panic, try_residual},
 };
-use dfdx::{
-    tensor::{Tape, Tensor, WithEmptyTape},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
 module! {
     /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
@@ -47,7 +45,7 @@ module! {
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Device<E>>
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     CrossAttention<QDim, KVDim, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`

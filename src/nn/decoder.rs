@@ -1,14 +1,12 @@
 use super::{Arch, DecoderLayer};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     mask::PaddingMask,
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::{
-    tensor::{PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{PutTape, SplitTape, Tape, Tensor};
 
 module! {
     /// Decoder layers one after the other, each reading the same source (*The Typed Transformer*,
@@ -43,7 +41,7 @@ module! {
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Device<E>>
+impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
     Decoder<QDim, KVDim, NumLayers, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`

@@ -1,14 +1,12 @@
 use super::{Arch, CrossAttention, FeedForward, SelfAttention};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     mask::{CausalMask, PaddingMask},
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
@@ -47,7 +45,7 @@ module! {
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Device<E>>
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     DecoderLayer<QDim, KVDim, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`

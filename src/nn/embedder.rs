@@ -1,17 +1,12 @@
-use super::{Embedding, EmbeddingScale, Embeds, LayerNorm, PositionKind, Style};
+use super::{Embedding, Embeds, LayerNorm, PositionKind, PowerOfWidth, Style};
 use crate::{
+    backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
-    ops::{
-        OpError, Real, or_panic, try_add_positions, try_dropout, try_learned_positions, try_scale,
-        try_sinusoids,
-    },
+    ops::{OpError, Real, or_panic, try_dropout, try_learned_positions, try_scale, try_sinusoids},
     tokens::TokenIds,
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Turns a sequence of tokens into a sequence of vectors (*The Typed Transformer*, "Embedder").
@@ -41,10 +36,10 @@ module! {
     /// ```
     pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> {
         /// A vector for each token.
-        pub token_embedder: module Embedding<VocabSize, EmbedDim, E, D>,
+        pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
         /// A vector for each position, where positions are learned.
         pub position_embedder: optional(<A::Style as Style>::Positions::LEARNED)
-            module Embedding<MaxSeqLen, EmbedDim, E, D>,
+            module Embedding<MaxSeqLen, EmbedDim, A, E, D>,
         /// The norm of the sum, where the style has one.
         pub norm: optional(<A::Style as Style>::EMBEDDING_NORM)
             module LayerNorm<EmbedDim, A, E, D>,
@@ -57,7 +52,7 @@ impl<
     EmbedDim: ConstDim,
     A: Embeds<EmbedDim>,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
 > Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
@@ -85,14 +80,14 @@ impl<
         let (_, len) = token_ids.shape();
         let tokens = self.token_embedder.try_forward(token_ids, tape)?;
         let tokens = match A::Style::EMBEDDING_SCALE {
-            EmbeddingScale::One => tokens,
-            scale => try_scale(tokens, scale.factor(EmbedDim::SIZE))?,
+            PowerOfWidth::One => tokens,
+            power => try_scale(tokens, power.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {
             Some(table) => try_learned_positions(&table.weight, len)?,
             None => try_sinusoids(tokens.device(), len, EmbedDim::default())?.retaped::<T>(),
         };
-        let embeds = try_dropout(try_add_positions(tokens, positions)?, A::DROPOUT)?;
+        let embeds = try_dropout(D::try_add_positions(tokens, positions)?, A::DROPOUT)?;
         match &self.norm {
             Some(norm) => norm.try_forward(embeds),
             None => Ok(embeds),

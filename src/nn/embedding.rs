@@ -1,33 +1,41 @@
-use super::init;
+use super::{Arch, init};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic, try_embed},
+    ops::{OpError, Real, or_panic},
     tokens::TokenIds,
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// A vector for each of `N` tokens or positions.
     ///
     /// ```
-    /// use typed_transformer::{nn::Embedding, prelude::*};
-    /// dims! { pub VocabSize = 28; pub EmbedDim = 8; pub SeqLen = 3; pub Batch = 1; }
-    /// let table = Embedding::<VocabSize, EmbedDim, f32, Cpu>::build(&Cpu::default());
+    /// # use typed_transformer::{nn::Embedding, prelude::*};
+    /// # dims! { pub VocabSize = 28; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 1; }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&Cpu::default());
     /// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = table.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct Embedding<N: ConstDim, EmbedDim: ConstDim; E, D> {
+    pub struct Embedding<N: ConstDim, EmbedDim: ConstDim, A: Arch; E, D> {
         /// A row for each token.
-        pub weight: param (N, EmbedDim) = init::normal,
+        pub weight: param (N, EmbedDim) = init::embedding::<A, _, _, _, _>,
     }
 }
 
-impl<N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>> Embedding<N, EmbedDim, E, D> {
+impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
+    Embedding<N, EmbedDim, A, E, D>
+{
     /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
     ///
     /// # Panics
@@ -44,12 +52,12 @@ impl<N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>> Embedding<N, EmbedD
     /// Fallible [`forward`](Self::forward).
     ///
     /// # Errors
-    /// Those of [`try_embed`].
+    /// Those of [`try_embed`](crate::ops::try_embed).
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, N>,
         tape: T,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        try_embed(&self.weight, ids, tape)
+        D::try_embed(&self.weight, ids, tape)
     }
 }

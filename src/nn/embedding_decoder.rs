@@ -1,15 +1,13 @@
 use super::{Decoder, Embedder, Embeds, Style};
 use crate::{
+    backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     mask::{PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real, or_panic},
     tokens::TokenIds,
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// From the tokens so far and what the encoder made of the source to a vector for each next
@@ -54,7 +52,7 @@ impl<
     NumLayers: ConstDim,
     A: Embeds<QDim>,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
 > EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
 {
     /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`

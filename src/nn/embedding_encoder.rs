@@ -1,14 +1,12 @@
 use super::{Embedder, Embeds, Encoder};
 use crate::{
+    backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
     ops::{OpError, Real, or_panic},
     tokens::TokenIds,
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// From tokens to vectors that know their context (*The Typed Transformer*, "Encoder").
@@ -49,7 +47,7 @@ impl<
     NumLayers: ConstDim,
     A: Embeds<EmbedDim>,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
 > EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.

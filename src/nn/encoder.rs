@@ -1,14 +1,12 @@
 use super::{Arch, EncoderLayer};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     mask::PaddingMask,
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Encoder layers one after the other (*The Typed Transformer*, "Encoder stack").
@@ -39,7 +37,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Device<E>>
+impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
     Encoder<EmbedDim, NumLayers, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`

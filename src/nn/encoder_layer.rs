@@ -1,14 +1,12 @@
 use super::{Arch, FeedForward, SelfAttention};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     mask::{NoMask, PaddingMask},
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Self-attention, then feed forward (*The Typed Transformer*, "Encoder block").
@@ -43,7 +41,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Device<E>> EncoderLayer<EmbedDim, A, E, D> {
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> EncoderLayer<EmbedDim, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
     /// # Panics

@@ -1,13 +1,11 @@
 use super::{Arch, LayerNorm, Linear, Style};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     module,
     ops::{Activation, OpError, Real, or_panic, try_residual},
 };
-use dfdx::{
-    tensor::{Tape, Tensor, WithEmptyTape},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
 module! {
     /// Each position by itself through a wider, non-linear layer (*The Typed Transformer*, "Feed
@@ -44,7 +42,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Device<E>> FeedForward<EmbedDim, A, E, D> {
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, A, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     ///
     /// # Panics

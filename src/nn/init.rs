@@ -2,6 +2,7 @@
 //!
 //! A device that is made with a seed (`Cpu::seed_from_u64`) makes the same model every time.
 
+use super::{Arch, Style};
 use crate::ops::{Real, real};
 use dfdx::{
     shapes::{ConstDim, Shape},
@@ -51,22 +52,25 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
     parameter.try_fill_with_distr(Uniform::new_inclusive(-bound, bound))
 }
 
-/// Normal of mean 0 and deviation 1, as PyTorch and Equinox fill a table of embeddings.
+/// Normal of mean 0, its deviation that of the style of `A`.
 ///
 /// # Errors
 /// Those of the device.
-pub fn normal<Dims: Shape, E: Real, D: Device<E>>(
-    parameter: &mut Tensor<Dims, E, D>,
+pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<(N, EmbedDim), E, D>,
 ) -> Result<(), D::Err> {
-    parameter.try_fill_with_distr(Normal)
+    let deviation = A::Style::EMBEDDING_DEVIATION.of(EmbedDim::SIZE);
+    parameter.try_fill_with_distr(Normal { deviation })
 }
 
-/// [`StandardNormal`] for every [`Real`].
-struct Normal;
+/// A normal distribution of any [`Real`].
+struct Normal {
+    deviation: f64,
+}
 
 impl<E: Real> Distribution<E> for Normal {
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> E {
         let sample: f64 = StandardNormal.sample(rng);
-        real(sample)
+        real(sample * self.deviation)
     }
 }

@@ -1,13 +1,11 @@
 use super::{Arch, Style, init};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic, try_layer_norm},
+    ops::{OpError, Real, or_panic},
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// `(x - mean(x)) / √(var(x) + ε) · weight + bias` over the last dimension, `ε` from the style
@@ -37,7 +35,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Device<E>> LayerNorm<EmbedDim, A, E, D> {
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> LayerNorm<EmbedDim, A, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     ///
     /// # Panics
@@ -53,11 +51,11 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Device<E>> LayerNorm<EmbedDim, A, 
     /// Fallible [`forward`](Self::forward).
     ///
     /// # Errors
-    /// Those of [`try_layer_norm`].
+    /// Those of [`try_layer_norm`](crate::ops::try_layer_norm).
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        try_layer_norm(input, &self.weight, &self.bias, A::Style::NORM_EPSILON)
+        D::try_layer_norm(input, &self.weight, &self.bias, A::Style::NORM_EPSILON)
     }
 }

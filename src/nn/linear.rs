@@ -1,13 +1,11 @@
 use super::{Arch, Style, init};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic, try_linear},
+    ops::{OpError, Real, or_panic},
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// `x Wᵀ + b`: a linear map of every position.
@@ -28,7 +26,7 @@ module! {
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>> Linear<InDim, OutDim, E, D> {
+impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
     /// `(B, S, InDim) -> (B, S, OutDim)`
     ///
     /// # Panics
@@ -44,12 +42,12 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>> Linear<InDim, Out
     /// Fallible [`forward`](Self::forward).
     ///
     /// # Errors
-    /// Those of [`try_linear`].
+    /// Those of [`try_linear`](crate::ops::try_linear).
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        try_linear(input, &self.weight, Some(&self.bias))
+        D::try_linear(input, &self.weight, Some(&self.bias))
     }
 }
 
@@ -80,7 +78,7 @@ module! {
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, A: Arch, E: Real, D: Device<E>>
+impl<InDim: ConstDim, OutDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, A, E, D>
 {
     /// `(B, S, InDim) -> (B, S, OutDim)`
@@ -98,11 +96,11 @@ impl<InDim: ConstDim, OutDim: ConstDim, A: Arch, E: Real, D: Device<E>>
     /// Fallible [`forward`](Self::forward).
     ///
     /// # Errors
-    /// Those of [`try_linear`].
+    /// Those of [`try_linear`](crate::ops::try_linear).
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        try_linear(input, &self.weight, self.bias.as_ref())
+        D::try_linear(input, &self.weight, self.bias.as_ref())
     }
 }

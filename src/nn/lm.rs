@@ -1,5 +1,6 @@
 use super::{EmbeddingDecoder, EmbeddingEncoder, Embeds, Linear};
 use crate::{
+    backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
     ops::{OpError, Real, or_panic},
@@ -8,7 +9,6 @@ use crate::{
 use dfdx::{
     shapes::Shape,
     tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::Device,
 };
 
 /// Every dimension of an encoder-decoder, one line each: an [`Arch`](super::Arch) and what its
@@ -64,7 +64,7 @@ pub trait Seq2Seq: Embeds<<Self as Seq2Seq>::EmbedDim> {
 /// `Enc`, `Dec` and `Logit` are its shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
 /// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
 #[must_use]
-pub struct Output<Enc: Shape, Dec: Shape, Logit: Shape, E: Real, D: Device<E>, T = NoneTape> {
+pub struct Output<Enc: Shape, Dec: Shape, Logit: Shape, E: Real, D: Backend<E>, T = NoneTape> {
     /// What the encoder made of the source.
     pub encoder_output: Tensor<Enc, E, D>,
     /// What the decoder made of it.
@@ -118,7 +118,7 @@ module! {
     }
 }
 
-impl<M: Seq2Seq, E: Real, D: Device<E>> LM<M, E, D> {
+impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, and what encoder and
     /// decoder put out; `tape` begins the record for the gradients.
     ///

@@ -20,7 +20,7 @@ mod multi_head_attention;
 mod self_attention;
 
 pub use arch::{
-    Arch, EmbeddingScale, Embeds, Learned, PositionKind, PositionsOf, Sinusoidal, Style,
+    Arch, Embeds, Learned, PositionKind, PositionsOf, PowerOfWidth, Sinusoidal, Style,
     TypedTransformer,
 };
 pub use cross_attention::CrossAttention;

@@ -141,7 +141,7 @@ pub fn join(path: &str, field: &str) -> String {
 ///     }
 /// }
 ///
-/// impl<EmbedDim: ConstDim, E: Real, D: Device<E>> Gated<EmbedDim, E, D> {
+/// impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> Gated<EmbedDim, E, D> {
 ///     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
 ///         &self,
 ///         input: Tensor<(B, S, EmbedDim), E, D, T>,

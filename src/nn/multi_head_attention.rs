@@ -1,14 +1,12 @@
 use super::{Arch, Projection, Style};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
-    ops::{OpError, Real, or_panic, try_attention, try_dropout, try_merge_heads, try_split_heads},
+    ops::{OpError, Real, or_panic, try_dropout},
 };
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Every query attends to every key that it may see, in `NumHeads` ways at once (*The Typed
@@ -59,7 +57,7 @@ impl<
     OutputDim: ConstDim,
     A: Arch,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
 > MHAttention<QDim, KDim, VDim, OutputDim, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
@@ -89,18 +87,15 @@ impl<
         value: Tensor<(B, K, VDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let query_heads = try_split_heads(self.query_proj.try_forward(query)?)?;
-        let key_heads = try_split_heads(self.key_proj.try_forward(key)?)?;
-        let value_heads = try_split_heads(self.value_proj.try_forward(value)?)?;
-        let attended = try_attention(
-            query_heads,
-            key_heads,
-            value_heads,
+        let attended = D::try_multi_head_attention(
+            self.query_proj.try_forward(query)?,
+            self.key_proj.try_forward(key)?,
+            self.value_proj.try_forward(value)?,
             mask,
             A::Style::MASKED_LOGIT,
             A::ATTENTION_DROPOUT,
         )?;
-        let output = self.output_proj.try_forward(try_merge_heads(attended)?)?;
+        let output = self.output_proj.try_forward(attended)?;
         try_dropout(output, A::DROPOUT)
     }
 }

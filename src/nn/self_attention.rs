@@ -1,14 +1,12 @@
 use super::{Arch, LayerNorm, MHAttention, Style};
 use crate::{
+    backend::Backend,
     dims::{ConstDim, Dim},
     mask::{MaskKind, PaddingMask, mk_mask},
     module,
     ops::{OpError, Real, or_panic, try_residual},
 };
-use dfdx::{
-    tensor::{Tape, Tensor, WithEmptyTape},
-    tensor_ops::Device,
-};
+use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
 module! {
     /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
@@ -44,7 +42,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Device<E>>
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
     SelfAttention<EmbedDim, Mask, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`

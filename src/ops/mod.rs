@@ -22,11 +22,13 @@
 
 mod activation;
 mod attention;
+mod cross_entropy;
 mod dropout;
 mod embed;
 mod heads;
 mod layer_norm;
 mod linear;
+mod multi_head_attention;
 mod positions;
 mod residual;
 mod scale;
@@ -35,11 +37,16 @@ pub use activation::{Activation, Gelu, Relu};
 pub use attention::{
     MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
 };
+pub use cross_entropy::{Average, cross_entropy, try_cross_entropy};
+pub(crate) use cross_entropy::{check_labels, weights};
 pub use dropout::{dropout, try_dropout};
 pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
+pub(crate) use multi_head_attention::check_attention;
+pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
+pub(crate) use positions::check_positions;
 pub(crate) use positions::try_sinusoids;
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions,

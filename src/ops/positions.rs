@@ -155,9 +155,17 @@ pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: 
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    const OP: &str = "add positions";
+    check_positions(&input, &positions)?;
     let shape = *input.shape();
-    same("the input", shape.1, "the positions", positions.shape().0).map_err(mismatch(OP))?;
     let define = || input.try_add(positions.try_broadcast_like::<_, Axis<0>>(&shape)?);
-    define().map_err(failed::<D::Err>(OP))
+    define().map_err(failed::<D::Err>("add positions"))
+}
+
+/// The run-time sizes of [`add_positions`].
+pub(crate) fn check_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T>(
+    input: &Tensor<(B, S, M), E, D, T>,
+    positions: &Tensor<(S, M), E, D, T>,
+) -> Result<(), OpError> {
+    let (len, positions) = (input.shape().1, positions.shape().0);
+    same("the input", len, "the positions", positions).map_err(mismatch("add positions"))
 }

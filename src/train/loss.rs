@@ -1,25 +1,15 @@
 use crate::{
-    dims::same,
-    ops::{OpError, Real, failed, mismatch, or_panic, real},
+    backend::Backend,
+    dims::{ConstDim, Dim},
+    ops::{Average, OpError, Real, or_panic},
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
+    shapes::Rank0,
     tensor::{Tape, Tensor},
-    tensor_ops::{Device, SelectTo, SumTo, TryMul},
 };
 
-/// How the losses of single positions become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Average {
-    /// The mean over every position, padding included (*Another annotated transformer*).
-    EveryPosition,
-    /// The mean over the real labels of each sequence, then over the sequences (*The Typed
-    /// Transformer*). A sequence of padding alone counts as 0.
-    RealLabelsOfEachSequence,
-}
-
-/// `-log softmax(logits)[label]`, averaged: how surprised the model is by the right tokens, in nats.
+/// [`ops::cross_entropy`](crate::ops::cross_entropy) by the device's kernel.
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
@@ -28,16 +18,16 @@ pub enum Average {
 /// the error.
 ///
 /// ```
-/// use typed_transformer::{prelude::*, train::{Average, cross_entropy}};
+/// use typed_transformer::{prelude::*, train::cross_entropy};
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = Cpu::default().zeros();
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
 /// let loss = cross_entropy(logits, &labels, Average::EveryPosition);
-/// assert_eq!(loss.array(), 4f64.ln());
+/// assert_eq!(loss.array(), 4f32.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
-pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
     average: Average,
@@ -50,49 +40,10 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
 /// fails.
-pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
     average: Average,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    const OP: &str = "cross-entropy";
-    let ((batch, len, _), shape) = (*logits.shape(), labels.shape());
-    same("the logits", batch, "the labels", shape.0).map_err(mismatch(OP))?;
-    same("the logits", len, "the labels", shape.1).map_err(mismatch(OP))?;
-    let device = logits.device().clone();
-    let define = || {
-        let ids: Tensor<_, usize, D> =
-            device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
-        let weights: Tensor<_, E, D> =
-            device.try_tensor_from_vec(weights(labels, average), shape)?;
-        let log_likelihood: Tensor<(B, S), E, D, T> =
-            logits.try_log_softmax::<Axis<2>>()?.try_select(ids)?;
-        log_likelihood
-            .try_mul(weights.retaped::<T>())?
-            .try_sum()?
-            .try_negate()
-    };
-    define().map_err(failed::<D::Err>(OP))
-}
-
-/// What each position counts for in the average, in row-major order.
-fn weights<B: Dim, S: Dim, V: ConstDim, E: Real>(
-    labels: &TokenIds<B, S, V>,
-    average: Average,
-) -> Vec<E> {
-    let (batch, len) = (labels.shape().0.size(), labels.shape().1.size());
-    match average {
-        Average::EveryPosition => vec![real(1.0 / (batch * len) as f64); batch * len],
-        Average::RealLabelsOfEachSequence => labels
-            .padding_mask()
-            .as_slice()
-            .chunks(len.max(1))
-            .flat_map(|row| {
-                let labels = row.iter().filter(|real| **real).count().max(1);
-                let weight = 1.0 / (batch * labels) as f64;
-                row.iter()
-                    .map(move |&is_real| real(if is_real { weight } else { 0.0 }))
-            })
-            .collect(),
-    }
+    D::try_cross_entropy(logits, labels, average)
 }

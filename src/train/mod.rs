@@ -4,6 +4,6 @@ mod loss;
 mod optimizer;
 mod schedule;
 
-pub use loss::{Average, cross_entropy, try_cross_entropy};
+pub use loss::{cross_entropy, try_cross_entropy};
 pub use optimizer::{Adam, Optimizer, update};
 pub use schedule::{Schedule, WarmupCosine};

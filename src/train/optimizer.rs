@@ -81,12 +81,15 @@ impl<E: Real> Optimizer<E> for Adam<E> {
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, update}};
+/// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, cross_entropy, update}};
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.ones();
-/// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| model.forward(x.leaky_trace()).square().sum();
+/// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
+/// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
+///     cross_entropy(model.forward(x.leaky_trace()), &labels, Average::EveryPosition)
+/// };
 /// let before = loss(&model).array();
 /// let mut adam = Adam::default();
 /// for _ in 0..10 {
@@ -94,7 +97,7 @@ impl<E: Real> Optimizer<E> for Adam<E> {
 ///     update(&mut model, gradients, &mut adam, 0.05, 1.0)?;
 /// }
 /// assert!(loss(&model).array() < before);
-/// # Ok::<(), OpError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     model: &mut Model,
@@ -155,10 +158,17 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E, D> {
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         // A parameter that took no part in the loss has no gradient yet.
         self.gradients.get_or_alloc_mut(parameter)?;
-        self.parameters.extend(parameter.as_vec());
-        self.flat.extend(self.gradients.get(parameter).as_vec());
+        append(&mut self.parameters, parameter);
+        append(&mut self.flat, &self.gradients.get(parameter));
         Ok(None)
     }
+}
+
+/// Appends a tensor's elements in the order of memory, which for parameters is that of their rows.
+fn append<S: Shape, E: Real, D: Device<E>>(flat: &mut Vec<E>, tensor: &Tensor<S, E, D>) {
+    let first = flat.len();
+    flat.resize(first + tensor.shape().num_elements(), E::zero());
+    tensor.copy_into(&mut flat[first..]);
 }
 
 /// Copies parameters back from a flat vector.

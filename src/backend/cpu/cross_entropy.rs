@@ -1,0 +1,63 @@
+use super::{gradient, math::exp, read};
+use crate::{
+    ops::{Average, weights},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::{ConstDim, Dim, Rank0},
+    tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
+    tensor_ops::ReshapeTo,
+};
+use pulp::Arch;
+
+/// From logits to the loss, and to its gradient, in one pass each; the log-probabilities are never
+/// written out.
+pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    logits: Tensor<(B, S, V), f32, Cpu, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+) -> Result<Tensor<Rank0, f32, Cpu, T>, CpuError> {
+    let (logits, mut tape) = logits.try_contiguous()?.split_tape();
+    let weights: Vec<f32> = weights(labels, average);
+    // Begins as the logits and becomes the probabilities.
+    let mut probabilities = read(&logits);
+    let mut loss = 0.0;
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let rows = probabilities.chunks_exact_mut(V::SIZE.max(1));
+            for ((row, &label), &weight) in rows.zip(labels.as_slice()).zip(&weights) {
+                let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let right = row[label] - highest;
+                row.iter_mut()
+                    .for_each(|logit| *logit = exp(*logit - highest));
+                let sum = row.iter().sum::<f32>();
+                row.iter_mut().for_each(|p| *p /= sum);
+                loss += f64::from(weight) * f64::from(sum.ln() - right);
+            }
+        },
+    );
+    let output = logits.device().try_tensor_from_vec(vec![loss as f32], ())?;
+
+    if T::OWNS_TAPE {
+        let (labels, logits, out) = (labels.clone(), logits.ghost(), output.ghost());
+        tape.add_backward_op(move |gradients| {
+            let scale = gradient!(gradients, out)
+                .first()
+                .copied()
+                .unwrap_or_default();
+            let dx = gradient!(gradients, logits);
+            let rows = dx
+                .chunks_exact_mut(V::SIZE.max(1))
+                .zip(probabilities.chunks_exact(V::SIZE.max(1)));
+            for (((dx, row), &label), weight) in rows.zip(labels.as_slice()).zip(&weights) {
+                for (dx, p) in dx.iter_mut().zip(row) {
+                    *dx += scale * weight * p;
+                }
+                dx[label] -= scale * weight;
+            }
+            Ok(())
+        });
+    }
+    Ok(output.put_tape(tape))
+}

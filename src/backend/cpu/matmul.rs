@@ -1,0 +1,125 @@
+use gemm::Parallelism;
+
+/// A matrix in memory: its elements, and how far apart rows and columns lie.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a> {
+    elements: &'a [f32],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a> Matrix<'a> {
+    /// Rows one after the other.
+    ///
+    /// # Panics
+    /// If the number of elements is another.
+    pub fn new(elements: &'a [f32], rows: usize, columns: usize) -> Self {
+        assert_eq!(elements.len(), rows * columns);
+        Self {
+            elements,
+            rows,
+            columns,
+            row_stride: columns,
+            column_stride: 1,
+        }
+    }
+
+    /// The same elements with rows and columns exchanged.
+    pub fn transposed(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+}
+
+/// `output = a b`, or `output += a b` if `accumulate`; `output` has its rows one after the other.
+///
+/// # Panics
+/// If the dimensions do not fit.
+pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
+    let (m, n, k) = (a.rows, b.columns, a.columns);
+    assert_eq!(k, b.rows);
+    assert_eq!(output.len(), m * n);
+    if output.is_empty() {
+        return;
+    }
+    // Below this a thread costs more than it brings.
+    let parallelism = if m * n * k < 1 << 20 {
+        Parallelism::None
+    } else {
+        Parallelism::Rayon(0)
+    };
+    let stride = |stride: usize| stride as isize;
+    // SAFETY: `Matrix` can only be made so that its strides reach no further than its elements, and
+    // `output` was compared with its dimensions above. `output` is borrowed mutably, so that it
+    // overlaps neither operand.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            output.as_mut_ptr(),
+            1,
+            stride(n),
+            accumulate,
+            a.elements.as_ptr(),
+            stride(a.column_stride),
+            stride(a.row_stride),
+            b.elements.as_ptr(),
+            stride(b.column_stride),
+            stride(b.row_stride),
+            1.0,
+            1.0,
+            false,
+            false,
+            false,
+            parallelism,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layout_agrees_with_the_definition() {
+        let number = |i: usize| ((i * 7919) % 31) as f32 - 15.0;
+        for (m, n, k) in [(1, 1, 1), (2, 3, 5), (7, 1, 4), (5, 17, 0), (33, 19, 64)] {
+            let a: Vec<f32> = (0..m * k).map(number).collect();
+            let b: Vec<f32> = (0..k * n).map(number).collect();
+            let a_columns: Vec<f32> = (0..k * m).map(|i| a[(i % m) * k + i / m]).collect();
+            let b_columns: Vec<f32> = (0..n * k).map(|i| b[(i % k) * n + i / k]).collect();
+            for accumulate in [false, true] {
+                let start = if accumulate { 2.0 } else { 0.0 };
+                let expected: Vec<f32> = (0..m * n)
+                    .map(|i| {
+                        start
+                            + (0..k)
+                                .map(|l| a[i / n * k + l] * b[l * n + i % n])
+                                .sum::<f32>()
+                    })
+                    .collect();
+                for a in [
+                    Matrix::new(&a, m, k),
+                    Matrix::new(&a_columns, k, m).transposed(),
+                ] {
+                    for b in [
+                        Matrix::new(&b, k, n),
+                        Matrix::new(&b_columns, n, k).transposed(),
+                    ] {
+                        let mut output = vec![2.0; m * n];
+                        matmul(&mut output, a, b, accumulate);
+                        assert_eq!(output, expected);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Fused kernels for the CPU in `f32`.
+//!
+//! An operation here is one entry on the tape where its definition makes ten, and one pass over
+//! memory where the definition makes as many. Loops are compiled for several widths of vector
+//! registers and the processor's is chosen at run time, so no compiler flags are asked of anybody.
+
+mod attention;
+mod cross_entropy;
+mod embed;
+mod layer_norm;
+mod linear;
+mod math;
+mod matmul;
+mod positions;
+
+use super::Backend;
+use crate::{
+    dims::{ConstDim, Dim, Product},
+    mask::AttentionMask,
+    ops::{self, Average, MaskedLogit, OpError},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::{Rank0, Shape},
+    tensor::{Cpu, Tape, Tensor},
+};
+
+impl Backend<f32> for Cpu {
+    fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<(B, S, InDim), f32, Cpu, T>,
+        weight: &Tensor<(OutDim, InDim), f32, Cpu>,
+        bias: Option<&Tensor<(OutDim,), f32, Cpu>>,
+    ) -> Result<Tensor<(B, S, OutDim), f32, Cpu, T>, OpError> {
+        linear::linear(input, weight, bias).map_err(ops::failed("linear"))
+    }
+
+    fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
+        table: &Tensor<(V, M), f32, Cpu>,
+        ids: &TokenIds<B, S, V>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        embed::embed(table, ids, tape).map_err(ops::failed("embed"))
+    }
+
+    fn try_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        positions: Tensor<(S, M), f32, Cpu, T>,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        ops::check_positions(&input, &positions)?;
+        positions::add_positions(input, positions).map_err(ops::failed("add positions"))
+    }
+
+    fn try_multi_head_attention<
+        B: Dim,
+        Q: Dim,
+        K: Dim,
+        H: ConstDim,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        T: Tape<f32, Cpu>,
+    >(
+        query: Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
+        key: Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
+        value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
+        mask: &AttentionMask<B, Q, K>,
+        masked: MaskedLogit,
+        dropout: f64,
+    ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
+        if T::OWNS_TAPE && dropout > 0.0 {
+            return ops::try_multi_head_attention(query, key, value, mask, masked, dropout);
+        }
+        ops::check_attention(&query, &key, &value, mask)?;
+        attention::attention(query, key, value, mask, masked).map_err(ops::failed("attention"))
+    }
+
+    fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        weight: &Tensor<(M,), f32, Cpu>,
+        bias: &Tensor<(M,), f32, Cpu>,
+        epsilon: f64,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        layer_norm::layer_norm(input, weight, bias, epsilon).map_err(ops::failed("layer norm"))
+    }
+
+    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+        logits: Tensor<(B, S, V), f32, Cpu, T>,
+        labels: &TokenIds<B, S, V>,
+        average: Average,
+    ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
+        ops::check_labels(&logits, labels)?;
+        cross_entropy::cross_entropy(logits, labels, average).map_err(ops::failed("cross-entropy"))
+    }
+}
+
+/// A copy of a contiguous tensor's elements.
+fn read<Dims: Shape, T>(tensor: &Tensor<Dims, f32, Cpu, T>) -> Vec<f32> {
+    let mut elements = vec![0.0; dfdx::shapes::HasShape::shape(tensor).num_elements()];
+    tensor.copy_into(&mut elements);
+    elements
+}
+
+/// The buffer in which a tensor's gradient adds up. dfdx lends one at a time.
+macro_rules! gradient {
+    ($gradients:ident, $ghost:expr) => {
+        &mut **$gradients.get_or_alloc_mut(&$ghost)?
+    };
+}
+use gradient;
+
+/// `to += from`, element by element.
+fn add_assign(to: &mut [f32], from: &[f32]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

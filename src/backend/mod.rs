@@ -1,0 +1,98 @@
+//! Where a device may replace the definition of an operation by a faster one.
+//!
+//! [`Backend`] has a method for each operation that modules spend their time in. What a method does
+//! by default is the definition in [`ops`]; on the CPU in `f32` a fused kernel takes its place. The
+//! tests hold the two together, and no signature tells them apart.
+
+mod cpu;
+
+use crate::{
+    dims::{ConstDim, Dim, Product},
+    mask::AttentionMask,
+    ops::{self, Average, MaskedLogit, OpError, Real},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::Rank0,
+    tensor::{Cpu, Tape, Tensor},
+    tensor_ops::Device,
+};
+
+/// A device that modules run on.
+///
+/// Each method computes what the operation of its name in [`ops`] computes, with the same dimensions
+/// and errors.
+#[allow(clippy::missing_errors_doc)]
+pub trait Backend<E: Real>: Device<E> {
+    /// [`ops::try_linear`].
+    fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<E, Self>>(
+        input: Tensor<(B, S, InDim), E, Self, T>,
+        weight: &Tensor<(OutDim, InDim), E, Self>,
+        bias: Option<&Tensor<(OutDim,), E, Self>>,
+    ) -> Result<Tensor<(B, S, OutDim), E, Self, T>, OpError> {
+        ops::try_linear(input, weight, bias)
+    }
+
+    /// [`ops::try_embed`].
+    fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
+        table: &Tensor<(V, M), E, Self>,
+        ids: &TokenIds<B, S, V>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        ops::try_embed(table, ids, tape)
+    }
+
+    /// [`ops::try_add_positions`].
+    fn try_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+        input: Tensor<(B, S, M), E, Self, T>,
+        positions: Tensor<(S, M), E, Self, T>,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        ops::try_add_positions(input, positions)
+    }
+
+    /// [`ops::try_multi_head_attention`].
+    fn try_multi_head_attention<
+        B: Dim,
+        Q: Dim,
+        K: Dim,
+        H: ConstDim,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        T: Tape<E, Self>,
+    >(
+        query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
+        key: Tensor<(B, K, Product<H, QKDim>), E, Self, T>,
+        value: Tensor<(B, K, Product<H, VODim>), E, Self, T>,
+        mask: &AttentionMask<B, Q, K>,
+        masked: MaskedLogit,
+        dropout: f64,
+    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, Self, T>, OpError> {
+        ops::try_multi_head_attention(query, key, value, mask, masked, dropout)
+    }
+
+    /// [`ops::try_layer_norm`].
+    fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+        input: Tensor<(B, S, M), E, Self, T>,
+        weight: &Tensor<(M,), E, Self>,
+        bias: &Tensor<(M,), E, Self>,
+        epsilon: f64,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        ops::try_layer_norm(input, weight, bias, epsilon)
+    }
+
+    /// [`ops::try_cross_entropy`].
+    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+        logits: Tensor<(B, S, V), E, Self, T>,
+        labels: &TokenIds<B, S, V>,
+        average: Average,
+    ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
+        ops::try_cross_entropy(logits, labels, average)
+    }
+}
+
+impl Backend<f64> for Cpu {}
+
+#[cfg(feature = "cuda")]
+impl Backend<f32> for dfdx::tensor::Cuda {}
+#[cfg(feature = "cuda")]
+impl Backend<f64> for dfdx::tensor::Cuda {}

@@ -1,0 +1,105 @@
+use super::{OpError, Real, failed, mismatch, or_panic, real};
+use crate::{dims::same, tokens::TokenIds};
+use dfdx::{
+    shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, SelectTo, SumTo, TryMul},
+};
+
+const OP: &str = "cross-entropy";
+
+/// How the losses of single positions become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Average {
+    /// The mean over every position, padding included (*Another annotated transformer*).
+    EveryPosition,
+    /// The mean over the real labels of each sequence, then over the sequences (*The Typed
+    /// Transformer*). A sequence of padding alone counts as 0.
+    RealLabelsOfEachSequence,
+}
+
+/// `-log softmax(logits)[label]`, averaged: how surprised the model is by the right tokens, in nats.
+///
+/// `(B, S, V), (B, S) ids of V -> ()`
+///
+/// # Panics
+/// If two sizes of a run-time dimension differ or the device fails; [`try_cross_entropy`] returns
+/// the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
+/// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
+/// let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+/// assert_eq!(loss.array(), 4f64.ln());
+/// # Ok::<(), TokenError>(())
+/// ```
+#[track_caller]
+pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+) -> Tensor<Rank0, E, D, T> {
+    or_panic(try_cross_entropy(logits, labels, average))
+}
+
+/// Fallible [`cross_entropy`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+/// fails.
+pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    check_labels(&logits, labels)?;
+    let shape = labels.shape();
+    let device = logits.device().clone();
+    let define = || {
+        let ids: Tensor<_, usize, D> =
+            device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
+        let weights: Tensor<_, E, D> =
+            device.try_tensor_from_vec(weights(labels, average), shape)?;
+        let log_likelihood: Tensor<(B, S), E, D, T> =
+            logits.try_log_softmax::<Axis<2>>()?.try_select(ids)?;
+        log_likelihood
+            .try_mul(weights.retaped::<T>())?
+            .try_sum()?
+            .try_negate()
+    };
+    define().map_err(failed::<D::Err>(OP))
+}
+
+/// The run-time sizes of [`cross_entropy`].
+pub(crate) fn check_labels<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
+    logits: &Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+) -> Result<(), OpError> {
+    let ((batch, len, _), (label_batch, label_len)) = (*logits.shape(), labels.shape());
+    same("the logits", batch, "the labels", label_batch).map_err(mismatch(OP))?;
+    same("the logits", len, "the labels", label_len).map_err(mismatch(OP))
+}
+
+/// What each position counts for in the average, in row-major order.
+pub(crate) fn weights<B: Dim, S: Dim, V: ConstDim, E: Real>(
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+) -> Vec<E> {
+    let (batch, len) = (labels.shape().0.size(), labels.shape().1.size());
+    match average {
+        Average::EveryPosition => vec![real(1.0 / (batch * len) as f64); batch * len],
+        Average::RealLabelsOfEachSequence => labels
+            .padding_mask()
+            .as_slice()
+            .chunks(len.max(1))
+            .flat_map(|row| {
+                let labels = row.iter().filter(|real| **real).count().max(1);
+                let weight = 1.0 / (batch * labels) as f64;
+                row.iter()
+                    .map(move |&is_real| real(if is_real { weight } else { 0.0 }))
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,122 @@
+use super::{
+    MaskedLogit, OpError, Real, mismatch, or_panic, try_attention, try_merge_heads, try_split_heads,
+};
+use crate::{
+    dims::{ConstDim, Dim, Product, same},
+    mask::AttentionMask,
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+/// [`attention`](super::attention) of each head by itself, the heads side by side ([*Attention Is All
+/// You Need*](https://arxiv.org/abs/1706.03762), 3.2.2, without its projections).
+///
+/// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K)
+/// -> (B, Q, Product<H, VODim>)`
+///
+/// # Panics
+/// If two sizes of a dimension differ or the device fails; [`try_multi_head_attention`] returns the
+/// error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let key: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
+/// let mask = AttentionMask::none((Batch, QLen, KLen));
+/// let attended = multi_head_attention(query, key, value, &mask, MaskedLogit::Lowest, 0.0);
+/// assert_eq!(attended.as_vec(), [2.0, 20.0]);
+/// ```
+#[track_caller]
+pub fn multi_head_attention<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    masked: MaskedLogit,
+    dropout: f64,
+) -> Tensor<(B, Q, Product<H, VODim>), E, D, T> {
+    or_panic(try_multi_head_attention(
+        query, key, value, mask, masked, dropout,
+    ))
+}
+
+/// Fallible [`multi_head_attention`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+pub fn try_multi_head_attention<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    masked: MaskedLogit,
+    dropout: f64,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    check_attention(&query, &key, &value, mask)?;
+    let attended = try_attention(
+        try_split_heads(query)?,
+        try_split_heads(key)?,
+        try_split_heads(value)?,
+        mask,
+        masked,
+        dropout,
+    )?;
+    try_merge_heads(attended)
+}
+
+/// The run-time sizes of [`multi_head_attention`].
+pub(crate) fn check_attention<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    QWidth: ConstDim,
+    VWidth: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T,
+>(
+    query: &Tensor<(B, Q, QWidth), E, D, T>,
+    key: &Tensor<(B, K, QWidth), E, D, T>,
+    value: &Tensor<(B, K, VWidth), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+) -> Result<(), OpError> {
+    let (batch, queries, _) = *query.shape();
+    let ((key_batch, keys, _), (value_batch, value_keys, _)) = (*key.shape(), *value.shape());
+    let (mask_batch, mask_queries, mask_keys) = mask.shape();
+    let check = || {
+        same("the query", batch, "the key", key_batch)?;
+        same("the query", batch, "the value", value_batch)?;
+        same("the key", keys, "the value", value_keys)?;
+        same("the query", batch, "the mask", mask_batch)?;
+        same("the query", queries, "the mask", mask_queries)?;
+        same("the key", keys, "the mask", mask_keys)
+    };
+    check().map_err(mismatch("attention"))
+}
