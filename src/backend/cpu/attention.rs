@@ -1,4 +1,4 @@
-use super::{add_assign, gradient, math::exp, read};
+use super::{add_assign, gradient, math::exp, read, vectorized};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
@@ -9,7 +9,6 @@ use dfdx::{
     tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use pulp::Arch;
 use rayon::prelude::*;
 
 /// Head by head on what lies side by side in memory: nothing is permuted, and of scores only the
@@ -137,36 +136,15 @@ impl Sizes {
     fn mask(self) -> usize {
         self.queries * self.keys
     }
+    /// Weights are kept with their keys padded to whole lanes.
     fn weights(self) -> usize {
-        self.heads * self.queries * self.keys
+        self.heads * self.queries * padded(self.keys)
     }
     fn cost(self) -> usize {
         self.weights() * (self.qk + self.vo)
     }
 
-    /// `1 / √QKDim`
-    fn scale(self) -> f32 {
-        1.0 / (self.qk as f32).sqrt()
-    }
-
-    /// The vector of `position` and `head` in what holds `size` elements a head.
-    #[inline(always)]
-    fn at(self, position: usize, head: usize, size: usize) -> std::ops::Range<usize> {
-        let first = (position * self.heads + head) * size;
-        first..first + size
-    }
-
-    /// `columns[i * keys + key] = rows[key][i]` for one head, so that loops over keys are contiguous.
-    #[inline(always)]
-    fn transpose(self, rows: &[f32], head: usize, size: usize, columns: &mut [f32]) {
-        for key in 0..self.keys {
-            for (i, element) in rows[self.at(key, head, size)].iter().enumerate() {
-                columns[i * self.keys + key] = *element;
-            }
-        }
-    }
-
-    /// One batch row: `weights = softmax(q kᵀ · scale)` where visible, `y = weights v`.
+    /// One batch row: `weights = softmax(q kᵀ / √QKDim)` where visible, `y = weights v`.
     #[allow(clippy::too_many_arguments)]
     fn forward(
         self,
@@ -178,24 +156,37 @@ impl Sizes {
         weights: &mut [f32],
         y: &mut [f32],
     ) {
-        let mut k_columns = vec![0.0; self.keys * self.qk];
-        Arch::new().dispatch(
+        let scale = 1.0 / (self.qk as f32).sqrt();
+        vectorized(
             #[inline(always)]
             || {
                 for head in 0..self.heads {
-                    self.transpose(k, head, self.qk, &mut k_columns);
-                    for query in 0..self.queries {
-                        let row = (head * self.queries + query) * self.keys;
-                        let logits = &mut weights[row..][..self.keys];
-                        let q = &q[self.at(query, head, self.qk)];
-                        weighted_sum(logits, q, &k_columns, self.scale());
-                        hide(logits, &visible[query * self.keys..][..self.keys], masked);
-                        softmax(logits);
-                        let y = &mut y[self.at(query, head, self.vo)];
-                        for (key, weight) in logits.iter().enumerate() {
-                            add_scaled(y, &v[self.at(key, head, self.vo)], *weight);
+                    let q = self.tile(q, self.queries, head, self.qk);
+                    let k = self.tile(k, self.keys, head, self.qk).transposed();
+                    let v = self.tile(v, self.keys, head, self.vo);
+                    let size = self.queries * padded(self.keys);
+                    let weights = &mut weights[head * size..][..size];
+                    multiply(weights, q.by_rows(), &k);
+                    let rows = weights.chunks_exact_mut(padded(self.keys).max(1));
+                    for (logits, visible) in rows.zip(visible.chunks_exact(self.keys.max(1))) {
+                        let (logits, padding) = logits.split_at_mut(self.keys);
+                        for (logit, visible) in logits.iter_mut().zip(visible) {
+                            let scaled = *logit * scale;
+                            let hidden = match masked {
+                                MaskedLogit::Lowest => f32::MIN,
+                                MaskedLogit::Minus(amount) => scaled - amount as f32,
+                            };
+                            *logit = if *visible { scaled } else { hidden };
                         }
+                        padding.fill(f32::NEG_INFINITY);
                     }
+                    for logits in weights.chunks_exact_mut(padded(self.keys).max(1)) {
+                        softmax(logits);
+                    }
+                    let mut output = Tile::zeros(self.queries, self.vo);
+                    let weights = Factors::rows(weights, self.queries, self.keys);
+                    multiply(&mut output.elements, weights, &v);
+                    self.add_tile(y, &output, head);
                 }
             },
         );
@@ -209,78 +200,255 @@ impl Sizes {
         masked: MaskedLogit,
         ((dq, dk), dv): ((&mut [f32], &mut [f32]), &mut [f32]),
     ) {
-        let mut v_columns = vec![0.0; self.keys * self.vo];
-        let mut slopes = vec![0.0; self.keys];
-        Arch::new().dispatch(
+        let scale = 1.0 / (self.qk as f32).sqrt();
+        vectorized(
             #[inline(always)]
             || {
                 for head in 0..self.heads {
-                    self.transpose(v, head, self.vo, &mut v_columns);
-                    for query in 0..self.queries {
-                        let row = (head * self.queries + query) * self.keys;
-                        let weights = &weights[row..][..self.keys];
-                        let dy = &dy[self.at(query, head, self.vo)];
-                        // From the weights' gradient to the logits': dℓ = w (dw - Σ w dw).
-                        slopes.fill(0.0);
-                        weighted_sum(&mut slopes, dy, &v_columns, 1.0);
-                        let mean: f32 = slopes.iter().zip(weights).map(|(d, w)| d * w).sum();
+                    let q = self.tile(q, self.queries, head, self.qk);
+                    let k = self.tile(k, self.keys, head, self.qk);
+                    let v = self.tile(v, self.keys, head, self.vo).transposed();
+                    let dy = self.tile(dy, self.queries, head, self.vo);
+                    let size = self.queries * padded(self.keys);
+                    let weights = &weights[head * size..][..size];
+
+                    let mut slopes = Tile::zeros(self.queries, self.keys);
+                    multiply(&mut slopes.elements, dy.by_rows(), &v);
+                    let rows = slopes.elements.chunks_exact_mut(padded(self.keys).max(1));
+                    let rows = rows.zip(weights.chunks_exact(padded(self.keys).max(1)));
+                    for ((slopes, weights), visible) in
+                        rows.zip(visible.chunks_exact(self.keys.max(1)))
+                    {
+                        // From the gradient of the weights to that of the logits: w (dw - Σ w dw).
+                        let mean = dot(slopes, weights);
                         for (slope, weight) in slopes.iter_mut().zip(weights) {
-                            *slope = weight * (*slope - mean) * self.scale();
+                            *slope = weight * (*slope - mean) * scale;
                         }
                         if masked == MaskedLogit::Lowest {
                             // A hidden logit is a constant, whatever its weight came to be.
-                            let visible = &visible[query * self.keys..][..self.keys];
                             for (slope, visible) in slopes.iter_mut().zip(visible) {
                                 *slope = if *visible { *slope } else { 0.0 };
                             }
                         }
-                        for key in 0..self.keys {
-                            let (at_q, at_k) =
-                                (self.at(query, head, self.qk), self.at(key, head, self.qk));
-                            add_scaled(&mut dv[self.at(key, head, self.vo)], dy, weights[key]);
-                            add_scaled(&mut dk[at_k.clone()], &q[at_q.clone()], slopes[key]);
-                            add_scaled(&mut dq[at_q], &k[at_k], slopes[key]);
-                        }
                     }
+
+                    let weights = Factors::rows(weights, self.queries, self.keys);
+                    let slopes = Factors::rows(&slopes.elements, self.queries, self.keys);
+                    let mut output = Tile::zeros(self.queries, self.qk);
+                    multiply(&mut output.elements, slopes, &k);
+                    self.add_tile(dq, &output, head);
+                    let mut output = Tile::zeros(self.keys, self.qk);
+                    multiply(&mut output.elements, slopes.transposed(), &q);
+                    self.add_tile(dk, &output, head);
+                    let mut output = Tile::zeros(self.keys, self.vo);
+                    multiply(&mut output.elements, weights.transposed(), &dy);
+                    self.add_tile(dv, &output, head);
                 }
             },
         );
     }
-}
 
-/// `to += Σᵢ scale · factors[i] · row i of rows`, the rows as long as `to`.
-#[inline(always)]
-fn weighted_sum(to: &mut [f32], factors: &[f32], rows: &[f32], scale: f32) {
-    for (factor, row) in factors.iter().zip(rows.chunks_exact(to.len().max(1))) {
-        add_scaled(to, row, factor * scale);
+    /// What belongs to one head, of `positions` vectors of `size` elements a head.
+    #[inline(always)]
+    fn tile(self, all: &[f32], positions: usize, head: usize, size: usize) -> Tile {
+        let mut tile = Tile::zeros(positions, size);
+        let vectors = all.chunks_exact((self.heads * size).max(1));
+        for (row, vector) in tile
+            .elements
+            .chunks_exact_mut(padded(size).max(1))
+            .zip(vectors)
+        {
+            row[..size].copy_from_slice(&vector[head * size..][..size]);
+        }
+        tile
+    }
+
+    /// Adds a head's tile to where it belongs.
+    #[inline(always)]
+    fn add_tile(self, all: &mut [f32], tile: &Tile, head: usize) {
+        let vectors = all.chunks_exact_mut((self.heads * tile.columns).max(1));
+        for (vector, row) in vectors.zip(tile.elements.chunks_exact(padded(tile.columns).max(1))) {
+            add_assign(&mut vector[head * tile.columns..][..tile.columns], row);
+        }
     }
 }
 
-/// `to += factor · from`
+/// As many elements as are calculated with at once: a vector register of AVX-512, two of AVX2, four
+/// of SSE2 or NEON.
+const LANES: usize = 16;
+
+/// The next multiple of [`LANES`].
+fn padded(size: usize) -> usize {
+    size.next_multiple_of(LANES)
+}
+
+/// A matrix of one head, each row padded with zeros to whole lanes.
+struct Tile {
+    elements: Vec<f32>,
+    rows: usize,
+    columns: usize,
+}
+
+impl Tile {
+    #[inline(always)]
+    fn zeros(rows: usize, columns: usize) -> Self {
+        Self {
+            elements: vec![0.0; rows * padded(columns)],
+            rows,
+            columns,
+        }
+    }
+
+    #[inline(always)]
+    fn transposed(&self) -> Self {
+        let mut tile = Self::zeros(self.columns, self.rows);
+        for (i, row) in self
+            .elements
+            .chunks_exact(padded(self.columns).max(1))
+            .enumerate()
+        {
+            for (j, element) in row[..self.columns].iter().enumerate() {
+                tile.elements[j * padded(self.rows) + i] = *element;
+            }
+        }
+        tile
+    }
+
+    #[inline(always)]
+    fn by_rows(&self) -> Factors<'_> {
+        Factors::rows(&self.elements, self.rows, self.columns)
+    }
+}
+
+/// The left side of a product: any matrix, element by element.
+#[derive(Clone, Copy)]
+struct Factors<'a> {
+    elements: &'a [f32],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl<'a> Factors<'a> {
+    /// Rows padded to whole lanes.
+    #[inline(always)]
+    fn rows(elements: &'a [f32], rows: usize, columns: usize) -> Self {
+        Self {
+            elements,
+            rows,
+            columns,
+            row_stride: padded(columns),
+            column_stride: 1,
+        }
+    }
+
+    #[inline(always)]
+    fn transposed(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+}
+
+/// `output = a b`; `output` has the rows of `a` and the padded columns of `b`.
 #[inline(always)]
-fn add_scaled(to: &mut [f32], from: &[f32], factor: f32) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += factor * from;
+fn multiply(output: &mut [f32], a: Factors, b: &Tile) {
+    // Sums of several rows at once, so that an addition need not wait for the one before it.
+    const ROWS: usize = 4;
+    let whole = a.rows - a.rows % ROWS;
+    for row in (0..whole).step_by(ROWS) {
+        multiply_rows::<ROWS>(output, a, b, row);
+    }
+    for row in whole..a.rows {
+        multiply_rows::<1>(output, a, b, row);
     }
 }
 
 #[inline(always)]
-fn hide(logits: &mut [f32], visible: &[bool], masked: MaskedLogit) {
-    for (logit, visible) in logits.iter_mut().zip(visible) {
-        let hidden = match masked {
-            MaskedLogit::Lowest => f32::MIN,
-            MaskedLogit::Minus(amount) => *logit - amount as f32,
-        };
-        *logit = if *visible { *logit } else { hidden };
+fn multiply_rows<const ROWS: usize>(output: &mut [f32], a: Factors, b: &Tile, first: usize) {
+    let chunks = padded(b.columns) / LANES;
+    let b = b.elements.as_chunks::<LANES>().0;
+    let output = output.as_chunks_mut::<LANES>().0;
+    for chunk in 0..chunks {
+        let mut sums = [[0.0; LANES]; ROWS];
+        for j in 0..a.columns {
+            let b = &b[j * chunks + chunk];
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let factor = a.elements[(first + row) * a.row_stride + j * a.column_stride];
+                for (sum, b) in sums.iter_mut().zip(b) {
+                    *sum += factor * b;
+                }
+            }
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            output[(first + row) * chunks + chunk] = *sums;
+        }
     }
 }
 
+/// `Σ a b` of rows padded to whole lanes.
+#[inline(always)]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    for (a, b) in a
+        .as_chunks::<LANES>()
+        .0
+        .iter()
+        .zip(b.as_chunks::<LANES>().0)
+    {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    total(sums)
+}
+
+/// `softmax` of a row padded to whole lanes with -∞.
 #[inline(always)]
 fn softmax(logits: &mut [f32]) {
-    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    logits
-        .iter_mut()
-        .for_each(|logit| *logit = exp(*logit - highest));
-    let scale = 1.0 / logits.iter().sum::<f32>();
-    logits.iter_mut().for_each(|weight| *weight *= scale);
+    let lanes = logits.as_chunks_mut::<LANES>().0;
+    let mut highest = [f32::NEG_INFINITY; LANES];
+    for chunk in lanes.iter() {
+        for (highest, logit) in highest.iter_mut().zip(chunk) {
+            *highest = if *logit > *highest { *logit } else { *highest };
+        }
+    }
+    let highest = halves(highest, |a, b| if a > b { a } else { b });
+    let mut sums = [0.0; LANES];
+    for chunk in lanes.iter_mut() {
+        for (logit, sum) in chunk.iter_mut().zip(&mut sums) {
+            *logit = exp(*logit - highest);
+            *sum += *logit;
+        }
+    }
+    let scale = 1.0 / total(sums);
+    for chunk in lanes {
+        for weight in chunk {
+            *weight *= scale;
+        }
+    }
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+fn total(lanes: [f32; LANES]) -> f32 {
+    halves(lanes, |a, b| a + b)
+}
+
+/// Joins the upper half of the lanes to the lower until one is left.
+#[inline(always)]
+fn halves(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = join(lanes[i], lanes[i + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }

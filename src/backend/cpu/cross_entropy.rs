@@ -1,4 +1,4 @@
-use super::{gradient, math::exp, read};
+use super::{gradient, math::exp, read, vectorized};
 use crate::{
     ops::{Average, weights},
     tokens::TokenIds,
@@ -8,7 +8,6 @@ use dfdx::{
     tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use pulp::Arch;
 
 /// From logits to the loss, and to its gradient, in one pass each; the log-probabilities are never
 /// written out.
@@ -22,17 +21,24 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
     // Begins as the logits and becomes the probabilities.
     let mut probabilities = read(&logits);
     let mut loss = 0.0;
-    Arch::new().dispatch(
+    vectorized(
         #[inline(always)]
         || {
             let rows = probabilities.chunks_exact_mut(V::SIZE.max(1));
             for ((row, &label), &weight) in rows.zip(labels.as_slice()).zip(&weights) {
-                let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let mut highest = f32::NEG_INFINITY;
+                for logit in row.iter() {
+                    highest = highest.max(*logit);
+                }
                 let right = row[label] - highest;
-                row.iter_mut()
-                    .for_each(|logit| *logit = exp(*logit - highest));
-                let sum = row.iter().sum::<f32>();
-                row.iter_mut().for_each(|p| *p /= sum);
+                let mut sum = 0.0;
+                for logit in row.iter_mut() {
+                    *logit = exp(*logit - highest);
+                    sum += *logit;
+                }
+                for p in row.iter_mut() {
+                    *p /= sum;
+                }
                 loss += f64::from(weight) * f64::from(sum.ln() - right);
             }
         },

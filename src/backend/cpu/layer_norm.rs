@@ -1,10 +1,9 @@
-use super::{gradient, read};
+use super::{gradient, read, vectorized};
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
     tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use pulp::Arch;
 
 /// Two passes over each row while it is in the cache, where the definition makes ten over memory.
 pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -23,16 +22,23 @@ pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
     let (mut normal, w, b) = (read(&input), read(&weight), read(&bias));
     let mut y = vec![0.0; normal.len()];
     let mut scales = vec![0.0; normal.len() / M::SIZE.max(1)];
-    Arch::new().dispatch(
+    vectorized(
         #[inline(always)]
         || {
             let rows = normal
                 .chunks_exact_mut(M::SIZE.max(1))
                 .zip(y.chunks_exact_mut(M::SIZE.max(1)));
             for ((normal, y), scale) in rows.zip(&mut scales) {
-                let mean = normal.iter().sum::<f32>() / M::SIZE as f32;
-                normal.iter_mut().for_each(|x| *x -= mean);
-                let variance = normal.iter().map(|x| x * x).sum::<f32>() / M::SIZE as f32;
+                let (mut mean, mut variance) = (0.0, 0.0);
+                for x in normal.iter() {
+                    mean += x;
+                }
+                mean /= M::SIZE as f32;
+                for x in normal.iter_mut() {
+                    *x -= mean;
+                    variance += *x * *x;
+                }
+                variance /= M::SIZE as f32;
                 *scale = 1.0 / (variance + epsilon as f32).sqrt();
                 for (((x, y), w), b) in normal.iter_mut().zip(y).zip(&w).zip(&b) {
                     *x *= *scale;
@@ -50,7 +56,7 @@ pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
             let dy = std::mem::take(gradient!(gradients, out));
             let (mut dw, mut db) = (vec![0.0; M::SIZE], vec![0.0; M::SIZE]);
             let dx = gradient!(gradients, input);
-            Arch::new().dispatch(
+            vectorized(
                 #[inline(always)]
                 || {
                     let size = M::SIZE.max(1);

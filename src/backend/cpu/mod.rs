@@ -24,6 +24,7 @@ use dfdx::{
     shapes::{Rank0, Shape},
     tensor::{Cpu, Tape, Tensor},
 };
+use pulp::{Arch, Simd, WithSimd};
 
 impl Backend<f32> for Cpu {
     fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
@@ -112,4 +113,20 @@ fn add_assign(to: &mut [f32], from: &[f32]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += from;
     }
+}
+
+/// Runs a loop that was compiled for the widest vector registers of this processor; `run` must be
+/// `#[inline(always)]`.
+fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
+    // Not pulp's own `impl WithSimd for FnOnce`: a closure that could run twice is called through a
+    // shim then, which is compiled for no particular processor.
+    struct Run<F>(F);
+    impl<Value, F: FnMut() -> Value> WithSimd for Run<F> {
+        type Output = Value;
+        #[inline(always)]
+        fn with_simd<S: Simd>(mut self, _: S) -> Value {
+            (self.0)()
+        }
+    }
+    Arch::new().dispatch(Run(run))
 }
