@@ -1,4 +1,66 @@
-//! x
+//! Tensors whose dimensions are types, and in them a typed reference implementation of the
+//! transformer.
+//!
+//! Whoever reads a signature knows what the function does; whoever wires two layers wrongly is told
+//! so by `cargo check`, in the words of their own model:
+//!
+//! ```compile_fail
+//! use typed_transformer::prelude::*;
+//! dims! { pub Batch; pub SrcLen; pub TgtLen; pub EmbedDim = 8; }
+//!
+//! fn add(source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>) {
+//!     residual(source, target); // expected `SrcLen`, found `TgtLen`
+//! }
+//! ```
+//!
+//! The crate is built on [dfdx](dfdx) 0.13: its tensors, its tapes and its devices stay usable beside
+//! the ones here.
+//!
+//! # The post, section by section
+//!
+//! The crate follows *The Typed Transformer* in names and order.
+//!
+//! | section of the post | here |
+//! | --- | --- |
+//! | Python typing preliminaries: `Fin`, `InputIDs` | [`tokens::Fin`], [`tokens::TokenIds`] |
+//! | `Product` | [`dims::Product`]; named dimensions are declared by [`dims!`] |
+//! | Embedder | [`nn::Embedder`], [`ops::embed`], [`ops::learned_positions`] |
+//! | Multi-head attention | [`nn::MHAttention`], [`ops::split_heads`], [`ops::multi_head_attention`] |
+//! | `InstanceSingleton`: what a module keeps to itself | [`nn::Arch`] |
+//! | Masking: `NoMask`, `CausalMask`, `mk_mask` | [`mask`] |
+//! | Self-attention | [`nn::SelfAttention`] |
+//! | Feed forward | [`nn::FeedForward`] |
+//! | Encoder block, stack, encoder | [`nn::EncoderLayer`], [`nn::Encoder`], [`nn::EmbeddingEncoder`] |
+//! | Cross-attention | [`nn::CrossAttention`] |
+//! | Decoder block, stack, decoder | [`nn::DecoderLayer`], [`nn::Decoder`], [`nn::EmbeddingDecoder`] |
+//! | Encoder-decoder transformer: `Output`, `LM` | [`nn::Output`], [`nn::LM`], [`nn::Seq2Seq`] |
+//! | Appendix: performance-oriented attention | [`ops::attention_weights`], [`ops::attention`] |
+//! | Appendix: `LTE` | [`dims::AtMost`] |
+//!
+//! # Rooms
+//!
+//! A room uses only the rooms above it.
+//!
+//! | room | holds |
+//! | --- | --- |
+//! | [`dims`](mod@dims) | dimensions, their products, the relations between them |
+//! | [`tokens`] | ids that are checked once, when they are made |
+//! | [`mask`] | which positions a query may see |
+//! | [`ops`] | operations: a signature that spells every dimension, a definition by dfdx's operations |
+//! | [`backend`] | where a device replaces a definition by something faster |
+//! | [`nn`] | the modules of the post, and [`module!`], which declares one |
+//! | [`models`] | whole systems, one file for each post |
+//! | [`train`] | losses, learning-rate schedules, clipping, optimizers |
+//! | [`generate`] | decoding |
+//! | [`io`] | weights in files |
+//!
+//! # Errors
+//!
+//! What types can rule out does not compile. What only a run can show is an error value that names
+//! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
+//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every `op` and `forward` has a `try_` form
+//! that returns it; the plain form panics with its text.
+
 pub mod backend;
 pub mod dims;
 pub mod generate;
@@ -10,17 +72,17 @@ pub mod ops;
 pub mod tokens;
 pub mod train;
 
-#[doc(hidden)]
-pub mod __private {
-    pub use dfdx::{
-        dtypes::Dtype,
-        nn::{ModuleVisitor, TensorCollection, TensorOptions},
-        shapes::ConstShape,
-        tensor::Tensor,
-        tensor_ops::Device,
-    };
-    pub use typenum::UTerm;
-}
+/// What a model file needs, and nothing that clashes with dfdx's own prelude.
+///
+/// ```
+/// #[allow(unused_imports)]
+/// use dfdx::prelude::*;
+/// use typed_transformer::prelude::*;
+///
+/// dims! { pub EmbedDim = 8; pub SeqLen = 3; pub Batch = 2; }
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = residual(x.clone(), x);
+/// ```
 pub mod prelude {
     pub use crate::{
         backend::Backend,
@@ -35,16 +97,37 @@ pub mod prelude {
         module,
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, Embedder, EmbeddingDecoder,
-            EmbeddingEncoder, Encoder, EncoderLayer, LM, MHAttention, Output, SelfAttention,
-            Seq2Seq, TypedTransformer,
+            EmbeddingEncoder, Encoder, EncoderLayer, FeedForward, LM, LayerNorm, MHAttention,
+            Output, SelfAttention, Seq2Seq, TypedTransformer,
         },
-        ops::*,
+        ops::{
+            Average, MaskedLogit, OpError, Real, add_positions, attention, attention_weights,
+            embed, layer_norm, learned_positions, merge_heads, multi_head_attention, residual,
+            sinusoidal_positions, split_heads,
+        },
         tokens::{Fin, TokenError, TokenIds},
+        train::cross_entropy,
     };
     pub use dfdx::{
         nn::BuildModule,
-        shapes::HasShape,
-        tensor::*,
+        shapes::{HasShape, Shape},
+        tensor::{
+            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor,
+            TensorFrom, TensorFromVec, Trace, WithEmptyTape, ZerosTensor,
+        },
         tensor_ops::{Backward, BroadcastTo, Device},
     };
+}
+
+/// What the macros expand to; not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use dfdx::{
+        dtypes::Dtype,
+        nn::{ModuleVisitor, TensorCollection, TensorOptions},
+        shapes::ConstShape,
+        tensor::Tensor,
+        tensor_ops::Device,
+    };
+    pub use typenum::UTerm;
 }

@@ -29,6 +29,8 @@ pub type Word = Vec<Fin<VocabSize>>;
 pub enum WordError {
     #[error("`{letter}` in `{word}` is not a letter from a to z")]
     Letter { letter: char, word: String },
+    #[error("a word must have at least one letter")]
+    Empty,
     #[error(
         "`{word}` has {len} letters, but the model takes at most {}",
         MaxSeqLen::SIZE
@@ -46,6 +48,9 @@ pub fn parse(word: &str) -> Result<Word, WordError> {
         }),
     });
     let letters = letters.collect::<Result<Word, _>>()?;
+    if letters.is_empty() {
+        return Err(WordError::Empty);
+    }
     if letters.len() > MaxSeqLen::SIZE {
         return Err(WordError::TooLong {
             word: word.to_string(),

@@ -122,20 +122,3 @@ pub fn name<Any: ?Sized>() -> String {
     }
     out
 }
-
-/// A shape written with names and sizes: `(Batch=50, EmbedDim=8)`.
-///
-/// ```
-/// use typed_transformer::{dims, dims::{name_and_size, Const}};
-/// dims! { pub Batch; pub EmbedDim = 8; }
-/// assert_eq!(name_and_size(&EmbedDim), "EmbedDim=8");
-/// assert_eq!(name_and_size(&Batch::new(50)), "Batch=50");
-/// assert_eq!(name_and_size(&Const::<3>), "3");
-/// ```
-pub fn name_and_size<Any: Dim>(dim: &Any) -> String {
-    let name = name::<Any>();
-    if name == "usize" || name.starts_with("Const<") {
-        return dim.size().to_string();
-    }
-    format!("{name}={}", dim.size())
-}

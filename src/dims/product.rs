@@ -52,8 +52,8 @@ where
 
 /// What dfdx asks of every dimension; derives would ask it of the operands too.
 macro_rules! symbolic_dim {
-    ($name:ident<$one:ident: $one_bound:ident, $other:ident: $($other_bound:tt)+) => {
-        impl<$one: $one_bound, $other: $($other_bound)+ Dim for $name<$one, $other> {
+    ($name:ident, $one:ident: $one_bound:path, $other:ident: $other_bound:path) => {
+        impl<$one: $one_bound, $other: $other_bound> Dim for $name<$one, $other> {
             #[inline(always)]
             fn size(&self) -> usize {
                 Self::SIZE
@@ -80,12 +80,12 @@ macro_rules! symbolic_dim {
             }
         }
         impl<$one, $other> Eq for $name<$one, $other> {}
-        impl<$one, $other> fmt::Debug for $name<$one, $other> {
+        impl<$one: $one_bound, $other: $other_bound> fmt::Debug for $name<$one, $other> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&super::name::<Self>())
+                write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
             }
         }
     };
 }
-symbolic_dim!(Product<One: ConstDim, Other: ConstDim>);
-symbolic_dim!(Quotient<Whole: ConstDim, Parts: Divides<Whole>>);
+symbolic_dim!(Product, One: ConstDim, Other: ConstDim);
+symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);

@@ -44,9 +44,13 @@ pub struct SummaryRow {
 ///     type HiddenDim = HiddenDim;
 ///     type Style = TypedTransformer;
 /// }
-/// let summary = Summary::of::<FeedForward<EmbedDim, Small, f32, Cpu>>().to_string();
-/// assert!(summary.contains("hidden  Linear     weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5)         45"));
-/// assert!(summary.ends_with("total                                                                        109"));
+/// let summary = Summary::of::<FeedForward<EmbedDim, Small, f32, Cpu>>();
+/// assert_eq!(summary.to_string(), "\
+/// path    module     parameters                                             count
+/// hidden  Linear     weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5,)     45
+/// output  Linear     weight (EmbedDim=8, HiddenDim=5), bias (EmbedDim=8,)      48
+/// norm    LayerNorm  weight (EmbedDim=8,), bias (EmbedDim=8,)                  16
+/// total                                                                       109");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {

@@ -13,7 +13,7 @@ pub trait Activation: 'static {
     /// [`OpError::Device`] if the device fails.
     ///
     /// ```
-    /// use typed_transformer::prelude::*;
+    /// use typed_transformer::{ops::{Activation, Relu}, prelude::*};
     /// let x: Tensor<(Const<3>,), f32, Cpu> = Cpu::default().tensor([-1.0, 0.0, 2.0]);
     /// assert_eq!(Relu::try_apply(x)?.array(), [0.0, 0.0, 2.0]);
     /// # Ok::<(), OpError>(())

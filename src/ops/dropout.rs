@@ -15,7 +15,7 @@ use dfdx::{
 /// If the device fails; [`try_dropout`] returns the error.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{ops::dropout, prelude::*};
 /// let x: Tensor<(Const<4>,), f32, Cpu> = Cpu::default().tensor([1.0; 4]);
 /// assert_eq!(dropout(x.clone(), 0.5).array(), [1.0; 4]);
 /// let kept: Vec<f32> = dropout(x.leaky_traced(), 0.5).as_vec();

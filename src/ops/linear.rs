@@ -13,7 +13,7 @@ use dfdx::{
 /// If the device fails; [`try_linear`] returns the error.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{ops::linear, prelude::*};
 /// dims! { pub EmbedDim = 2; pub HiddenDim = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0]);

@@ -14,7 +14,7 @@ use dfdx::{
 /// If two sizes of `B` or of `S` differ or the device fails; [`try_residual`] returns the error.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{ops::try_residual, prelude::*};
 /// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch; }
 /// let device = Cpu::default();
 /// let batch = |rows| device.zeros_like(&(Batch::new(rows), SeqLen, EmbedDim));

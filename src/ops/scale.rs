@@ -11,7 +11,7 @@ use dfdx::{
 /// If the device fails; [`try_scale`] returns the error.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{ops::scale, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
 /// assert_eq!(scale(x, 1.5).array(), [1.5, 3.0]);
 /// ```

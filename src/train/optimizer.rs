@@ -81,11 +81,11 @@ impl<E: Real> Optimizer<E> for Adam<E> {
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, cross_entropy, update}};
+/// use typed_transformer::{nn::Linear, prelude::*, train::{Adam, update}};
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
-/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.ones();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 1.0]);
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
 /// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
 ///     cross_entropy(model.forward(x.leaky_trace()), &labels, Average::EveryPosition)

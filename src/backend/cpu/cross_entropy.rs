@@ -48,10 +48,7 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
     if T::OWNS_TAPE {
         let (labels, logits, out) = (labels.clone(), logits.ghost(), output.ghost());
         tape.add_backward_op(move |gradients| {
-            let scale = gradient!(gradients, out)
-                .first()
-                .copied()
-                .unwrap_or_default();
+            let scale: f32 = gradients.get_or_alloc_mut(&out)?.iter().sum();
             let dx = gradient!(gradients, logits);
             let rows = dx
                 .chunks_exact_mut(V::SIZE.max(1))

@@ -56,6 +56,7 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
         Parallelism::Rayon(0)
     };
     let stride = |stride: usize| stride as isize;
+    #[allow(unsafe_code, reason = "gemm takes pointers")]
     // SAFETY: `Matrix` can only be made so that its strides reach no further than its elements, and
     // `output` was compared with its dimensions above. `output` is borrowed mutably, so that it
     // overlaps neither operand.
