@@ -1,0 +1,110 @@
+//! Parameter counts that the posts print, checked by the compiler.
+
+use dfdx::{nn::NumParams, tensor::Cpu};
+use typed_transformer::{
+    models::another_annotated::Annotated,
+    nn::{Linear, Module},
+    prelude::*,
+};
+
+dims! {
+    Vocab28 = 28;
+    Len15 = 15;
+    One = 1;
+    Two = 2;
+    Three = 3;
+    Four = 4;
+    Five = 5;
+    Seven = 7;
+    Eight = 8;
+    Hidden13 = 13;
+    Head17 = 17;
+    Len16 = 16;
+    Embed28 = 28;
+    Embed30 = 30;
+    Head64 = 64;
+    Embed128 = 128;
+    Vocab128 = 128;
+    Hidden512 = 512;
+}
+
+/// An [`Arch`], and if it has layers a [`Seq2Seq`] of one vocabulary and one maximum length.
+macro_rules! arch {
+    ($name:ident: $style:ty, $heads:ty, $head:ty, $hidden:ty $(, $vocab:ty, $len:ty, $embed:ty, $layers:ty)?) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = $heads;
+            type QKDim = $head;
+            type VODim = $head;
+            type HiddenDim = $hidden;
+            type Style = $style;
+        }
+        $(impl Seq2Seq for $name {
+            type SrcVocab = $vocab;
+            type TgtVocab = $vocab;
+            type MaxSrcLen = $len;
+            type MaxTgtLen = $len;
+            type EmbedDim = $embed;
+            type EncoderLayers = $layers;
+            type DecoderLayers = $layers;
+        })?
+    };
+}
+
+arch!(TwoHeads: Annotated, Two, Two, One);
+arch!(SevenHeadsOf17: Annotated, Seven, Head17, Hidden13);
+arch!(SevenHeadsOf3: Annotated, Seven, Three, Hidden13, Vocab28, Len15, Embed30, Three);
+arch!(Rot13: Annotated, Seven, Five, Five, Vocab28, Len15, Eight, One);
+arch!(Tiny: TypedTransformer, Two, Head64, Hidden512, Vocab128, Len16, Embed128, Four);
+
+type Attention = MHAttention<Three, Three, Three, Three, TwoHeads, f32, Cpu>;
+type ThreeLayerEncoder = EmbeddingEncoder<Vocab28, Len15, Embed30, Three, SevenHeadsOf17, f32, Cpu>;
+type ThreeLayerDecoder =
+    EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, Cpu>;
+type Logit = Linear<Embed30, Vocab28, f32, Cpu>;
+
+// *Another annotated transformer*, in the order of the post; its decoder includes the logits.
+const _: () = assert!(Attention::NUM_PARAMS == 63);
+const _: () = assert!(ThreeLayerEncoder::NUM_PARAMS == 47_670);
+const _: () = assert!(ThreeLayerDecoder::NUM_PARAMS + Logit::NUM_PARAMS == 91_291);
+const _: () = assert!(LM::<SevenHeadsOf3, f32, Cpu>::NUM_PARAMS == 31_903);
+const _: () = assert!(LM::<Rot13, f32, Cpu>::NUM_PARAMS == 4_665);
+// The tiny configuration of *The Typed Transformer*.
+const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
+
+#[test]
+fn what_is_counted_by_type_is_what_is_built() {
+    let device = Cpu::default();
+    assert_eq!(Attention::build(&device).num_trainable_params(), 63);
+    assert_eq!(
+        LM::<Rot13, f32, Cpu>::build(&device).num_trainable_params(),
+        4_665
+    );
+    assert_eq!(
+        LM::<Tiny, f64, Cpu>::build(&device).num_trainable_params(),
+        1_899_136
+    );
+}
+
+#[test]
+fn the_summary_has_a_row_for_each_module_with_parameters() {
+    let summary = typed_transformer::nn::Summary::of::<LM<Rot13, f32, Cpu>>();
+    assert_eq!(summary.total, 4_665);
+    assert_eq!(
+        summary.rows.iter().map(|row| row.count).sum::<usize>(),
+        4_665
+    );
+    let query = &summary.rows[1];
+    assert_eq!(
+        query.path,
+        "encoder.encoder.layers.0.self_attention.attention.query_proj"
+    );
+    assert_eq!(query.module, "Projection");
+    assert_eq!(
+        query.parameters,
+        [
+            ("weight", "(Product<Seven, Five>=35, Eight=8)".to_string()),
+            ("bias", "(Product<Seven, Five>=35,)".to_string()),
+        ],
+    );
+}
