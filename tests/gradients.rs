@@ -1,0 +1,261 @@
+//! Every operation's gradient against finite differences, in `f64`, by its definition.
+
+use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use typed_transformer::{
+    ops::{self, Activation, Gelu, Relu},
+    prelude::*,
+};
+
+// A size of its own for every dimension, so that no two can be taken for each other.
+dims! {
+    QKDim = 2; NumHeads = 3; Batch = 2; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; OutDim = 11;
+    VocabSize = 13; MaxSeqLen = 9;
+}
+
+type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
+type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
+
+fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let shape = Dims::default();
+    let elements = (0..shape.num_elements())
+        .map(|_| rng.gen_range(-1.0..1.0))
+        .collect();
+    Cpu::default().tensor_from_vec(elements, shape)
+}
+
+/// A scalar that depends on every element differently.
+fn weigh<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
+    let count = output.shape().num_elements();
+    let weights = (0..count)
+        .map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0)
+        .collect();
+    let weights: F64<Dims> = output
+        .device()
+        .clone()
+        .tensor_from_vec(weights, *output.shape());
+    (output * weights).sum()
+}
+
+/// Compares the gradient that `function` records for its input with the slope of its value.
+#[track_caller]
+fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
+    const STEP: f64 = 1e-5;
+    let gradient = function(input.leaky_trace())
+        .backward()
+        .get(&input)
+        .as_vec();
+    let at = |elements: Vec<f64>| {
+        let moved: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
+        function(moved.leaky_trace()).array()
+    };
+    for i in 0..gradient.len() {
+        let [mut above, mut below] = [input.as_vec(), input.as_vec()];
+        above[i] += STEP;
+        below[i] -= STEP;
+        let slope = (at(above) - at(below)) / (2.0 * STEP);
+        let difference = (slope - gradient[i]).abs();
+        assert!(
+            difference <= 1e-7 * (1.0 + slope.abs()),
+            "at {i}: slope {slope}, gradient {}",
+            gradient[i],
+        );
+    }
+    assert!(
+        gradient.iter().any(|g| g.abs() > 1e-3),
+        "the input does not matter"
+    );
+}
+
+#[test]
+fn linear() {
+    let input = random::<(Batch, QLen, EmbedDim)>(1);
+    let weight = random::<(OutDim, EmbedDim)>(2);
+    let bias = random::<(OutDim,)>(3);
+    check(input.clone(), |x| {
+        weigh(ops::linear(x, &weight, Some(&bias)))
+    });
+    check(input.clone(), |x| weigh(ops::linear(x, &weight, None)));
+    // A parameter's gradient is recorded under the parameter's id.
+    let gradients = weigh(ops::linear(input.leaky_trace(), &weight, Some(&bias))).backward();
+    parameter(&weight, &gradients, |weight| {
+        weigh(ops::linear(input.leaky_trace(), weight, Some(&bias))).array()
+    });
+    parameter(&bias, &gradients, |bias| {
+        weigh(ops::linear(input.leaky_trace(), &weight, Some(bias))).array()
+    });
+}
+
+/// As [`check`], for what is not the input.
+#[track_caller]
+fn parameter<Dims: Shape + Default>(
+    parameter: &F64<Dims>,
+    gradients: &Gradients<f64, Cpu>,
+    value: impl Fn(&F64<Dims>) -> f64,
+) {
+    const STEP: f64 = 1e-5;
+    let gradient = gradients.get(parameter).as_vec();
+    for i in 0..gradient.len() {
+        let moved = |step: f64| {
+            let mut elements = parameter.as_vec();
+            elements[i] += step;
+            value(&Cpu::default().tensor_from_vec(elements, Dims::default()))
+        };
+        let slope = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+        let difference = (slope - gradient[i]).abs();
+        assert!(
+            difference <= 1e-7 * (1.0 + slope.abs()),
+            "at {i}: slope {slope}, gradient {}",
+            gradient[i],
+        );
+    }
+}
+
+#[test]
+fn embed() {
+    let table = random::<(VocabSize, EmbedDim)>(1);
+    // A token twice: its gradients add up.
+    let ids = TokenIds::from_ids(&[0, 12, 3, 3, 7, 1, 12, 12], None, (Batch, QLen)).unwrap();
+    let value = |table: &F64<_>| weigh(ops::embed(table, &ids, OwnedTape::default()));
+    parameter(&table, &value(&table).backward(), |table| {
+        value(table).array()
+    });
+}
+
+#[test]
+fn positions() {
+    let table = random::<(MaxSeqLen, EmbedDim)>(1);
+    let value = |table: &F64<_>| weigh(ops::learned_positions(table, QLen));
+    parameter(&table, &value(&table).backward(), |table| {
+        value(table).array()
+    });
+
+    let input = random::<(Batch, QLen, EmbedDim)>(2);
+    let positions = random::<(QLen, EmbedDim)>(3);
+    check(input.clone(), |x| {
+        weigh(ops::add_positions(x, positions.retaped()))
+    });
+    check(positions, |p| weigh(ops::add_positions(input.retaped(), p)));
+}
+
+#[test]
+fn residual_and_scale() {
+    let (input, output) = (random::<(Batch, QLen, EmbedDim)>(1), random(2));
+    check(input.clone(), |x| weigh(ops::residual(x, output.retaped())));
+    check(output, |y| weigh(ops::residual(input.retaped(), y)));
+    check(input, |x| weigh(ops::scale(x, -1.75)));
+}
+
+#[test]
+fn activations() {
+    let input = random::<(Batch, QLen, EmbedDim)>(1);
+    check(input.clone(), |x| weigh(Relu::try_apply(x).unwrap()));
+    check(input, |x| weigh(Gelu::try_apply(x).unwrap()));
+}
+
+#[test]
+fn layer_norm() {
+    let input = random::<(Batch, QLen, EmbedDim)>(1);
+    let (weight, bias) = (random::<(EmbedDim,)>(2), random::<(EmbedDim,)>(3));
+    let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weigh(ops::layer_norm(x, w, b, 1e-5));
+    check(input.clone(), |x| value(x, &weight, &bias));
+    let gradients = value(input.leaky_trace(), &weight, &bias).backward();
+    parameter(&weight, &gradients, |w| {
+        value(input.leaky_trace(), w, &bias).array()
+    });
+    parameter(&bias, &gradients, |b| {
+        value(input.leaky_trace(), &weight, b).array()
+    });
+}
+
+#[test]
+fn heads() {
+    check(random::<(Batch, QLen, Product<NumHeads, VODim>)>(1), |x| {
+        weigh(ops::split_heads::<_, _, NumHeads, VODim, _, _, _>(x))
+    });
+    check(random::<(Batch, NumHeads, QLen, VODim)>(1), |x| {
+        weigh(ops::merge_heads(x))
+    });
+}
+
+#[test]
+fn attention_under_every_mask() {
+    let query = random::<(Batch, NumHeads, QLen, QKDim)>(1);
+    let key = random::<(Batch, NumHeads, KLen, QKDim)>(2);
+    let value = random::<(Batch, NumHeads, KLen, VODim)>(3);
+    let shape = (Batch, QLen, KLen);
+    let masks = [
+        AttentionMask::none(shape),
+        AttentionMask::from_fn(shape, |_, q, k| k <= q),
+        // The second query of the first row sees nothing.
+        AttentionMask::from_fn(shape, |b, q, k| (b, q) != (0, 1) && (b + q + k) % 3 != 0),
+    ];
+    for mask in masks {
+        for masked in [MaskedLogit::Lowest, MaskedLogit::Minus(10.0)] {
+            let attend = |q, k, v| weigh(ops::attention(q, k, v, &mask, masked, 0.0));
+            check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
+            check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
+            check(value.clone(), |v| attend(query.retaped(), key.retaped(), v));
+            check(query.clone(), |q| {
+                weigh(ops::attention_weights(q, key.retaped(), &mask, masked))
+            });
+        }
+    }
+}
+
+#[test]
+fn multi_head_attention() {
+    let query = random::<(Batch, QLen, Product<NumHeads, QKDim>)>(1);
+    let key = random::<(Batch, KLen, Product<NumHeads, QKDim>)>(2);
+    let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
+    let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
+    let attend = |q, k, v| {
+        weigh(ops::multi_head_attention(
+            q,
+            k,
+            v,
+            &mask,
+            MaskedLogit::Lowest,
+            0.0,
+        ))
+    };
+    check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
+    check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
+    check(value, |v| attend(query.retaped(), key.retaped(), v));
+}
+
+#[test]
+fn cross_entropy() {
+    let logits = random::<(Batch, QLen, VocabSize)>(1);
+    let pad = Some(Fin::literal::<12>());
+    let labels = TokenIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
+    for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
+        check(logits.clone(), |x| ops::cross_entropy(x, &labels, average));
+    }
+}
+
+#[test]
+fn dropout_of_a_known_seed() {
+    // Each call draws anew; a device of the same seed draws the same.
+    let input = random::<(Batch, QLen, EmbedDim)>(1);
+    let value = |x: Vec<f64>| {
+        let device = Cpu::seed_from_u64(7);
+        let x: F64<(Batch, QLen, EmbedDim)> = device.tensor_from_vec(x, Default::default());
+        let loss = weigh(ops::dropout(x.leaky_trace(), 0.4));
+        (loss.array(), loss.backward().get(&x).as_vec())
+    };
+    let (_, gradient) = value(input.as_vec());
+    for i in 0..gradient.len() {
+        let mut moved = input.as_vec();
+        moved[i] += 1.0;
+        let slope = value(moved).0 - value(input.as_vec()).0;
+        assert!((slope - gradient[i]).abs() < 1e-9);
+    }
+    let dropped = gradient.iter().filter(|g| **g == 0.0).count();
+    assert!(
+        (10..=30).contains(&dropped),
+        "{dropped} of {}",
+        gradient.len()
+    );
+}
