@@ -1,0 +1,360 @@
+//! Each fused kernel against the definition that it stands in for: the kernel in `f32`, the
+//! definition in `f64`, the same numbers, forward and backward.
+
+use dfdx::{
+    shapes::{Axes3, Axis, Shape},
+    tensor::*,
+    tensor_ops::*,
+};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use typed_transformer::{backend::Backend, ops, prelude::*};
+
+type Leaf<Dims, E> = Tensor<Dims, E, Cpu>;
+type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
+
+/// The sizes that differ from call to call.
+const CALLS: [(usize, usize, usize); 6] = [
+    (1, 1, 1),
+    (2, 3, 5),
+    (3, 16, 16),
+    (1, 17, 15),
+    (5, 2, 33),
+    (64, 15, 15),
+];
+
+/// Inputs in both precisions, filled with the same numbers.
+struct Both<Dims: Shape> {
+    single: Leaf<Dims, f32>,
+    double: Leaf<Dims, f64>,
+}
+
+fn both<Dims: Shape>(rng: &mut StdRng, shape: Dims, size: f32) -> Both<Dims> {
+    let elements: Vec<f32> = (0..shape.num_elements())
+        .map(|_| rng.gen_range(-size..size))
+        .collect();
+    let exact = elements.iter().map(|&x| f64::from(x)).collect();
+    Both {
+        single: Cpu::default().tensor_from_vec(elements, shape),
+        double: Cpu::default().tensor_from_vec(exact, shape),
+    }
+}
+
+/// The gradients of a scalar that depends on every element of the output differently.
+macro_rules! gradients {
+    ($output:expr, $dtype:ty) => {{
+        let output = $output;
+        let count = output.shape().num_elements();
+        let weights = (0..count)
+            .map(|i| ((i * 37 % 17) as $dtype - 8.0) / 5.0)
+            .collect();
+        let weights: Tensor<_, $dtype, Cpu> = output
+            .device()
+            .clone()
+            .tensor_from_vec(weights, *output.shape());
+        (output * weights).sum().backward()
+    }};
+}
+
+#[track_caller]
+fn assert_close(what: &str, kernel: &[f32], definition: &[f64]) {
+    assert_eq!(kernel.len(), definition.len(), "{what}");
+    let largest = definition
+        .iter()
+        .fold(1f64, |largest, x| largest.max(x.abs()));
+    for (i, (k, d)) in kernel.iter().zip(definition).enumerate() {
+        let difference = (f64::from(*k) - d).abs();
+        assert!(
+            difference <= 1e-5 * largest,
+            "{what}[{i}]: kernel {k}, definition {d}"
+        );
+    }
+}
+
+/// Compares outputs, then the gradient of each input.
+macro_rules! compare {
+    ($kernel:expr, $definition:expr, [$($input:expr),*]) => {
+        let (kernel, definition) = ($kernel.unwrap(), $definition.unwrap());
+        assert_close("output", &kernel.as_vec(), &definition.as_vec());
+        let (kernel, definition) = (gradients!(kernel, f32), gradients!(definition, f64));
+        $(assert_close(
+            stringify!($input),
+            &kernel.get(&$input.single).as_vec(),
+            &definition.get(&$input.double).as_vec(),
+        );)*
+    };
+}
+
+fn linear<const IN: usize, const OUT: usize>() {
+    let mut rng = StdRng::seed_from_u64(1);
+    for (batch, len, _) in CALLS {
+        let input = both(&mut rng, (batch, len, Const::<IN>), 1.0);
+        let weight = both(&mut rng, (Const::<OUT>, Const::<IN>), 1.0);
+        let bias = both(&mut rng, (Const::<OUT>,), 1.0);
+        compare!(
+            Cpu::try_linear(
+                input.single.leaky_trace(),
+                &weight.single,
+                Some(&bias.single)
+            ),
+            ops::try_linear(
+                input.double.leaky_trace(),
+                &weight.double,
+                Some(&bias.double)
+            ),
+            [input, weight, bias]
+        );
+        compare!(
+            Cpu::try_linear(input.single.leaky_trace(), &weight.single, None),
+            ops::try_linear(input.double.leaky_trace(), &weight.double, None),
+            [input, weight]
+        );
+    }
+}
+
+#[test]
+fn linear_agrees() {
+    linear::<1, 1>();
+    linear::<7, 3>();
+    linear::<16, 33>();
+    linear::<64, 128>();
+}
+
+fn layer_norm<const WIDTH: usize>() {
+    let mut rng = StdRng::seed_from_u64(2);
+    for (batch, len, _) in CALLS {
+        let input = both(&mut rng, (batch, len, Const::<WIDTH>), 3.0);
+        let weight = both(&mut rng, (Const::<WIDTH>,), 1.0);
+        let bias = both(&mut rng, (Const::<WIDTH>,), 1.0);
+        compare!(
+            Cpu::try_layer_norm(
+                input.single.leaky_trace(),
+                &weight.single,
+                &bias.single,
+                1e-2
+            ),
+            ops::try_layer_norm(
+                input.double.leaky_trace(),
+                &weight.double,
+                &bias.double,
+                1e-2
+            ),
+            [input, weight, bias]
+        );
+    }
+}
+
+#[test]
+fn layer_norm_agrees() {
+    layer_norm::<1>();
+    layer_norm::<7>();
+    layer_norm::<16>();
+    layer_norm::<129>();
+}
+
+fn embed_and_positions<const WIDTH: usize>() {
+    let mut rng = StdRng::seed_from_u64(3);
+    for (batch, len, _) in CALLS {
+        let table = both(&mut rng, (Const::<11>, Const::<WIDTH>), 1.0);
+        let positions = both(&mut rng, (len, Const::<WIDTH>), 1.0);
+        let input = both(&mut rng, (batch, len, Const::<WIDTH>), 1.0);
+        let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..11)).collect();
+        let ids = TokenIds::from_ids(&ids, None, (batch, len)).unwrap();
+        compare!(
+            Cpu::try_embed(&table.single, &ids, OwnedTape::default()),
+            ops::try_embed(&table.double, &ids, OwnedTape::default()),
+            [table]
+        );
+        compare!(
+            Cpu::try_add_positions(input.single.leaky_trace(), positions.single.retaped()),
+            ops::try_add_positions(input.double.leaky_trace(), positions.double.retaped()),
+            [input, positions]
+        );
+    }
+}
+
+#[test]
+fn embed_and_positions_agree() {
+    embed_and_positions::<1>();
+    embed_and_positions::<7>();
+    embed_and_positions::<48>();
+}
+
+fn cross_entropy<const VOCAB: usize>(size: f32) {
+    let mut rng = StdRng::seed_from_u64(4);
+    for (batch, len, _) in CALLS {
+        let logits = both(&mut rng, (batch, len, Const::<VOCAB>), size);
+        let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..VOCAB)).collect();
+        let pad = Some(Fin::new(VOCAB - 1).unwrap());
+        let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
+        for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
+            compare!(
+                Cpu::try_cross_entropy(logits.single.leaky_trace(), &labels, average),
+                ops::try_cross_entropy(logits.double.leaky_trace(), &labels, average),
+                [logits]
+            );
+        }
+    }
+}
+
+#[test]
+fn cross_entropy_agrees() {
+    cross_entropy::<1>(1.0);
+    cross_entropy::<28>(1.0);
+    cross_entropy::<65>(300.0);
+}
+
+fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
+    type Width<const H: usize, const N: usize> = Product<Const<H>, Const<N>>;
+    let mut rng = StdRng::seed_from_u64(5);
+    for (batch, queries, keys) in CALLS {
+        let query = both(
+            &mut rng,
+            (batch, queries, Width::<HEADS, QK>::default()),
+            size,
+        );
+        let key = both(&mut rng, (batch, keys, Width::<HEADS, QK>::default()), size);
+        let value = both(&mut rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
+        let shape = (batch, queries, keys);
+        let hidden: Vec<bool> = (0..batch * queries * keys)
+            .map(|_| rng.gen_bool(0.4))
+            .collect();
+        let masks = [
+            AttentionMask::none(shape),
+            AttentionMask::from_fn(shape, |_, q, k| k <= q),
+            AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries + q) * keys + k]),
+            // Rows of nothing but padding.
+            AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
+        ];
+        for mask in masks {
+            for masked in [MaskedLogit::Lowest, MaskedLogit::Minus(50.0)] {
+                compare!(
+                    Cpu::try_multi_head_attention(
+                        query.single.leaky_trace(),
+                        key.single.retaped(),
+                        value.single.retaped(),
+                        &mask,
+                        masked,
+                        0.0,
+                    ),
+                    ops::try_multi_head_attention(
+                        query.double.leaky_trace(),
+                        key.double.retaped(),
+                        value.double.retaped(),
+                        &mask,
+                        masked,
+                        0.0,
+                    ),
+                    [query, key, value]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn attention_agrees() {
+    attention::<1, 1, 1>(1.0);
+    attention::<7, 5, 3>(1.0);
+    attention::<2, 16, 17>(1.0);
+    attention::<3, 33, 8>(1.0);
+}
+
+#[test]
+fn attention_agrees_on_large_logits() {
+    attention::<2, 8, 8>(6.0);
+}
+
+#[test]
+fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
+    let mut rng = StdRng::seed_from_u64(6);
+    let x = both(
+        &mut rng,
+        (2, 5, Product::<Const<2>, Const<3>>::default()),
+        1.0,
+    );
+    let mask = AttentionMask::none((2, 5, 5));
+    let masked = MaskedLogit::Lowest;
+    compare!(
+        Cpu::try_multi_head_attention(
+            x.single.leaky_trace(),
+            x.single.retaped(),
+            x.single.retaped(),
+            &mask,
+            masked,
+            0.0,
+        ),
+        ops::try_multi_head_attention(
+            x.double.leaky_trace(),
+            x.double.retaped(),
+            x.double.retaped(),
+            &mask,
+            masked,
+            0.0,
+        ),
+        [x]
+    );
+}
+
+#[test]
+fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
+    let mut rng = StdRng::seed_from_u64(7);
+    let input = both(&mut rng, (4, 3, Const::<6>), 1.0);
+    let weight = both(&mut rng, (Const::<6>, Const::<5>), 1.0);
+    let row = both(&mut rng, (3, Const::<6>), 1.0);
+    compare!(
+        Cpu::try_linear(
+            input
+                .single
+                .leaky_trace()
+                .permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
+            &weight.single.clone().permute(),
+            None,
+        ),
+        ops::try_linear(
+            input
+                .double
+                .leaky_trace()
+                .permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
+            &weight.double.clone().permute(),
+            None,
+        ),
+        [input]
+    );
+    let positions = both(&mut rng, (3, Const::<6>), 1.0);
+    let shape = (2, 3, Const::<6>);
+    compare!(
+        Cpu::try_add_positions(
+            row.single
+                .leaky_trace()
+                .broadcast_like::<_, Axis<0>>(&shape),
+            positions.single.retaped(),
+        ),
+        ops::try_add_positions(
+            row.double
+                .leaky_trace()
+                .broadcast_like::<_, Axis<0>>(&shape),
+            positions.double.retaped(),
+        ),
+        [row, positions]
+    );
+}
+
+#[test]
+fn the_same_from_run_to_run() {
+    let run = || {
+        let mut rng = StdRng::seed_from_u64(8);
+        let x = both(
+            &mut rng,
+            (64, 33, Product::<Const<4>, Const<16>>::default()),
+            1.0,
+        )
+        .single;
+        let mask = AttentionMask::none((64, 33, 33));
+        let (k, v) = (x.retaped(), x.retaped());
+        let y: Taped<_, f32> =
+            Cpu::try_multi_head_attention(x.leaky_trace(), k, v, &mask, MaskedLogit::Lowest, 0.0)
+                .unwrap();
+        gradients!(y, f32).get(&x).as_vec()
+    };
+    assert_eq!(run(), run());
+}

@@ -1,0 +1,341 @@
+//! What the modules promise beyond their dimensions.
+
+use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
+use typed_transformer::{
+    generate::greedy,
+    models::another_annotated::Annotated,
+    nn::Module,
+    ops::try_residual,
+    prelude::*,
+    train::{Adam, Schedule, WarmupCosine, update},
+};
+
+dims! {
+    SrcVocab = 11; TgtVocab = 13; MaxSrcLen = 9; MaxTgtLen = 7; EmbedDim = 6; NumHeads = 3;
+    QKDim = 4; VODim = 5; HiddenDim = 10; EncoderLayers = 2; DecoderLayers = 1;
+    SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch;
+}
+
+/// An architecture with these dimensions, of a style, with a rate of dropout.
+macro_rules! model {
+    ($name:ident, $style:ty, $dropout:expr) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = NumHeads;
+            type QKDim = QKDim;
+            type VODim = VODim;
+            type HiddenDim = HiddenDim;
+            type Style = $style;
+            const DROPOUT: f64 = $dropout;
+            const ATTENTION_DROPOUT: f64 = $dropout;
+        }
+        impl Seq2Seq for $name {
+            type SrcVocab = SrcVocab;
+            type TgtVocab = TgtVocab;
+            type MaxSrcLen = MaxSrcLen;
+            type MaxTgtLen = MaxTgtLen;
+            type EmbedDim = EmbedDim;
+            type EncoderLayers = EncoderLayers;
+            type DecoderLayers = DecoderLayers;
+        }
+    };
+}
+model!(Typed, TypedTransformer, 0.0);
+model!(Flax, Annotated, 0.0);
+model!(Dropping, Annotated, 0.3);
+
+const SRC_PAD: Fin<SrcVocab> = Fin::literal::<10>();
+const TGT_PAD: Fin<TgtVocab> = Fin::literal::<12>();
+
+fn source<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, SrcLen, SrcVocab> {
+    let shape = (Batch::new(rows.len()), SrcLen::new(S).unwrap());
+    TokenIds::from_ids(rows.as_flattened(), Some(SRC_PAD), shape).unwrap()
+}
+
+fn target<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, TgtLen, TgtVocab> {
+    let shape = (Batch::new(rows.len()), TgtLen::new(S).unwrap());
+    TokenIds::from_ids(rows.as_flattened(), Some(TGT_PAD), shape).unwrap()
+}
+
+fn logits<M: Seq2Seq, E: Real, D: Backend<E>>(
+    model: &LM<M, E, D>,
+    source: &TokenIds<Batch, SrcLen, M::SrcVocab>,
+    target: &TokenIds<Batch, TgtLen, M::TgtVocab>,
+) -> Vec<E>
+where
+    SrcLen: AtMost<M::MaxSrcLen>,
+    TgtLen: AtMost<M::MaxTgtLen>,
+{
+    model
+        .forward(source, target, NoneTape)
+        .logit_output
+        .as_vec()
+}
+
+#[test]
+fn the_length_varies_from_call_to_call() {
+    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    assert_eq!(logits(&model, &source(&[[1]]), &target(&[[1]])).len(), 13);
+    let (long_source, long_target) = (source(&[[1; 9]; 3]), target(&[[1; 7]; 3]));
+    assert_eq!(logits(&model, &long_source, &long_target).len(), 3 * 7 * 13);
+}
+
+#[test]
+fn what_is_padding_does_not_matter() {
+    fn check<M>()
+    where
+        M: Seq2Seq<
+                SrcVocab = SrcVocab,
+                TgtVocab = TgtVocab,
+                MaxSrcLen = MaxSrcLen,
+                MaxTgtLen = MaxTgtLen,
+            >,
+    {
+        let model = LM::<M, f64, Cpu>::build(&Cpu::default());
+        let short = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5]]));
+        let padded = logits(
+            &model,
+            &source(&[[1, 2, 3, 10, 10]]),
+            &target(&[[4, 5, 12, 12]]),
+        );
+        for (short, padded) in short.iter().zip(&padded) {
+            assert!((short - padded).abs() < 1e-12, "{short} {padded}");
+        }
+    }
+    check::<Typed>();
+    check::<Flax>();
+}
+
+#[test]
+fn a_decoder_does_not_see_its_future() {
+    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    let one = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5, 6]]));
+    let other = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5, 9]]));
+    assert_eq!(one[..2 * 13], other[..2 * 13]);
+    assert_ne!(one[2 * 13..], other[2 * 13..]);
+}
+
+#[test]
+fn an_encoder_sees_its_future() {
+    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    let first = |ids| model.encoder.forward(&source(&[ids]), NoneTape).as_vec()[..6].to_vec();
+    assert_ne!(first([1, 2, 3]), first([1, 2, 4]));
+}
+
+#[test]
+fn a_fully_padded_row_yields_no_nan() {
+    fn check<M, E>()
+    where
+        M: Seq2Seq<
+                SrcVocab = SrcVocab,
+                TgtVocab = TgtVocab,
+                MaxSrcLen = MaxSrcLen,
+                MaxTgtLen = MaxTgtLen,
+            >,
+        E: Real,
+        Cpu: Backend<E>,
+    {
+        let mut model = LM::<M, E, Cpu>::build(&Cpu::default());
+        let (source, labels) = (source(&[[1, 2], [10, 10]]), target(&[[4, 5], [12, 12]]));
+        let output = model.forward(
+            &source,
+            &labels.shifted_right(TGT_PAD),
+            OwnedTape::default(),
+        );
+        assert!(output.logit_output.as_vec().iter().all(|x| x.is_finite()));
+        let loss = cross_entropy(
+            output.logit_output,
+            &labels,
+            Average::RealLabelsOfEachSequence,
+        );
+        assert!(loss.as_vec()[0].is_finite());
+        update(&mut model, loss.backward(), &mut Adam::default(), 0.1, 1.0).unwrap();
+        assert!(
+            logits(&model, &source, &labels)
+                .iter()
+                .all(|x| x.is_finite())
+        );
+    }
+    check::<Typed, f32>();
+    check::<Typed, f64>();
+    check::<Flax, f32>();
+    check::<Flax, f64>();
+}
+
+#[test]
+fn dropout_is_active_only_in_training() {
+    let model = LM::<Dropping, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
+    let inference = || logits(&model, &source, &target);
+    let training = || {
+        let output = model.forward(&source, &target, OwnedTape::default());
+        output.logit_output.as_vec()
+    };
+    assert_eq!(inference(), inference());
+    assert_ne!(training(), training());
+    assert_ne!(training(), inference());
+}
+
+#[test]
+fn without_dropout_training_computes_what_inference_does() {
+    let model = LM::<Flax, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
+    let output = model.forward(&source, &target, OwnedTape::default());
+    assert_eq!(
+        output.logit_output.as_vec(),
+        logits(&model, &source, &target)
+    );
+}
+
+#[test]
+fn single_and_double_precision_agree() {
+    let double = LM::<Flax, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    let single: LM<Flax, f32, Cpu> = double.to_dtype::<f32>();
+    let (source, target) = (source(&[[1, 2, 10], [3, 4, 5]]), target(&[[4, 5], [6, 12]]));
+    let (exact, rounded) = (
+        logits(&double, &source, &target),
+        logits(&single, &source, &target),
+    );
+    for (exact, rounded) in exact.iter().zip(rounded) {
+        assert!((exact - f64::from(rounded)).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn one_seed_makes_one_model() {
+    let weights = |seed| {
+        let model = LM::<Typed, f32, Cpu>::build(&Cpu::seed_from_u64(seed));
+        (
+            model.logit.weight.as_vec(),
+            model.encoder.embedder.token_embedder.weight.as_vec(),
+        )
+    };
+    assert_eq!(weights(3), weights(3));
+    assert_ne!(weights(3), weights(4));
+}
+
+#[test]
+fn batches_of_different_sizes_are_told_apart() {
+    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    let error = model.try_forward(&source(&[[1, 2]; 2]), &target(&[[1, 2]; 3]), NoneTape);
+    assert_eq!(
+        error.err().unwrap().to_string(),
+        "cross-attention: `Batch` is 3 in the query padding and 2 in the key padding",
+    );
+    let device = Cpu::default();
+    let batch = |rows| device.zeros_like(&(Batch::new(rows), MaxSrcLen, EmbedDim));
+    let x: Tensor<(Batch, MaxSrcLen, EmbedDim), f32, Cpu> = batch(2);
+    assert!(try_residual(x, batch(3)).is_err());
+}
+
+#[test]
+#[should_panic(expected = "`Batch` is 3 in the query padding and 2 in the key padding")]
+fn the_plain_form_panics_with_the_text_of_the_error() {
+    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    let _ = model.forward(&source(&[[1, 2]; 2]), &target(&[[1, 2]; 3]), NoneTape);
+}
+
+#[test]
+fn a_greedy_decoder_writes_what_it_would_write_word_by_word() {
+    let model = LM::<Typed, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+    let source = source(&[[1, 2, 3], [4, 5, 10], [6, 7, 8]]);
+    let len = TgtLen::new(7).unwrap();
+    let start = Fin::literal::<11>();
+    let written = greedy(&model, &source, start, TGT_PAD, len);
+
+    for row in 0..3 {
+        let alone: Vec<_> = source.row(row).unwrap();
+        let alone = TokenIds::padded(&[alone], SRC_PAD, (Batch::new(1), source.shape().1)).unwrap();
+        let mut so_far = vec![start];
+        loop {
+            let shape = (Batch::new(1), TgtLen::new(so_far.len()).unwrap());
+            let ids = so_far.iter().map(|token| token.value()).collect::<Vec<_>>();
+            let ids = TokenIds::from_ids(&ids, None, shape).unwrap();
+            let logits = logits(&model, &alone, &ids);
+            let last = &logits[logits.len() - TgtVocab::SIZE..];
+            let best = (0..TgtVocab::SIZE)
+                .max_by(|&a, &b| last[a].total_cmp(&last[b]))
+                .unwrap();
+            assert_eq!(written.row(row).unwrap()[so_far.len() - 1].value(), best);
+            if best == TGT_PAD.value() || so_far.len() == 7 {
+                break;
+            }
+            so_far.push(Fin::new(best).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_model_learns() {
+    let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    let (source, labels) = (source(&[[1, 2, 3], [4, 5, 6]]), target(&[[7, 8], [9, 10]]));
+    let schedule = WarmupCosine {
+        peak: 0.02,
+        last: 0.001,
+        warmup_steps: 5,
+        steps: 60,
+    };
+    let mut adam = Adam::default();
+    let mut losses = Vec::new();
+    for step in 0..60 {
+        let inputs = labels.shifted_right(Fin::literal::<11>());
+        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        losses.push(loss.array());
+        update(
+            &mut model,
+            loss.backward(),
+            &mut adam,
+            schedule.learning_rate(step),
+            1.0,
+        )
+        .unwrap();
+    }
+    assert!(losses[0] > 2.0 && losses[59] < 0.05, "{losses:?}");
+    let len = TgtLen::new(2).unwrap();
+    let written = greedy(&model, &source, Fin::literal::<11>(), TGT_PAD, len);
+    assert_eq!(written.as_slice(), labels.as_slice());
+}
+
+#[test]
+fn widths_of_query_key_value_and_output_may_all_differ() {
+    dims! { QDim = 2; KDim = 3; VDim = 5; OutputDim = 7; }
+    type Attention = MHAttention<QDim, KDim, VDim, OutputDim, Flax, f32, Cpu>;
+    const _: () =
+        assert!(Attention::NUM_PARAMS == (2 + 1) * 12 + (3 + 1) * 12 + (5 + 1) * 15 + (15 + 1) * 7);
+    let device = Cpu::default();
+    let attention = Attention::build(&device);
+    let (batch, queries, keys) = (
+        Batch::new(2),
+        TgtLen::new(3).unwrap(),
+        SrcLen::new(4).unwrap(),
+    );
+    let query: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, queries, QDim));
+    let key: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, KDim));
+    let value: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, VDim));
+    let mask = AttentionMask::none((batch, queries, keys));
+    let output = attention.forward(query, key, value, &mask);
+    assert_eq!(*output.shape(), (batch, queries, OutputDim));
+}
+
+#[test]
+fn sinusoids_are_the_paper_s() {
+    // The values that the post prints for `sin_pos_enc(5, 2)`.
+    let positions: Tensor<(Const<5>, Const<2>), f32, Cpu> =
+        sinusoidal_positions(&Cpu::default(), Const, Const);
+    let printed = [
+        [0.0, 1.0],
+        [0.841471, 0.5403023],
+        [0.9092974, -0.41614684],
+        [0.14112002, -0.9899925],
+        [-0.7568025, -0.6536436],
+    ];
+    for (ours, theirs) in positions
+        .array()
+        .as_flattened()
+        .iter()
+        .zip(printed.as_flattened())
+    {
+        assert!((ours - theirs).abs() < 1e-6);
+    }
+}
