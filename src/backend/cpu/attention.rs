@@ -1,4 +1,4 @@
-use super::{add_assign, gradient, math::exp, read, vectorized};
+use super::{add_assign, gradient, math::exp, read};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
@@ -9,6 +9,7 @@ use dfdx::{
     tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Head by head on what lies side by side in memory: nothing is permuted, and of scores only the
@@ -54,7 +55,16 @@ pub fn attention<
         work.collect(),
         sizes.cost(),
         |(((y, weights), ((q, k), v)), visible)| {
-            sizes.forward(q, k, v, visible, masked, weights, y);
+            Arch::new().dispatch(Forward {
+                sizes,
+                q,
+                k,
+                v,
+                visible,
+                masked,
+                weights,
+                y,
+            });
         },
     );
     let shape = (batch, queries, Product::default());
@@ -78,8 +88,21 @@ pub fn attention<
                 .zip(rows(&weights, sizes.weights()))
                 .zip(rows(&dy, sizes.y()));
             let work = outputs.zip(inputs).zip(known).collect();
-            for_each(work, 2 * sizes.cost(), |((outputs, inputs), known)| {
-                sizes.backward(inputs, known, masked, outputs);
+            for_each(work, 2 * sizes.cost(), |work| {
+                let ((((dq, dk), dv), ((q, k), v)), ((visible, weights), dy)) = work;
+                Arch::new().dispatch(Backward {
+                    sizes,
+                    q,
+                    k,
+                    v,
+                    visible,
+                    masked,
+                    weights,
+                    dy,
+                    dq,
+                    dk,
+                    dv,
+                });
             });
             add_assign(gradient!(gradients, query), &dq);
             add_assign(gradient!(gradients, key), &dk);
@@ -144,131 +167,169 @@ impl Sizes {
         self.weights() * (self.qk + self.vo)
     }
 
-    /// One batch row: `weights = softmax(q kᵀ / √QKDim)` where visible, `y = weights v`.
-    #[allow(clippy::too_many_arguments)]
-    fn forward(
-        self,
-        q: &[f32],
-        k: &[f32],
-        v: &[f32],
-        visible: &[bool],
-        masked: MaskedLogit,
-        weights: &mut [f32],
-        y: &mut [f32],
-    ) {
-        let scale = 1.0 / (self.qk as f32).sqrt();
-        vectorized(
-            #[inline(always)]
-            || {
-                for head in 0..self.heads {
-                    let q = self.tile(q, self.queries, head, self.qk);
-                    let k = self.tile(k, self.keys, head, self.qk).transposed();
-                    let v = self.tile(v, self.keys, head, self.vo);
-                    let size = self.queries * padded(self.keys);
-                    let weights = &mut weights[head * size..][..size];
-                    multiply(weights, q.by_rows(), &k);
-                    let rows = weights.chunks_exact_mut(padded(self.keys).max(1));
-                    for (logits, visible) in rows.zip(visible.chunks_exact(self.keys.max(1))) {
-                        let (logits, padding) = logits.split_at_mut(self.keys);
-                        for (logit, visible) in logits.iter_mut().zip(visible) {
-                            let scaled = *logit * scale;
-                            let hidden = match masked {
-                                MaskedLogit::Lowest => f32::MIN,
-                                MaskedLogit::Minus(amount) => scaled - amount as f32,
-                            };
-                            *logit = if *visible { scaled } else { hidden };
-                        }
-                        padding.fill(f32::NEG_INFINITY);
-                    }
-                    for logits in weights.chunks_exact_mut(padded(self.keys).max(1)) {
-                        softmax(logits);
-                    }
-                    let mut output = Tile::zeros(self.queries, self.vo);
-                    let weights = Factors::rows(weights, self.queries, self.keys);
-                    multiply(&mut output.elements, weights, &v);
-                    self.add_tile(y, &output, head);
-                }
-            },
-        );
-    }
-
-    /// One batch row: the gradients of query, key and value from that of the output.
-    fn backward(
-        self,
-        ((q, k), v): ((&[f32], &[f32]), &[f32]),
-        ((visible, weights), dy): ((&[bool], &[f32]), &[f32]),
-        masked: MaskedLogit,
-        ((dq, dk), dv): ((&mut [f32], &mut [f32]), &mut [f32]),
-    ) {
-        let scale = 1.0 / (self.qk as f32).sqrt();
-        vectorized(
-            #[inline(always)]
-            || {
-                for head in 0..self.heads {
-                    let q = self.tile(q, self.queries, head, self.qk);
-                    let k = self.tile(k, self.keys, head, self.qk);
-                    let v = self.tile(v, self.keys, head, self.vo).transposed();
-                    let dy = self.tile(dy, self.queries, head, self.vo);
-                    let size = self.queries * padded(self.keys);
-                    let weights = &weights[head * size..][..size];
-
-                    let mut slopes = Tile::zeros(self.queries, self.keys);
-                    multiply(&mut slopes.elements, dy.by_rows(), &v);
-                    let rows = slopes.elements.chunks_exact_mut(padded(self.keys).max(1));
-                    let rows = rows.zip(weights.chunks_exact(padded(self.keys).max(1)));
-                    for ((slopes, weights), visible) in
-                        rows.zip(visible.chunks_exact(self.keys.max(1)))
-                    {
-                        // From the gradient of the weights to that of the logits: w (dw - Σ w dw).
-                        let mean = dot(slopes, weights);
-                        for (slope, weight) in slopes.iter_mut().zip(weights) {
-                            *slope = weight * (*slope - mean) * scale;
-                        }
-                        if masked == MaskedLogit::Lowest {
-                            // A hidden logit is a constant, whatever its weight came to be.
-                            for (slope, visible) in slopes.iter_mut().zip(visible) {
-                                *slope = if *visible { *slope } else { 0.0 };
-                            }
-                        }
-                    }
-
-                    let weights = Factors::rows(weights, self.queries, self.keys);
-                    let slopes = Factors::rows(&slopes.elements, self.queries, self.keys);
-                    let mut output = Tile::zeros(self.queries, self.qk);
-                    multiply(&mut output.elements, slopes, &k);
-                    self.add_tile(dq, &output, head);
-                    let mut output = Tile::zeros(self.keys, self.qk);
-                    multiply(&mut output.elements, slopes.transposed(), &q);
-                    self.add_tile(dk, &output, head);
-                    let mut output = Tile::zeros(self.keys, self.vo);
-                    multiply(&mut output.elements, weights.transposed(), &dy);
-                    self.add_tile(dv, &output, head);
-                }
-            },
-        );
-    }
-
-    /// What belongs to one head, of `positions` vectors of `size` elements a head.
+    /// What belongs to one head, of `positions` vectors with `size` elements for each head.
     #[inline(always)]
-    fn tile(self, all: &[f32], positions: usize, head: usize, size: usize) -> Tile {
-        let mut tile = Tile::zeros(positions, size);
-        let vectors = all.chunks_exact((self.heads * size).max(1));
-        for (row, vector) in tile
-            .elements
-            .chunks_exact_mut(padded(size).max(1))
-            .zip(vectors)
-        {
-            row[..size].copy_from_slice(&vector[head * size..][..size]);
+    fn head(self, all: &[f32], head: usize, positions: usize, size: usize) -> Matrix<'_> {
+        Matrix {
+            elements: all.get(head * size..).unwrap_or_default(),
+            rows: positions,
+            columns: size,
+            row_stride: self.heads * size,
+            column_stride: 1,
         }
-        tile
     }
 
     /// Adds a head's tile to where it belongs.
     #[inline(always)]
-    fn add_tile(self, all: &mut [f32], tile: &Tile, head: usize) {
+    fn add(self, all: &mut [f32], head: usize, tile: &Tile) {
         let vectors = all.chunks_exact_mut((self.heads * tile.columns).max(1));
         for (vector, row) in vectors.zip(tile.elements.chunks_exact(padded(tile.columns).max(1))) {
-            add_assign(&mut vector[head * tile.columns..][..tile.columns], row);
+            let vector = &mut vector[head * tile.columns..][..tile.columns];
+            for (to, from) in vector.iter_mut().zip(row) {
+                *to += from;
+            }
+        }
+    }
+}
+
+/// One batch row: `weights = softmax(q kᵀ / √QKDim)` where visible, `y += weights v`.
+struct Forward<'a> {
+    sizes: Sizes,
+    q: &'a [f32],
+    k: &'a [f32],
+    v: &'a [f32],
+    visible: &'a [bool],
+    masked: MaskedLogit,
+    weights: &'a mut [f32],
+    y: &'a mut [f32],
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            sizes,
+            q,
+            k,
+            v,
+            visible,
+            masked,
+            weights,
+            y,
+        } = self;
+        let scale = 1.0 / (sizes.qk as f32).sqrt();
+        let width = padded(sizes.keys).max(1);
+        let (mut k_columns, mut v_tile, mut y_tile) = <(Tile, Tile, Tile)>::default();
+        for head in 0..sizes.heads {
+            k_columns.read_transposed(sizes.head(k, head, sizes.keys, sizes.qk));
+            v_tile.read(sizes.head(v, head, sizes.keys, sizes.vo));
+            let size = sizes.queries * padded(sizes.keys);
+            let weights = &mut weights[head * size..][..size];
+            let q = sizes.head(q, head, sizes.queries, sizes.qk);
+            multiply(simd, weights, q, &k_columns);
+            for (logits, visible) in weights
+                .chunks_exact_mut(width)
+                .zip(visible.chunks_exact(sizes.keys.max(1)))
+            {
+                for (logit, visible) in logits.iter_mut().zip(visible) {
+                    let scaled = *logit * scale;
+                    let hidden = match masked {
+                        MaskedLogit::Lowest => f32::MIN,
+                        MaskedLogit::Minus(amount) => scaled - amount as f32,
+                    };
+                    *logit = if *visible { scaled } else { hidden };
+                }
+                logits[sizes.keys..].fill(f32::NEG_INFINITY);
+                softmax(logits);
+            }
+            y_tile.resize(sizes.queries, sizes.vo);
+            let weights = Matrix::rows(weights, sizes.queries, sizes.keys);
+            multiply(simd, &mut y_tile.elements, weights, &v_tile);
+            sizes.add(y, head, &y_tile);
+        }
+    }
+}
+
+/// One batch row: the gradients of query, key and value from that of the output.
+struct Backward<'a> {
+    sizes: Sizes,
+    q: &'a [f32],
+    k: &'a [f32],
+    v: &'a [f32],
+    visible: &'a [bool],
+    masked: MaskedLogit,
+    weights: &'a [f32],
+    dy: &'a [f32],
+    dq: &'a mut [f32],
+    dk: &'a mut [f32],
+    dv: &'a mut [f32],
+}
+
+impl WithSimd for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self {
+            sizes,
+            q,
+            k,
+            v,
+            visible,
+            masked,
+            weights,
+            dy,
+            dq,
+            dk,
+            dv,
+        } = self;
+        let scale = 1.0 / (sizes.qk as f32).sqrt();
+        let width = padded(sizes.keys).max(1);
+        let (mut q_tile, mut k_tile, mut v_columns, mut dy_tile) =
+            <(Tile, Tile, Tile, Tile)>::default();
+        let (mut slopes, mut result) = <(Tile, Tile)>::default();
+        for head in 0..sizes.heads {
+            q_tile.read(sizes.head(q, head, sizes.queries, sizes.qk));
+            k_tile.read(sizes.head(k, head, sizes.keys, sizes.qk));
+            v_columns.read_transposed(sizes.head(v, head, sizes.keys, sizes.vo));
+            dy_tile.read(sizes.head(dy, head, sizes.queries, sizes.vo));
+            let size = sizes.queries * padded(sizes.keys);
+            let weights = &weights[head * size..][..size];
+
+            slopes.resize(sizes.queries, sizes.keys);
+            let dy = sizes.head(dy, head, sizes.queries, sizes.vo);
+            multiply(simd, &mut slopes.elements, dy, &v_columns);
+            let rows = slopes.elements.chunks_exact_mut(width);
+            for ((slopes, weights), visible) in rows
+                .zip(weights.chunks_exact(width))
+                .zip(visible.chunks_exact(sizes.keys.max(1)))
+            {
+                // From the gradient of the weights to that of the logits: w (dw - Σ w dw).
+                let mean = dot(slopes, weights);
+                for (slope, weight) in slopes.iter_mut().zip(weights) {
+                    *slope = weight * (*slope - mean) * scale;
+                }
+                if masked == MaskedLogit::Lowest {
+                    // A hidden logit is a constant, whatever its weight came to be.
+                    for (slope, visible) in slopes.iter_mut().zip(visible) {
+                        *slope = if *visible { *slope } else { 0.0 };
+                    }
+                }
+            }
+
+            let weights = Matrix::rows(weights, sizes.queries, sizes.keys);
+            let slopes = Matrix::rows(&slopes.elements, sizes.queries, sizes.keys);
+            result.resize(sizes.queries, sizes.qk);
+            multiply(simd, &mut result.elements, slopes, &k_tile);
+            sizes.add(dq, head, &result);
+            result.resize(sizes.keys, sizes.qk);
+            multiply(simd, &mut result.elements, slopes.transposed(), &q_tile);
+            sizes.add(dk, head, &result);
+            result.resize(sizes.keys, sizes.vo);
+            multiply(simd, &mut result.elements, weights.transposed(), &dy_tile);
+            sizes.add(dv, head, &result);
         }
     }
 }
@@ -282,47 +343,9 @@ fn padded(size: usize) -> usize {
     size.next_multiple_of(LANES)
 }
 
-/// A matrix of one head, each row padded with zeros to whole lanes.
-struct Tile {
-    elements: Vec<f32>,
-    rows: usize,
-    columns: usize,
-}
-
-impl Tile {
-    #[inline(always)]
-    fn zeros(rows: usize, columns: usize) -> Self {
-        Self {
-            elements: vec![0.0; rows * padded(columns)],
-            rows,
-            columns,
-        }
-    }
-
-    #[inline(always)]
-    fn transposed(&self) -> Self {
-        let mut tile = Self::zeros(self.columns, self.rows);
-        for (i, row) in self
-            .elements
-            .chunks_exact(padded(self.columns).max(1))
-            .enumerate()
-        {
-            for (j, element) in row[..self.columns].iter().enumerate() {
-                tile.elements[j * padded(self.rows) + i] = *element;
-            }
-        }
-        tile
-    }
-
-    #[inline(always)]
-    fn by_rows(&self) -> Factors<'_> {
-        Factors::rows(&self.elements, self.rows, self.columns)
-    }
-}
-
-/// The left side of a product: any matrix, element by element.
+/// Any matrix in memory.
 #[derive(Clone, Copy)]
-struct Factors<'a> {
+struct Matrix<'a> {
     elements: &'a [f32],
     rows: usize,
     columns: usize,
@@ -330,7 +353,7 @@ struct Factors<'a> {
     column_stride: usize,
 }
 
-impl<'a> Factors<'a> {
+impl<'a> Matrix<'a> {
     /// Rows padded to whole lanes.
     #[inline(always)]
     fn rows(elements: &'a [f32], rows: usize, columns: usize) -> Self {
@@ -355,38 +378,89 @@ impl<'a> Factors<'a> {
     }
 }
 
-/// `output = a b`; `output` has the rows of `a` and the padded columns of `b`.
-#[inline(always)]
-fn multiply(output: &mut [f32], a: Factors, b: &Tile) {
-    // Sums of several rows at once, so that an addition need not wait for the one before it.
-    const ROWS: usize = 4;
-    let whole = a.rows - a.rows % ROWS;
-    for row in (0..whole).step_by(ROWS) {
-        multiply_rows::<ROWS>(output, a, b, row);
+/// A matrix of one head, each row padded with zeros to whole lanes.
+#[derive(Default)]
+struct Tile {
+    elements: Vec<f32>,
+    columns: usize,
+}
+
+impl Tile {
+    /// Makes it all zeros.
+    #[inline(always)]
+    fn resize(&mut self, rows: usize, columns: usize) {
+        self.elements.clear();
+        self.elements.resize(rows * padded(columns), 0.0);
+        self.columns = columns;
     }
-    for row in whole..a.rows {
-        multiply_rows::<1>(output, a, b, row);
+
+    #[inline(always)]
+    fn read(&mut self, matrix: Matrix) {
+        self.resize(matrix.rows, matrix.columns);
+        let rows = self
+            .elements
+            .chunks_exact_mut(padded(matrix.columns).max(1));
+        for (row, from) in rows.zip(matrix.elements.chunks(matrix.row_stride.max(1))) {
+            for (to, from) in row.iter_mut().zip(&from[..matrix.columns]) {
+                *to = *from;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn read_transposed(&mut self, matrix: Matrix) {
+        self.resize(matrix.columns, matrix.rows);
+        let rows = matrix
+            .elements
+            .chunks(matrix.row_stride.max(1))
+            .take(matrix.rows);
+        for (i, from) in rows.enumerate() {
+            let columns = self.elements.chunks_exact_mut(padded(matrix.rows).max(1));
+            for (column, from) in columns.zip(from) {
+                column[i] = *from;
+            }
+        }
     }
 }
 
+/// `output = a b`; `output` has the rows of `a` and the padded columns of `b`.
 #[inline(always)]
-fn multiply_rows<const ROWS: usize>(output: &mut [f32], a: Factors, b: &Tile, first: usize) {
-    let chunks = padded(b.columns) / LANES;
-    let b = b.elements.as_chunks::<LANES>().0;
-    let output = output.as_chunks_mut::<LANES>().0;
-    for chunk in 0..chunks {
-        let mut sums = [[0.0; LANES]; ROWS];
+fn multiply<S: Simd>(simd: S, output: &mut [f32], a: Matrix, b: &Tile) {
+    // Sums of several rows at once, so that an addition need not wait for the one before it.
+    const ROWS: usize = 4;
+    let whole = a.rows - a.rows % ROWS;
+    for first in (0..whole).step_by(ROWS) {
+        multiply_rows::<S, ROWS>(simd, output, a, b, first);
+    }
+    for first in whole..a.rows {
+        multiply_rows::<S, 1>(simd, output, a, b, first);
+    }
+}
+
+/// [`multiply`] for `ROWS` rows. Its vectors are explicit because the compiler, left to itself, makes
+/// them of neighbouring rows and not of neighbouring columns.
+#[inline(always)]
+fn multiply_rows<S: Simd, const ROWS: usize>(
+    simd: S,
+    output: &mut [f32],
+    a: Matrix,
+    b: &Tile,
+    first: usize,
+) {
+    let vectors = padded(b.columns) / S::F32_LANES;
+    let (b, _) = S::as_simd_f32s(&b.elements);
+    let (output, _) = S::as_mut_simd_f32s(output);
+    for column in 0..vectors {
+        let mut sums = [simd.splat_f32s(0.0); ROWS];
         for j in 0..a.columns {
-            let b = &b[j * chunks + chunk];
-            for (row, sums) in sums.iter_mut().enumerate() {
+            let b = b[j * vectors + column];
+            for (row, sum) in sums.iter_mut().enumerate() {
                 let factor = a.elements[(first + row) * a.row_stride + j * a.column_stride];
-                for (sum, b) in sums.iter_mut().zip(b) {
-                    *sum += factor * b;
-                }
+                *sum = simd.mul_add_e_f32s(simd.splat_f32s(factor), b, *sum);
             }
         }
-        for (row, sums) in sums.iter().enumerate() {
-            output[(first + row) * chunks + chunk] = *sums;
+        for (row, sum) in sums.into_iter().enumerate() {
+            output[(first + row) * vectors + column] = sum;
         }
     }
 }
