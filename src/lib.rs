@@ -131,3 +131,8 @@ pub mod __private {
     };
     pub use typenum::UTerm;
 }
+
+/// The programs in the README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -69,7 +69,7 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 ///
 /// - `pub VocabSize = 28;` has its size at compile time; the size is any constant expression below
 ///   2³². It implements [`ConstDim`](crate::dims::ConstDim) and takes part in every relation of
-///   [`dims`](crate::dims).
+///   [`dims`](mod@crate::dims).
 /// - `pub SrcLen <= MaxSeqLen;` gets its size at run time from `SrcLen::new`, which returns a
 ///   [`DimError`](crate::dims::DimError) when it is longer than `MaxSeqLen`, a compile-time
 ///   dimension. It is [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and whatever `MaxSeqLen` is at
