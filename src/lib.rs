@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! The crate is built on [dfdx](dfdx) 0.13: its tensors, its tapes and its devices stay usable beside
+//! The crate is built on [dfdx] 0.13: its tensors, its tapes and its devices stay usable beside
 //! the ones here.
 //!
 //! # The post, section by section
@@ -94,11 +94,12 @@ pub mod prelude {
             AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys,
             PaddingMask, mk_cross_mask, mk_mask,
         },
+        models::typed_transformer::TypedTransformer,
         module,
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, Embedder, EmbeddingDecoder,
             EmbeddingEncoder, Encoder, EncoderLayer, FeedForward, LM, LayerNorm, MHAttention,
-            Output, SelfAttention, Seq2Seq, TypedTransformer,
+            Output, SelfAttention, Seq2Seq,
         },
         ops::{
             Average, MaskedLogit, OpError, Real, add_positions, attention, attention_weights,

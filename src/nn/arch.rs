@@ -1,7 +1,7 @@
 use crate::{
     dims::{ConstDim, Even},
-    mask::{PadQueriesAndKeys, PaddingRule},
-    ops::{Activation, Gelu, MaskedLogit},
+    mask::PaddingRule,
+    ops::{Activation, MaskedLogit},
 };
 
 /// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
@@ -42,7 +42,8 @@ pub trait Arch: 'static {
 /// The conventions in which published transformers differ, as types and constants: they are known
 /// when a model is compiled, and a model of one style is of another type than one of another.
 ///
-/// The defaults are those of *The Typed Transformer*.
+/// The defaults are those of *The Typed Transformer*; the styles of the posts are in
+/// [`models`](crate::models).
 pub trait Style: 'static {
     /// The non-linearity of the feed-forward block.
     type Activation: Activation;
@@ -62,17 +63,6 @@ pub trait Style: 'static {
     const EMBEDDING_NORM: bool = true;
     /// What a layer norm adds to the variance.
     const NORM_EPSILON: f64 = 1e-5;
-}
-
-/// The style of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
-/// without biases.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TypedTransformer;
-
-impl Style for TypedTransformer {
-    type Activation = Gelu;
-    type Positions = Learned;
-    type Padding = PadQueriesAndKeys;
 }
 
 /// A factor that depends on the width of an embedding.

@@ -1,4 +1,9 @@
-//! The modules of *The Typed Transformer*, one file each, in the order of the post.
+//! The modules of *The Typed Transformer*, one file each.
+//!
+//! In the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`],
+//! [`EncoderLayer`], [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`],
+//! [`Decoder`], [`EmbeddingDecoder`], [`LM`]. What callers must know is a type parameter of a module;
+//! what is its own business it takes from an [`Arch`], and its conventions from a [`Style`].
 
 mod arch;
 mod cross_attention;
@@ -19,10 +24,7 @@ mod module;
 mod multi_head_attention;
 mod self_attention;
 
-pub use arch::{
-    Arch, Embeds, Learned, PositionKind, PositionsOf, PowerOfWidth, Sinusoidal, Style,
-    TypedTransformer,
-};
+pub use arch::{Arch, Embeds, Learned, PositionKind, PositionsOf, PowerOfWidth, Sinusoidal, Style};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
 pub use decoder_layer::DecoderLayer;

@@ -1,0 +1,47 @@
+//! *The Typed Transformer*.
+
+use crate::{
+    mask::PadQueriesAndKeys,
+    nn::{Learned, Style},
+    ops::Gelu,
+};
+
+/// The style of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
+/// without biases, padded queries and keys both hidden.
+///
+/// An [`LM`](crate::nn::LM) of this style is the post's, to the paths of its parameters:
+///
+/// ```
+/// use typed_transformer::{nn::Module, prelude::*};
+/// dims! {
+///     pub VocabSize = 128; pub MaxSeqLen = 16; pub EmbedDim = 128; pub NumHeads = 2;
+///     pub HiddenDim = 512; pub NumLayers = 4;
+/// }
+///
+/// pub struct Tiny;
+/// impl Arch for Tiny {
+///     type NumHeads = NumHeads;
+///     type QKDim = Quotient<EmbedDim, NumHeads>;
+///     type VODim = Quotient<EmbedDim, NumHeads>;
+///     type HiddenDim = HiddenDim;
+///     type Style = TypedTransformer;
+/// }
+/// impl Seq2Seq for Tiny {
+///     type SrcVocab = VocabSize;
+///     type TgtVocab = VocabSize;
+///     type MaxSrcLen = MaxSeqLen;
+///     type MaxTgtLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type EncoderLayers = NumLayers;
+///     type DecoderLayers = NumLayers;
+/// }
+/// const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypedTransformer;
+
+impl Style for TypedTransformer {
+    type Activation = Gelu;
+    type Positions = Learned;
+    type Padding = PadQueriesAndKeys;
+}
