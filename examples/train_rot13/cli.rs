@@ -1,10 +1,14 @@
 //! The command line, and everything that can be wrong with it.
 
-use crate::words::{self, Word, WordError};
+use crate::{
+    progress::say,
+    words::{self, Word, WordError},
+};
 use clap::Parser;
 use std::{
-    io::{self, IsTerminal, Read, stdin},
-    path::PathBuf,
+    io::{self, BufRead, IsTerminal, Read, stdin},
+    panic::resume_unwind,
+    path::{Path, PathBuf},
     sync::mpsc,
     thread,
     time::Duration,
@@ -29,7 +33,7 @@ pub struct Cli {
     #[arg(long, default_value_t = 1_500)]
     pub steps: usize,
     /// Words in each step
-    #[arg(long, default_value_t = 50, value_parser = positive)]
+    #[arg(long, default_value_t = 50, value_parser = batch_size)]
     pub batch: usize,
     /// The highest learning rate
     #[arg(long, default_value_t = 0.02)]
@@ -44,6 +48,9 @@ pub struct Cli {
 
 /// How long an open standard input may say nothing before it counts as empty.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// More words in each step than this would only fill the memory.
+const MAX_BATCH: usize = 10_000;
 
 const DEFAULT_WORDS: [&str; 4] = ["hey", "there", "ma", "dood"];
 
@@ -70,27 +77,35 @@ impl Cli {
 /// Words from standard input. An input that nobody writes to and nobody closes, as a program that
 /// starts this one may leave it, is given up after `patience`.
 fn read(patience: Option<Duration>) -> Result<Vec<String>, RunError> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        let result = stdin().lock().read_to_end(&mut text);
+    let (sender, begun) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        let mut input = stdin().lock();
+        // Waits for the first byte, the end or an error, which comes again below.
+        let _ = input.fill_buf();
         // Nobody receives once patience is at its end.
-        let _ = sender.send(result.map(|_| text));
+        let _ = sender.send(());
+        let mut text = Vec::new();
+        input.read_to_end(&mut text).map(|_| text)
     });
-    let text = match patience {
-        Some(patience) => receiver
-            .recv_timeout(patience)
-            .unwrap_or_else(|_| Ok(Vec::new())),
-        None => receiver.recv().unwrap_or_else(|_| Ok(Vec::new())),
-    };
-    let text = String::from_utf8_lossy(&text?).into_owned();
+    if let Some(patience) = patience
+        && begun.recv_timeout(patience).is_err()
+    {
+        say("nothing comes from standard input, so its words are not waited for");
+        return Ok(Vec::new());
+    }
+    let text = reader
+        .join()
+        .unwrap_or_else(|panic| resume_unwind(panic))
+        .map_err(RunError::Stdin)?;
+    let text = String::from_utf8_lossy(&text);
     Ok(text.split_whitespace().map(String::from).collect())
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+fn batch_size(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".into()),
-        Ok(number) => Ok(number),
+        Ok(number @ ..=MAX_BATCH) => Ok(number),
+        Ok(_) => Err(format!("it must be at most {MAX_BATCH}")),
         Err(error) => Err(format!("{error}")),
     }
 }
@@ -100,7 +115,7 @@ fn positive(text: &str) -> Result<usize, String> {
 pub enum RunError {
     #[error(transparent)]
     Word(#[from] WordError),
-    #[error("{}: {error}", path.display())]
+    #[error("{}", of_file(path, error))]
     Load { path: PathBuf, error: LoadError },
     #[error(transparent)]
     Save(#[from] SaveError),
@@ -108,12 +123,22 @@ pub enum RunError {
     Diverged { step: usize },
     #[error("only {:.1} % of the words came out right; try more --steps", 100.0 * share)]
     Inexact { share: f64 },
-    #[error(transparent)]
-    Io(#[from] io::Error),
+    #[error("cannot read standard input: {0}")]
+    Stdin(io::Error),
+    #[error("cannot write to standard output: {0}")]
+    Stdout(io::Error),
     #[error(transparent)]
     Tokens(#[from] TokenError),
     #[error(transparent)]
     Op(#[from] OpError),
     #[error(transparent)]
     Device(#[from] dfdx::tensor::CpuError),
+}
+
+/// An error of a tensor does not name the file that the tensor is in.
+fn of_file(path: &Path, error: &LoadError) -> String {
+    match error {
+        LoadError::Read { .. } | LoadError::Format { .. } => error.to_string(),
+        _ => format!("{}: {error}", path.display()),
+    }
 }

@@ -37,6 +37,7 @@ use clap::Parser;
 use cli::{Cli, RunError};
 use dfdx::tensor::Cpu;
 use model::Model;
+use progress::say;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{
     fmt::Write as _,
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            say(&format!("error: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -101,11 +102,11 @@ fn run(cli: &Cli) -> Result<(), RunError> {
         "{:.1} % of {EXAMINED} fresh random words decoded exactly",
         100.0 * share,
     );
-    print(&report)?;
+    print(&report).map_err(RunError::Stdout)?;
 
     saved?;
     if let Some(path) = &cli.save {
-        eprintln!("saved {}", path.display());
+        say(&format!("saved {}", path.display()));
     }
     if share < REQUIRED {
         return Err(RunError::Inexact { share });

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
-    io::{IsTerminal, stderr},
+    io::{IsTerminal, Write, stderr},
     time::Instant,
 };
 
@@ -42,7 +42,8 @@ impl Progress {
             bar.set_message(self.message());
             bar.inc(1);
         } else if self.step.is_multiple_of(self.steps.div_ceil(10)) || self.step == self.steps {
-            eprintln!("step {}/{}  {}", self.step, self.steps, self.message());
+            let (step, steps, message) = (self.step, self.steps, self.message());
+            say(&format!("step {step}/{steps}  {message}"));
         }
     }
 
@@ -57,4 +58,9 @@ impl Progress {
         let per_second = words / self.begun.elapsed().as_secs_f64();
         format!("loss {:.4}  {per_second:.0} words/s", self.loss)
     }
+}
+
+/// Writes a line to standard error; that nobody reads it is no reason to stop.
+pub fn say(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
 }

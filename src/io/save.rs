@@ -10,7 +10,6 @@ use dfdx::{
 };
 use safetensors::{serialize, tensor::TensorView};
 use std::{
-    ffi::OsString,
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -101,12 +100,8 @@ where
 pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
     let path = path.as_ref();
     let try_it = || {
-        if path.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        let partial = partial(path)?;
-        File::create(&partial)?;
-        fs::remove_file(&partial)
+        let (_, partial, _) = begin(path)?;
+        fs::remove_file(partial)
     };
     try_it().map_err(|source| SaveError::Write {
         path: path.to_path_buf(),
@@ -117,12 +112,11 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
 /// Writes a file so that a reader, a crash or a full disk at any moment finds the old one or the new
 /// one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let partial = partial(path)?;
-    let write = || {
-        let mut file = File::create(&partial)?;
+    let (target, partial, mut file) = begin(path)?;
+    let mut write = || {
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&partial, path)
+        fs::rename(&partial, &target)
     };
     write().inspect_err(|_| {
         // The first error is the one to report.
@@ -130,14 +124,44 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// The file beside `path` that is written first.
-fn partial(path: &Path) -> io::Result<PathBuf> {
-    let mut name: OsString = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?
-        .into();
-    name.push(format!(".{}.partial", std::process::id()));
-    Ok(path.with_file_name(name))
+/// The file that is to be replaced, and a new one beside it that nobody else writes to.
+fn begin(path: &Path) -> io::Result<(PathBuf, PathBuf, File)> {
+    let target = target(path)?;
+    let name = target.file_name().unwrap_or_default();
+    let mut number = 0;
+    loop {
+        let mut partial = name.to_os_string();
+        partial.push(format!(".{number}.partial"));
+        let partial = target.with_file_name(partial);
+        match File::create_new(&partial) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            result => return Ok((target, partial, result?)),
+        }
+    }
+}
+
+/// The file that `path` names, through links: it is there and ordinary, or not there.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let no = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // A device is not to be replaced by a file.
+        Ok(found) if !found.is_file() => no("it is no ordinary file"),
+        Ok(_) => fs::canonicalize(path),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) => match path.file_name() {
+            None => no("it names no file"),
+            Some(name)
+                if !path
+                    .as_os_str()
+                    .as_encoded_bytes()
+                    .ends_with(name.as_encoded_bytes()) =>
+            {
+                no("it names a folder")
+            }
+            Some(_) => Ok(path.to_path_buf()),
+        },
+    }
 }
 
 /// Collects every parameter: its path, its sizes, its bytes.

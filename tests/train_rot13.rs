@@ -1,0 +1,721 @@
+//! The example `train_rot13` as a user meets it: its arguments, its streams, its exit status.
+
+mod support;
+
+use std::{
+    env, fs,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::LazyLock,
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+use support::Folder;
+
+// ---- The program ----
+
+/// The program of this profile. `cargo test` has built it; for a `cargo test --test train_rot13`,
+/// which builds no examples, it is built here if it is missing or older than what it is made of.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let this_test = env::current_exe().unwrap();
+    let profile = this_test.parent().and_then(Path::parent).unwrap();
+    let name = format!("train_rot13{}", env::consts::EXE_SUFFIX);
+    let program = profile.join("examples").join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = ["src", "examples", "Cargo.toml"].map(|source| newest(&root.join(source)));
+    let built = program.metadata().and_then(|program| program.modified());
+    if built.is_ok_and(|built| sources.iter().all(|source| *source <= built)) {
+        return program;
+    }
+    let profile_name = match profile.file_name().and_then(|name| name.to_str()).unwrap() {
+        "debug" => "dev",
+        name => name,
+    };
+    let cargo = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--example", "train_rot13"])
+        .args(["--profile", profile_name, "--target-dir"])
+        .arg(profile.parent().unwrap())
+        .current_dir(root)
+        .status();
+    assert!(cargo.unwrap().success(), "the example does not build");
+    program
+});
+
+/// When a file, or any file of a folder, was last changed.
+fn newest(path: &Path) -> SystemTime {
+    if !path.is_dir() {
+        return path.metadata().and_then(|file| file.modified()).unwrap();
+    }
+    let entries = fs::read_dir(path).unwrap();
+    let times = entries.map(|entry| newest(&entry.unwrap().path()));
+    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// What the program finds on its standard input.
+enum Input<'a> {
+    /// Its end.
+    Nothing,
+    /// A text, and its end.
+    Text(&'a str),
+    /// Each text after its pause, and the end after the last.
+    Slowly(&'a [(Duration, &'a str)]),
+    /// Neither a byte nor an end, as long as the program runs.
+    Silence,
+    /// What cannot be read.
+    File(fs::File),
+}
+
+/// What became of a run.
+struct Run {
+    status: ExitStatus,
+    stdout: String,
+    stderr: String,
+    took: Duration,
+}
+
+/// Longer than any run here takes on a busy machine.
+const HANGS: Duration = Duration::from_secs(300);
+
+/// The program with these arguments; what it is given by relative path it finds in `folder`.
+fn program<'a>(folder: &Folder, args: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut program = Command::new(&*PROGRAM);
+    program
+        .args(args)
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    program
+}
+
+/// Runs it to its end.
+fn run(mut program: Command, input: Input) -> Run {
+    let begun = Instant::now();
+    program.stdin(match &input {
+        Input::Nothing => Stdio::null(),
+        Input::File(file) => file.try_clone().unwrap().into(),
+        _ => Stdio::piped(),
+    });
+    let mut child = program.spawn().unwrap();
+    let stdin = child.stdin.take();
+    thread::scope(|scope| {
+        let stdout = child.stdout.take().map(|out| scope.spawn(|| all_of(out)));
+        let stderr = child.stderr.take().map(|err| scope.spawn(|| all_of(err)));
+        let silent = match (input, stdin) {
+            (Input::Text(text), Some(stdin)) => write_slowly(stdin, &[(Duration::ZERO, text)]),
+            (Input::Slowly(texts), Some(stdin)) => write_slowly(stdin, texts),
+            (_, stdin) => stdin,
+        };
+        let status = wait(&mut child, begun + HANGS);
+        drop(silent);
+        Run {
+            status,
+            stdout: stdout.map_or_else(String::new, |out| out.join().unwrap()),
+            stderr: stderr.map_or_else(String::new, |err| err.join().unwrap()),
+            took: begun.elapsed(),
+        }
+    })
+}
+
+/// Writes to the program and closes its input. That it does not read is for the test to say.
+fn write_slowly<W: Write>(mut stdin: W, texts: &[(Duration, &str)]) -> Option<W> {
+    for (pause, text) in texts {
+        thread::sleep(*pause);
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    None
+}
+
+fn all_of(mut stream: impl Read) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn wait(child: &mut Child, until: Instant) -> ExitStatus {
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if Instant::now() > until {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+// ---- What is asked of a run ----
+
+impl Run {
+    /// It did what it was asked to, and said nothing that sounds otherwise.
+    #[track_caller]
+    fn assert_success(&self) -> &Self {
+        assert!(self.status.success(), "{}\n{}", self.status, self.stderr);
+        assert!(!self.stderr.contains("error"), "{}", self.stderr);
+        self.assert_no_panic()
+    }
+
+    /// It failed with this one line on standard error, besides progress.
+    #[track_caller]
+    fn assert_error(&self, line: &str) -> &Self {
+        self.assert_failure();
+        let said: Vec<_> = self
+            .stderr
+            .lines()
+            .filter(|line| !is_progress(line))
+            .collect();
+        assert_eq!(said, [format!("error: {line}")]);
+        self
+    }
+
+    /// It failed, and exactly one line on standard error is its error, which is returned.
+    #[track_caller]
+    fn assert_failure(&self) -> &str {
+        assert_eq!(
+            self.status.code(),
+            self.status.code().filter(|code| [1, 2].contains(code))
+        );
+        self.assert_no_panic();
+        let mut errors = self
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("error:"));
+        let error = errors
+            .next()
+            .unwrap_or_else(|| panic!("no error: {}", self.stderr));
+        assert_eq!(errors.next(), None, "{}", self.stderr);
+        error
+    }
+
+    /// It failed before it trained or decoded anything.
+    #[track_caller]
+    fn assert_at_once(&self) -> &Self {
+        assert_eq!(self.progress(), [""; 0]);
+        assert_eq!(self.stdout, "");
+        // A training takes longer, and a busy machine starts a program in less.
+        assert!(self.took < Duration::from_secs(5), "{:?}", self.took);
+        self
+    }
+
+    #[track_caller]
+    fn assert_no_panic(&self) -> &Self {
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self
+    }
+
+    /// The model wrote the cipher of each of the words that were given, and of no others.
+    #[track_caller]
+    fn assert_decoded(&self, words: &[(&str, &str)]) -> &Self {
+        let mut lines = self
+            .stdout
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(lines.next().unwrap(), ["given", "plain", "cipher"]);
+        for (plain, cipher) in words {
+            assert_eq!(lines.next().unwrap(), [*plain, *cipher]);
+        }
+        assert_eq!(lines.next().unwrap(), [""; 0]);
+        assert_eq!(lines.next().unwrap(), ["random", "plain", "cipher"]);
+        self
+    }
+
+    /// The line that says how many fresh words came out right; it is the last one.
+    fn share(&self) -> &str {
+        let line = self.stdout.lines().last().unwrap();
+        line.strip_suffix(" of 1000 fresh random words decoded exactly")
+            .unwrap()
+    }
+
+    fn progress(&self) -> Vec<&str> {
+        self.stderr
+            .lines()
+            .filter(|line| is_progress(line))
+            .collect()
+    }
+}
+
+fn is_progress(line: &str) -> bool {
+    line.starts_with("step ")
+}
+
+const DEFAULT: [(&str, &str); 4] = [
+    ("hey", "url"),
+    ("there", "gurer"),
+    ("ma", "zn"),
+    ("dood", "qbbq"),
+];
+const ATTACK: [(&str, &str); 3] = [("attack", "nggnpx"), ("at", "ng"), ("dawn", "qnja")];
+/// A run that trains too little to be right, in a moment.
+const BRIEFLY: [&str; 2] = ["--steps", "3"];
+
+// ---- Training, and what it leaves for later runs ----
+
+/// The one long run of this file, and the weights that it saved.
+static TRAINED: LazyLock<(Run, Vec<u8>)> = LazyLock::new(|| {
+    let folder = Folder::new();
+    let args = [
+        "--steps",
+        "1500",
+        "--seed",
+        "3",
+        "--save",
+        "rot13.safetensors",
+    ];
+    let run = run(program(&folder, args), Input::Nothing);
+    assert_eq!(folder.content(), ["rot13.safetensors"], "{}", run.stderr);
+    let weights = fs::read(folder.join("rot13.safetensors")).unwrap();
+    (run, weights)
+});
+
+/// A folder with the trained weights in `weights`.
+fn trained() -> Folder {
+    let folder = Folder::new();
+    fs::write(folder.join("weights"), &TRAINED.1).unwrap();
+    folder
+}
+
+/// Decodes with the trained weights, which takes no time; returns what is on standard error.
+#[track_caller]
+fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> String {
+    let folder = trained();
+    let args = ["--load", "weights"].iter().chain(words).copied();
+    let run = run(program(&folder, args), input);
+    run.assert_success().assert_decoded(expected);
+    assert_eq!(run.share(), "100.0 %");
+    assert_eq!(run.progress(), [""; 0]);
+    assert!(run.took < Duration::from_secs(10), "{:?}", run.took);
+    assert_eq!(folder.content(), ["weights"], "something is written");
+    run.stderr
+}
+
+#[test]
+fn the_model_learns_rot13() {
+    let run = &TRAINED.0;
+    run.assert_success().assert_decoded(&DEFAULT);
+    assert_eq!(run.share(), "100.0 %");
+    // Of five random words the ciphers are right too: nothing is said to be another.
+    assert!(!run.stdout.contains("but it is"), "{}", run.stdout);
+    assert_eq!(run.stdout.lines().count(), 1 + 4 + 1 + 1 + 5 + 1 + 1);
+}
+
+#[test]
+fn progress_without_a_terminal_is_plain_lines() {
+    let run = &TRAINED.0;
+    let steps: Vec<_> = run
+        .progress()
+        .into_iter()
+        .map(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let ["step", step, "loss", loss, speed, "words/s"] = words[..] else {
+                panic!("{line}");
+            };
+            assert!(loss.parse::<f32>().unwrap() < 4.0, "{line}");
+            assert!(speed.parse::<u64>().unwrap() > 0, "{line}");
+            step
+        })
+        .collect();
+    let expected: Vec<_> = (1..=10)
+        .map(|tenth| format!("{}/1500", 150 * tenth))
+        .collect();
+    assert_eq!(steps, expected);
+    assert_eq!(
+        run.stderr.lines().last().unwrap(),
+        "saved rot13.safetensors"
+    );
+    assert_eq!(run.stderr.lines().count(), 11);
+    for stream in [&run.stdout, &run.stderr] {
+        assert!(
+            stream.chars().all(|c| c == '\n' || !c.is_control()),
+            "{stream:?}"
+        );
+    }
+}
+
+#[test]
+fn saved_weights_decode_words_of_the_command_line() {
+    load_and_decode(&["attack", "at", "dawn"], Input::Nothing, &ATTACK);
+    // What is given is decoded, in its order and as often.
+    load_and_decode(
+        &["ma", "a", "ma"],
+        Input::Text("hey"),
+        &[("ma", "zn"), ("a", "n"), ("ma", "zn")],
+    );
+    load_and_decode(
+        &["abcdefghijklmno"],
+        Input::Silence,
+        &[("abcdefghijklmno", "nopqrstuvwxyzab")],
+    );
+}
+
+#[test]
+fn saved_weights_decode_words_of_standard_input() {
+    load_and_decode(&[], Input::Text("attack at\n\n  dawn\n"), &ATTACK);
+    load_and_decode(&[], Input::Text("attack\tat\r\ndawn"), &ATTACK);
+    load_and_decode(&["-"], Input::Text("attack at dawn\n"), &ATTACK);
+    load_and_decode(&["attack", "-"], Input::Text("at dawn\n"), &ATTACK);
+    load_and_decode(&["-", "dawn"], Input::Text("attack at\n"), &ATTACK);
+}
+
+#[test]
+fn without_words_the_default_ones_are_decoded() {
+    load_and_decode(&[], Input::Nothing, &DEFAULT);
+    load_and_decode(&[], Input::Text(" \n"), &DEFAULT);
+    load_and_decode(&["-"], Input::Nothing, &DEFAULT);
+}
+
+#[test]
+fn an_open_but_silent_standard_input_is_not_waited_for() {
+    let said = load_and_decode(&[], Input::Silence, &DEFAULT);
+    let notice = "nothing comes from standard input, so its words are not waited for\n";
+    assert_eq!(said, notice);
+    // Where words are given, it is not even asked.
+    assert_eq!(
+        load_and_decode(&["ma"], Input::Silence, &[("ma", "zn")]),
+        ""
+    );
+}
+
+#[test]
+fn a_slow_writer_is_waited_for_once_it_has_begun() {
+    let pause = Duration::from_millis(1_500);
+    let texts = [(Duration::ZERO, "attack a"), (pause, "t dawn\n")];
+    load_and_decode(&[], Input::Slowly(&texts), &ATTACK);
+    // Whoever asks for standard input waits for it anyway.
+    load_and_decode(
+        &["-"],
+        Input::Slowly(&[(pause, "attack at dawn\n")]),
+        &ATTACK,
+    );
+}
+
+#[test]
+fn one_seed_gives_one_result_on_any_number_of_threads() {
+    let train = |seed, threads| {
+        let folder = Folder::new();
+        let args = ["--steps", "30", "--seed", seed, "--save", "weights", "hey"];
+        let mut program = program(&folder, args);
+        program.env("RAYON_NUM_THREADS", threads);
+        let run = run(program, Input::Nothing);
+        run.assert_failure();
+        (run.stdout, fs::read(folder.join("weights")).unwrap())
+    };
+    let first = train("7", "2");
+    assert!(first == train("7", "2"), "the second run differs");
+    assert!(first == train("7", "1"), "a single thread differs");
+    let other = train("8", "2");
+    assert!(
+        first.0 != other.0 && first.1 != other.1,
+        "the seed does nothing"
+    );
+}
+
+// ---- Results that are none ----
+
+#[test]
+fn too_little_training_is_an_error_after_the_table() {
+    let folder = Folder::new();
+    let run = run(
+        program(&folder, ["--steps", "5", "--save", "weights"]),
+        Input::Nothing,
+    );
+    assert_eq!(run.progress().len(), 5);
+    for (plain, cipher) in DEFAULT {
+        let line = run
+            .stdout
+            .lines()
+            .find(|line| line.starts_with(&format!("{plain} ")))
+            .unwrap();
+        assert!(line.ends_with(&format!("   but it is {cipher}")), "{line}");
+    }
+    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(run.status.code(), Some(1));
+    // The weights are the user's all the same.
+    assert_eq!(folder.content(), ["weights"]);
+    let (saved, error) = run.stderr.split_once("error: ").unwrap();
+    assert!(saved.ends_with("saved weights\n"), "{saved}");
+    assert_eq!(
+        error,
+        "only 0.0 % of the words came out right; try more --steps\n"
+    );
+}
+
+#[test]
+fn a_loss_that_is_no_number_ends_the_training() {
+    let folder = Folder::new();
+    let args = [
+        "--steps",
+        "1500",
+        "--learning-rate",
+        "1e30",
+        "--save",
+        "weights",
+    ];
+    let run = run(program(&folder, args), Input::Nothing);
+    let error = run.assert_failure();
+    let reason = "error: the loss is no longer a number at step ";
+    let step = error
+        .strip_prefix(reason)
+        .and_then(|rest| rest.split_once(';'))
+        .unwrap();
+    assert!(step.0.parse::<usize>().unwrap() < 100, "{error}");
+    assert_eq!(step.1, " try a lower --learning-rate");
+    assert_eq!(run.stdout, "");
+    assert_eq!(folder.content(), [""; 0], "weights that are none are saved");
+}
+
+// ---- Words that the model does not take ----
+
+#[test]
+fn a_word_that_the_model_does_not_take_is_named() {
+    let folder = Folder::new();
+    for (word, error) in [
+        ("he7", "`7` in `he7` is not a letter from a to z"),
+        ("Hey", "`H` in `Hey` is not a letter from a to z"),
+        ("größe", "`ö` in `größe` is not a letter from a to z"),
+        ("ma-ma", "`-` in `ma-ma` is not a letter from a to z"),
+        ("ma dood", "` ` in `ma dood` is not a letter from a to z"),
+        (
+            "abcdefghijklmnop",
+            "`abcdefghijklmnop` has 16 letters, but the model takes at most 15",
+        ),
+        ("", "a word must have at least one letter"),
+    ] {
+        // Whatever stands around it.
+        for words in [&[word][..], &["hey", word], &[word, "hey"]] {
+            let run = run(program(&folder, words.iter().copied()), Input::Nothing);
+            run.assert_error(error).assert_at_once();
+        }
+    }
+    for (text, error) in [
+        ("hey Hey", "`H` in `Hey` is not a letter from a to z"),
+        (
+            "hey,there",
+            "`,` in `hey,there` is not a letter from a to z",
+        ),
+        (
+            "abcdefghijklmnop",
+            "`abcdefghijklmnop` has 16 letters, but the model takes at most 15",
+        ),
+    ] {
+        let run = run(program(&folder, []), Input::Text(text));
+        run.assert_error(error).assert_at_once();
+    }
+}
+
+// ---- Options that make no sense ----
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let folder = Folder::new();
+    for (args, error) in [
+        (
+            &["--batch", "0"][..],
+            "error: invalid value '0' for '--batch <BATCH>': it must be at least 1",
+        ),
+        (
+            &["--batch", "many"],
+            "error: invalid value 'many' for '--batch <BATCH>'",
+        ),
+        (
+            &["--batch", "18446744073709551615"],
+            "error: invalid value '18446744073709551615' for '--batch <BATCH>'",
+        ),
+        (&["--steps", "-1"], "error: unexpected argument '-1'"),
+        (
+            &["--seed", "1.5"],
+            "error: invalid value '1.5' for '--seed <SEED>'",
+        ),
+        (
+            &["--load", "weights", "--steps", "5"],
+            "error: the argument '--load <PATH>' cannot be used with '--steps <STEPS>'",
+        ),
+        (
+            &["--load", "weights", "--save", "other"],
+            "error: the argument '--load <PATH>' cannot be used with '--save <PATH>'",
+        ),
+        (
+            &["--save"],
+            "error: a value is required for '--save <PATH>'",
+        ),
+        (
+            &["--stpes", "5"],
+            "error: unexpected argument '--stpes' found",
+        ),
+    ] {
+        let run = run(program(&folder, args.iter().copied()), Input::Nothing);
+        let said = run.assert_failure();
+        assert!(said.starts_with(error), "{said}");
+        run.assert_at_once();
+    }
+    assert_eq!(folder.content(), [""; 0]);
+}
+
+// ---- Files ----
+
+/// Gives the program a file of these bytes to `--load`.
+fn load(bytes: &[u8]) -> Run {
+    let folder = Folder::new();
+    fs::write(folder.join("weights"), bytes).unwrap();
+    run(
+        program(&folder, ["--load", "weights", "hey"]),
+        Input::Nothing,
+    )
+}
+
+#[test]
+fn weights_that_cannot_be_read_are_named() {
+    let folder = Folder::new();
+    for path in ["missing", "."] {
+        let run = run(program(&folder, ["--load", path]), Input::Nothing);
+        let error = run.assert_at_once().assert_failure();
+        assert!(
+            error.starts_with(&format!("error: cannot read {path}: ")),
+            "{error}"
+        );
+    }
+    for damaged in [
+        &b""[..],
+        b"no weights at all",
+        &TRAINED.1[..TRAINED.1.len() - 1],
+    ] {
+        let run = load(damaged);
+        let error = run.assert_at_once().assert_failure();
+        let expected = "error: weights is damaged or not a safetensors file: ";
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+/// A safetensors file with one tensor of zeros.
+fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8> {
+    let header = format!(
+        r#"{{"{path}":{{"dtype":"{dtype}","shape":{sizes:?},"data_offsets":[0,{bytes}]}}}}"#
+    );
+    let length = header.len() as u64;
+    [
+        &length.to_le_bytes()[..],
+        header.as_bytes(),
+        &vec![0; bytes],
+    ]
+    .concat()
+}
+
+#[test]
+fn weights_of_another_model_are_refused_by_tensor() {
+    const FIRST: &str = "encoder.embedder.token_embedder.weight";
+    for (file, error) in [
+        (
+            one_tensor(FIRST, "F32", &[30, 8], 30 * 8 * 4),
+            "should be (VocabSize=28, EmbedDim=8) but is [30, 8]",
+        ),
+        (
+            one_tensor(FIRST, "F32", &[8, 28], 28 * 8 * 4),
+            "should be (VocabSize=28, EmbedDim=8) but is [8, 28]",
+        ),
+        (
+            one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2),
+            "should hold F32 but holds F16",
+        ),
+        (
+            one_tensor("other", "F32", &[28, 8], 28 * 8 * 4),
+            "of (VocabSize=28, EmbedDim=8) is missing",
+        ),
+    ] {
+        let run = load(&file);
+        run.assert_error(&format!("weights: `{FIRST}` {error}"))
+            .assert_at_once();
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_named_before_training() {
+    let folder = Folder::new();
+    fs::write(folder.join("file"), "what was there").unwrap();
+    for path in ["no/folder/weights", ".", "file/weights"] {
+        let run = run(program(&folder, ["--save", path]), Input::Nothing);
+        let error = run.assert_at_once().assert_failure();
+        assert!(
+            error.starts_with(&format!("error: cannot write {path}: ")),
+            "{error}"
+        );
+    }
+    assert_eq!(folder.content(), ["file"]);
+    assert_eq!(fs::read(folder.join("file")).unwrap(), b"what was there");
+}
+
+/// As on a disk that fills up during the training.
+#[cfg(unix)]
+#[test]
+fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
+    let folder = Folder::new();
+    fs::write(folder.join("weights"), "what was there").unwrap();
+    let mut limited = Command::new("sh");
+    limited
+        // The limit is an error of the write only where its signal is ignored.
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
+        .arg(&*PROGRAM)
+        .args(BRIEFLY)
+        .args(["--save", "weights"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let run = run(limited, Input::Nothing);
+    let error = run.assert_failure();
+    assert!(
+        error.starts_with("error: cannot write weights: "),
+        "{error}"
+    );
+    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(fs::read(folder.join("weights")).unwrap(), b"what was there");
+}
+
+// ---- Streams that fail ----
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = trained();
+    let mut program = program(&folder, ["--load", "weights", "hey"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    program.stdout(writer);
+    drop(reader);
+    run(program, Input::Nothing).assert_success();
+}
+
+#[test]
+fn nobody_need_listen_to_the_progress() {
+    let folder = Folder::new();
+    let mut program = program(&folder, BRIEFLY.into_iter().chain(["--save", "weights"]));
+    let (reader, writer) = std::io::pipe().unwrap();
+    program.stderr(writer);
+    drop(reader);
+    let run = run(program, Input::Nothing);
+    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(folder.content(), ["weights"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn streams_that_fail_are_named() {
+    let folder = trained();
+    let mut full = program(&folder, ["--load", "weights", "hey"]);
+    full.stdout(fs::File::create("/dev/full").unwrap());
+    let run_full = run(full, Input::Nothing);
+    let error = run_full.assert_failure();
+    assert!(
+        error.starts_with("error: cannot write to standard output: "),
+        "{error}"
+    );
+
+    let unreadable = fs::File::open(folder.path()).unwrap();
+    let run = run(
+        program(&folder, ["--load", "weights"]),
+        Input::File(unreadable),
+    );
+    let error = run.assert_at_once().assert_failure();
+    assert!(
+        error.starts_with("error: cannot read standard input: "),
+        "{error}"
+    );
+}

@@ -1,0 +1,16 @@
+//! A product is symbolic: two heads of four are not four heads of two.
+use typed_transformer::{nn::Linear, prelude::*};
+
+dims! { NumHeads = 4; HeadDim = 2; EmbedDim = 8; SeqLen; Batch; }
+
+type Heads = Product<NumHeads, HeadDim>;
+type Swapped = Product<HeadDim, NumHeads>;
+
+fn project(
+    output_proj: &Linear<Heads, EmbedDim, f32, Cpu>,
+    attended: Tensor<(Batch, SeqLen, Heads), f32, Cpu>,
+) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+    output_proj.forward(attended)
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! A model writes no sequence longer than its maximum.
+use typed_transformer::{generate::greedy, prelude::*};
+
+dims! { Letters = 28; Max = 16; TgtLen = 16; Batch; }
+
+trait Writer:
+    Seq2Seq<SrcVocab = Letters, TgtVocab = Letters, MaxSrcLen = Max, MaxTgtLen = Max>
+{
+}
+
+fn write<M: Writer>(
+    model: &LM<M, f32, Cpu>,
+    source: &TokenIds<Batch, Max, Letters>,
+    start: Fin<Letters>,
+    end: Fin<Letters>,
+) -> TokenIds<Batch, TgtLen, Letters> {
+    greedy(model, source, start, end, TgtLen)
+}
+
+fn main() {}

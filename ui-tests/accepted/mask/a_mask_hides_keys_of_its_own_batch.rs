@@ -1,0 +1,14 @@
+//! The mask of one batch says nothing about another.
+use typed_transformer::prelude::*;
+
+dims! { SeqLen = 4; NumHeads = 4; HeadDim = 2; Batch = 3; OtherBatch = 3; }
+
+fn weights(
+    query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>,
+    key: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, SeqLen, SeqLen>,
+) -> Tensor<(Batch, NumHeads, SeqLen, SeqLen), f32, Cpu> {
+    attention_weights(query, key, mask, MaskedLogit::Lowest)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! A model reads a source in the vocabulary that it was made for.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; Sounds = 28; Max = 16; SrcLen = 4; TgtLen = 4; Batch; }
+
+trait Speech: Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = Max, MaxTgtLen = Max> {}
+
+fn logits<M: Speech>(
+    model: &LM<M, f32, Cpu>,
+    source: &TokenIds<Batch, SrcLen, Letters>,
+    target: &TokenIds<Batch, TgtLen, Sounds>,
+) -> Tensor<(Batch, TgtLen, Sounds), f32, Cpu> {
+    model.forward(source, target, NoneTape).logit_output
+}
+
+fn main() {}

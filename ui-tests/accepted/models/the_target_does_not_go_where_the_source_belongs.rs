@@ -1,0 +1,15 @@
+//! A model encodes the source and not the target, though both are letters and of one size.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; MaxSeqLen = 16; SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }
+
+trait FromLetters: Seq2Seq<SrcVocab = Letters, MaxSrcLen = MaxSeqLen, EmbedDim = EmbedDim> {}
+
+fn encode<M: FromLetters>(
+    model: &LM<M, f32, Cpu>,
+    source: &TokenIds<Batch, SrcLen, Letters>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    model.encoder.forward(source, NoneTape)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! A decoder reads encoders of one width.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 4; TgtLen = 4; QDim = 8; KVDim = 8; Batch; }
+
+fn decode<A: Arch>(
+    layer: &DecoderLayer<QDim, KVDim, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, QDim), f32, Cpu>,
+    source: Tensor<(Batch, SrcLen, KVDim), f32, Cpu>,
+    target_padding: &PaddingMask<Batch, TgtLen>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, QDim), f32, Cpu> {
+    layer.forward(target, source, target_padding, source_padding)
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! There is an answer for each position of the target, which asks, and none for the source.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }
+
+fn attend<A: Arch>(
+    attention: &CrossAttention<EmbedDim, EmbedDim, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    target_padding: &PaddingMask<Batch, TgtLen>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+    let answers = attention.forward(target, source, target_padding, source_padding);
+    answers
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Attention reads a value for each of its keys.
+use typed_transformer::prelude::*;
+
+dims! { TgtLen = 4; SrcLen = 4; OtherLen = 4; NumHeads = 4; HeadDim = 2; Batch; }
+
+fn attend(
+    query: Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu>,
+    key: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
+    value: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) -> Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu> {
+    attention(query, key, value, mask, MaskedLogit::Lowest, 0.0)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! Query and key are compared head by head.
+use typed_transformer::prelude::*;
+
+dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }
+
+fn weights(
+    query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>,
+    key: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, SeqLen, SeqLen>,
+) -> Tensor<(Batch, NumHeads, SeqLen, SeqLen), f32, Cpu> {
+    attention_weights(query, key, mask, MaskedLogit::Lowest)
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Sines and cosines come in pairs.
+use typed_transformer::prelude::*;
+
+dims! { EmbedDim = 8; SeqLen = 4; }
+
+fn positions(device: &Cpu) -> Tensor<(SeqLen, EmbedDim), f32, Cpu> {
+    sinusoidal_positions(device, SeqLen, EmbedDim)
+}
+
+fn main() {}

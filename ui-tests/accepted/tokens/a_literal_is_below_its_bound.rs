@@ -1,0 +1,8 @@
+//! A literal token is one of its vocabulary: ids count from 0.
+use typed_transformer::prelude::*;
+
+dims! { VocabSize = 28; }
+
+const PAD: Fin<VocabSize> = Fin::literal::<27>();
+
+fn main() {}

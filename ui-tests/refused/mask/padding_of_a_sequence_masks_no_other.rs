@@ -1,0 +1,14 @@
+//! What is padding in the source says nothing about the target.
+use typed_transformer::prelude::*;
+
+dims! { EmbedDim = 8; SrcLen = 4; TgtLen = 4; Batch; }
+
+fn attend<A: Arch>(
+    attention: &SelfAttention<EmbedDim, CausalMask, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+    attention.forward(target, padding)
+}
+
+fn main() {}

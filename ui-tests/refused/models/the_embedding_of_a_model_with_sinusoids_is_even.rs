@@ -1,0 +1,27 @@
+//! A model of a style with sinusoidal positions has an embedding of even width.
+use typed_transformer::{models::another_annotated::Annotated, prelude::*};
+
+dims! { VocabSize = 28; MaxSeqLen = 16; NumHeads = 4; HeadDim = 2; NumLayers = 1; }
+dims! { EmbedDim = 7; }
+
+struct Model;
+
+impl Arch for Model {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = VocabSize;
+    type Style = Annotated;
+}
+
+impl Seq2Seq for Model {
+    type SrcVocab = VocabSize;
+    type TgtVocab = VocabSize;
+    type MaxSrcLen = MaxSeqLen;
+    type MaxTgtLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type EncoderLayers = NumLayers;
+    type DecoderLayers = NumLayers;
+}
+
+fn main() {}

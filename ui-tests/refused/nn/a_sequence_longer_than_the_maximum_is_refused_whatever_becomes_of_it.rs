@@ -1,0 +1,13 @@
+//! A sequence is no longer than the maximum of its embedder, and no annotation has to ask for it.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! { MaxSeqLen = 16; SeqLen = 17; EmbedDim = 8; Letters = 28; Batch; }
+
+fn embed<A: Embeds<EmbedDim>>(
+    embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
+    ids: &TokenIds<Batch, SeqLen, Letters>,
+) {
+    let _embeds = embedder.forward(ids, NoneTape);
+}
+
+fn main() {}

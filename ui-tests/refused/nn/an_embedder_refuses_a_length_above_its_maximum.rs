@@ -1,0 +1,13 @@
+//! A sequence is no longer than the maximum of its embedder.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! { Letters = 28; MaxSeqLen = 16; SeqLen = 17; EmbedDim = 8; Batch; }
+
+fn embeds<A: Embeds<EmbedDim>>(
+    embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
+    ids: &TokenIds<Batch, SeqLen, Letters>,
+) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+    embedder.forward(ids, NoneTape)
+}
+
+fn main() {}

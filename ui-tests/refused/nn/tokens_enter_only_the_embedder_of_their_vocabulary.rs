@@ -1,0 +1,13 @@
+//! An embedder reads tokens of its own vocabulary.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! { Letters = 28; Sounds = 28; MaxSeqLen = 16; SeqLen = 4; EmbedDim = 8; Batch; }
+
+fn embeds<A: Embeds<EmbedDim>>(
+    embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
+    ids: &TokenIds<Batch, SeqLen, Sounds>,
+) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+    embedder.forward(ids, NoneTape)
+}
+
+fn main() {}
