@@ -122,7 +122,8 @@ pub fn join(path: &str, field: &str) -> String {
 /// moving between devices and dtypes, dfdx's optimizers), [`Module`] with `NUM_PARAMS` and the rows
 /// of the summary, `Clone` and `Debug`. A parameter's path in a checkpoint is its field path.
 ///
-/// Behind the semicolon stand the last two type parameters, always the dtype `E` and the device `D`. A field is one of
+/// The last two type parameters are always the dtype `E` and the device `D`; a semicolon divides them
+/// from dimensions and whatever else the module is generic in. A field is one of
 ///
 /// | form | is |
 /// | --- | --- |
@@ -165,11 +166,26 @@ pub fn join(path: &str, field: &str) -> String {
 /// ```
 #[macro_export]
 macro_rules! module {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident<E, D> { $($fields:tt)* }) => {
+        $crate::module!(@fields [$(#[$meta])* $vis $name []] [] $($fields)*);
+    };
     (
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident<$($param:ident: $bound:path),*; E, D> { $($fields:tt)* }
+        $vis:vis struct $name:ident<$param:ident: $($rest:tt)*
     ) => {
-        $crate::module!(@fields [$(#[$meta])* $vis $name [$($param: $bound,)*]] [] $($fields)*);
+        $crate::module!(@params [$(#[$meta])* $vis $name] [] $param [] $($rest)*);
+    };
+
+    // Each parameter becomes {name bound}. Bounds stay tokens, so that the compiler points at them
+    // where they are written.
+    (@params $head:tt [$($done:tt)*] $param:ident $bound:tt , $next:ident: $($rest:tt)*) => {
+        $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
+    };
+    (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D> { $($fields:tt)* }) => {
+        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}]] [] $($fields)*);
+    };
+    (@params $head:tt $done:tt $param:ident [$($bound:tt)*] $token:tt $($rest:tt)*) => {
+        $crate::module!(@params $head $done $param [$($bound)* $token] $($rest)*);
     };
 
     // Each field becomes {attributes visibility name (kind arguments)}.
@@ -207,12 +223,12 @@ macro_rules! module {
     };
 
     (@fields
-        [$(#[$meta:meta])* $vis:vis $name:ident [$($param:ident: $bound:path,)*]]
+        [$(#[$meta:meta])* $vis:vis $name:ident [$({$param:ident [$($bound:tt)*]})*]]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
     ) => {
         $(#[$meta])*
         $vis struct $name<
-            $($param: $bound,)*
+            $($param: $($bound)*,)*
             E: $crate::__private::Dtype,
             D: $crate::__private::Device<E>,
         > {
@@ -220,7 +236,7 @@ macro_rules! module {
             dims: ::core::marker::PhantomData<fn() -> ($($param,)* E, D)>,
         }
 
-        impl<$($param: $bound,)* E: $crate::ops::Real, D: $crate::__private::Device<E>>
+        impl<$($param: $($bound)*,)* E: $crate::ops::Real, D: $crate::__private::Device<E>>
             $crate::__private::TensorCollection<E, D> for $name<$($param,)* E, D>
         {
             type To<E2: $crate::__private::Dtype, D2: $crate::__private::Device<E2>> =
@@ -243,7 +259,7 @@ macro_rules! module {
             }
         }
 
-        impl<$($param: $bound,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
+        impl<$($param: $($bound)*,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
             $crate::nn::Module for $name<$($param,)* E, D>
         {
             const NUM_PARAMS: usize = 0 $(+ $crate::__field!(@count $kind))*;
@@ -264,7 +280,7 @@ macro_rules! module {
             }
         }
 
-        impl<$($param: $bound,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
+        impl<$($param: $($bound)*,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
             ::core::clone::Clone for $name<$($param,)* E, D>
         {
             fn clone(&self) -> Self {
@@ -275,7 +291,7 @@ macro_rules! module {
             }
         }
 
-        impl<$($param: $bound,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
+        impl<$($param: $($bound)*,)* E: $crate::__private::Dtype, D: $crate::__private::Device<E>>
             ::core::fmt::Debug for $name<$($param,)* E, D>
         {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

@@ -1,0 +1,92 @@
+//! The macros, used as a user of the crate uses them.
+
+use typed_transformer::{
+    nn::{Linear, Module, init},
+    prelude::*,
+};
+
+dims! { EmbedDim = 4; HiddenDim = 6; NumLayers = 3; SeqLen = 2; Batch = 1; }
+
+module! {
+    /// All dimensions known: nothing to be generic in but dtype and device.
+    pub struct Net<E, D> {
+        /// In.
+        pub hidden: module Linear<EmbedDim, HiddenDim, E, D>,
+        /// Out.
+        pub output: module Linear<HiddenDim, EmbedDim, E, D>,
+    }
+}
+
+impl<E: Real, D: Backend<E>> Net<E, D> {
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        self.output.forward(self.hidden.forward(input))
+    }
+}
+
+/// A switch that is part of a module's type.
+trait Switch: 'static {
+    const ON: bool;
+}
+struct On;
+struct Off;
+impl Switch for On {
+    const ON: bool = true;
+}
+impl Switch for Off {
+    const ON: bool = false;
+}
+
+module! {
+    /// Every kind of field, more of them than dfdx visits at once, and bounds of every form.
+    struct Everything<Width: ConstDim, Part: ConstDim + Divides<Width>, S: Switch; E, D> {
+        one: param (Width, Part) = init::zeros,
+        two: optional(S::ON) param (Width,) = init::ones,
+        three: module Net<E, D>,
+        four: optional(S::ON) module Net<E, D>,
+        five: layers(NumLayers) Net<E, D>,
+        six: param (Part,) = init::ones,
+        seven: param () = init::ones,
+        eight: param (Width,) = |parameter| init::uniform::<Part, _, _, _>(parameter),
+    }
+}
+
+dims! { Width = 8; Part = 2; }
+const NET: usize = (4 * 6 + 6) + (6 * 4 + 4);
+const _: () = assert!(Net::<f32, Cpu>::NUM_PARAMS == NET);
+type With = Everything<Width, Part, On, f32, Cpu>;
+type Without = Everything<Width, Part, Off, f32, Cpu>;
+const _: () = assert!(With::NUM_PARAMS == 16 + 8 + NET + NET + 3 * NET + 2 + 1 + 8);
+const _: () = assert!(Without::NUM_PARAMS == 16 + NET + 3 * NET + 2 + 1 + 8);
+
+#[test]
+fn a_module_of_known_dimensions_runs() {
+    let device = Cpu::default();
+    let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.zeros();
+    let y: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = Net::build(&device).forward(x);
+    assert_eq!(y.as_vec().len(), 8);
+}
+
+#[test]
+fn every_kind_of_field_is_built_and_counted() {
+    use dfdx::nn::NumParams;
+    let device = Cpu::default();
+    let (with, without) = (With::build(&device), Without::build(&device));
+    assert_eq!(with.num_trainable_params(), With::NUM_PARAMS);
+    assert_eq!(without.num_trainable_params(), Without::NUM_PARAMS);
+    assert!(with.two.is_some() && with.four.is_some() && without.two.is_none());
+    assert_eq!(with.five.len(), 3);
+    assert_eq!(
+        (with.one.as_vec(), with.six.as_vec()),
+        (vec![0.0; 16], vec![1.0; 2])
+    );
+    assert_eq!((with.seven.array(), with.eight.as_vec().len()), (1.0, 8));
+    let copy = with.clone();
+    assert_eq!(
+        copy.three.hidden.weight.as_vec(),
+        with.three.hidden.weight.as_vec()
+    );
+    assert!(format!("{with:?}").starts_with("Everything<Width, Part, On, f32, Cpu>\npath"));
+}
