@@ -18,7 +18,7 @@ use dfdx::tensor::NoneTape;
 /// never writes past the model's maximum. In the result, `end` is padding.
 ///
 /// # Panics
-/// If the device fails; [`try_greedy`] returns the error.
+/// If the model's logits are NaN or the device fails; [`try_greedy`] returns the error.
 ///
 /// ```
 /// # use typed_transformer::{generate::greedy, prelude::*};
@@ -71,7 +71,7 @@ pub fn greedy<
 /// Fallible [`greedy`].
 ///
 /// # Errors
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::NotANumber`] if the model's logits are NaN; [`OpError::Device`] if the device fails.
 pub fn try_greedy<
     B: Dim,
     Src: AtMost<M::MaxSrcLen>,
@@ -95,16 +95,18 @@ pub fn try_greedy<
         if ended.iter().all(|&ended| ended) {
             break;
         }
-        // The mask is causal, so what stands after `position` does not matter yet.
+        // What stands after `position` does not matter yet, since the mask is causal; and nothing
+        // before it is padding, not even a `start` that is also `end`.
         let decoded = model.decoder.try_forward(
-            &written.shifted_right(start),
+            &written.shifted_right(start).without_padding(),
             encoded.clone(),
             &source_padding,
         )?;
         let logits = model.logit.try_forward(decoded)?.as_vec();
         for (row, ended) in ended.iter_mut().enumerate().filter(|(_, ended)| !**ended) {
             let first = (row * len.size() + position) * M::TgtVocab::SIZE;
-            let token = most_likely(&logits[first..][..M::TgtVocab::SIZE]).unwrap_or(end);
+            let token = most_likely(&logits[first..][..M::TgtVocab::SIZE])
+                .ok_or(OpError::NotANumber { op: "greedy" })?;
             written.set(row, position, token);
             *ended = token == end;
         }

@@ -4,7 +4,7 @@
 //! Whoever reads a signature knows what the function does; whoever wires two layers wrongly is told
 //! so by `cargo check`, in the words of their own model:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! use typed_transformer::prelude::*;
 //! dims! { pub Batch; pub SrcLen; pub TgtLen; pub EmbedDim = 8; }
 //!
@@ -58,8 +58,8 @@
 //!
 //! What types can rule out does not compile. What only a run can show is an error value that names
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every `op` and `forward` has a `try_` form
-//! that returns it; the plain form panics with its text.
+//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every operation and `forward` has a `try_`
+//! form that returns it, and a plain form that panics with its text.
 
 pub mod backend;
 pub mod dims;

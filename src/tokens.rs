@@ -12,7 +12,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// An id is not below the size of its vocabulary.
-    #[error("token {id} at position {index} is outside `{vocab}`, which has {vocab_size} tokens")]
+    #[error("{id} at position {index} is not a token of `{vocab}`, which has {vocab_size}")]
     OutOfVocabulary {
         /// Position of the id among those given, from 0; for a batch, in row-major order.
         index: usize,
@@ -34,6 +34,12 @@ pub enum TokenError {
         dim: String,
         /// Size of the sequence length.
         max: usize,
+    },
+    /// A dimension is 0: there is nothing to compute, and dfdx's operations take no empty tensors.
+    #[error("a batch needs at least one row and one position, but it is {dims}")]
+    Empty {
+        /// The dimensions, with their sizes.
+        dims: String,
     },
     /// The number of rows, or of ids, is not that of the dimensions.
     #[error("{found} {what} given, but {dims} takes {expected}")]
@@ -59,7 +65,7 @@ pub enum TokenError {
 /// assert_eq!(Fin::<VocabSize>::new(27), Ok(PAD));
 /// assert_eq!(
 ///     Fin::<VocabSize>::new(28).unwrap_err().to_string(),
-///     "token 28 at position 0 is outside `VocabSize`, which has 28 tokens",
+///     "28 at position 0 is not a token of `VocabSize`, which has 28",
 /// );
 /// ```
 pub struct Fin<N> {
@@ -78,7 +84,16 @@ impl<N: ConstDim> Fin<N> {
 
     /// The literal `VALUE`, checked by the compiler.
     ///
-    /// ```compile_fail
+    /// The type checker knows literals up to 1024; a larger token is given a name:
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 50_257; pub EndOfText = 50_256; }
+    /// const END: Fin<VocabSize> = Fin::named::<EndOfText>();
+    /// assert_eq!(END.value(), 50_256);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
     /// use typed_transformer::prelude::*;
     /// dims! { pub VocabSize = 28; }
     /// const PAD: Fin<VocabSize> = Fin::literal::<28>();
@@ -89,6 +104,14 @@ impl<N: ConstDim> Fin<N> {
     {
         Self {
             value: VALUE,
+            bound: PhantomData,
+        }
+    }
+
+    /// The size of a dimension as a value, checked by the compiler; see [`literal`](Self::literal).
+    pub const fn named<Value: LessThan<N>>() -> Self {
+        Self {
+            value: Value::SIZE,
             bound: PhantomData,
         }
     }
@@ -148,10 +171,19 @@ impl<N> fmt::Debug for Fin<N> {
     }
 }
 
+fn refuse_empty<Batch: Dim, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
+    if shape.0.size() == 0 || shape.1.size() == 0 {
+        return Err(TokenError::Empty {
+            dims: format!("{shape:?}"),
+        });
+    }
+    Ok(())
+}
+
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`).
 ///
-/// It knows which of its tokens are padding, if any, so that no model can be given a batch and
-/// another batch's padding. It lives in the host's memory; the op that reads it moves it to the
+/// It knows which of its tokens are padding, if any, so that a model that is given a batch has its
+/// padding too. It lives in the host's memory; the op that reads it moves it to the
 /// device.
 ///
 /// ```
@@ -177,13 +209,14 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// Every `pad` in the rows counts as padding too.
     ///
     /// # Errors
-    /// [`TokenError::WrongCount`] if there are not `Batch` rows; [`TokenError::RowTooLong`] if a row
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` rows; [`TokenError::RowTooLong`] if a row
     /// is longer than `SeqLen`.
     pub fn padded<Row: AsRef<[Fin<VocabSize>]>>(
         rows: &[Row],
         pad: Fin<VocabSize>,
         shape: (Batch, SeqLen),
     ) -> Result<Self, TokenError> {
+        refuse_empty(shape)?;
         let (batch, len) = shape;
         if rows.len() != batch.size() {
             return Err(TokenError::WrongCount {
@@ -193,7 +226,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
                 found: rows.len(),
             });
         }
-        let mut ids = Vec::with_capacity(batch.size() * len.size());
+        let mut ids = Vec::new();
         for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
             if tokens.len() > len.size() {
                 return Err(TokenError::RowTooLong {
@@ -216,7 +249,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// Raw ids in row-major order; those equal to `pad`, if one is given, are padding.
     ///
     /// # Errors
-    /// [`TokenError::WrongCount`] if there are not `Batch × SeqLen` ids;
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch × SeqLen` ids;
     /// [`TokenError::OutOfVocabulary`] with the first id that is not below `VocabSize`.
     ///
     /// ```
@@ -224,14 +257,15 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// dims! { pub VocabSize = 28; pub SrcLen; pub Batch; }
     /// let shape = (Batch::new(1), SrcLen::new(3));
     /// let error = TokenIds::<_, _, VocabSize>::from_ids(&[7, 28, 3], None, shape).unwrap_err();
-    /// assert_eq!(error.to_string(), "token 28 at position 1 is outside `VocabSize`, which has 28 tokens");
+    /// assert_eq!(error.to_string(), "28 at position 1 is not a token of `VocabSize`, which has 28");
     /// ```
     pub fn from_ids(
         ids: &[usize],
         pad: Option<Fin<VocabSize>>,
         shape: (Batch, SeqLen),
     ) -> Result<Self, TokenError> {
-        let expected = shape.0.size() * shape.1.size();
+        refuse_empty(shape)?;
+        let expected = shape.0.size().saturating_mul(shape.1.size());
         if ids.len() != expected {
             return Err(TokenError::WrongCount {
                 what: "ids",
@@ -287,6 +321,11 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
                 .map(|i| self.token(i))
                 .collect()
         })
+    }
+
+    /// The same tokens, none of them padding.
+    pub(crate) fn without_padding(self) -> Self {
+        Self { pad: None, ..self }
     }
 
     /// A batch in which every token is `pad`.

@@ -173,6 +173,20 @@ fn embed_and_positions<const WIDTH: usize>() {
 }
 
 #[test]
+fn residual_agrees() {
+    let mut rng = StdRng::seed_from_u64(9);
+    for (batch, len, _) in CALLS {
+        let input = both(&mut rng, (batch, len, Const::<7>), 1.0);
+        let output = both(&mut rng, (batch, len, Const::<7>), 1.0);
+        compare!(
+            Cpu::try_residual(input.single.leaky_trace(), output.single.retaped()),
+            ops::try_residual(input.double.leaky_trace(), output.double.retaped()),
+            [input, output]
+        );
+    }
+}
+
+#[test]
 fn embed_and_positions_agree() {
     embed_and_positions::<1>();
     embed_and_positions::<7>();
@@ -319,6 +333,20 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
             None,
         ),
         [input]
+    );
+    let bias = both(&mut rng, (), 1.0);
+    compare!(
+        Cpu::try_linear(
+            input.single.leaky_trace(),
+            &weight.single.clone().permute(),
+            Some(&bias.single.clone().broadcast()),
+        ),
+        ops::try_linear(
+            input.double.leaky_trace(),
+            &weight.double.clone().permute(),
+            Some(&bias.double.clone().broadcast()),
+        ),
+        [input, bias]
     );
     let positions = both(&mut rng, (3, Const::<6>), 1.0);
     let shape = (2, 3, Const::<6>);

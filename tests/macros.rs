@@ -13,7 +13,7 @@ module! {
         /// In.
         pub hidden: module Linear<EmbedDim, HiddenDim, E, D>,
         /// Out.
-        pub output: module Linear<HiddenDim, EmbedDim, E, D>,
+        pub output: module Linear<HiddenDim, EmbedDim, E, D>
     }
 }
 
@@ -47,7 +47,7 @@ module! {
         three: module Net<E, D>,
         four: optional(S::ON) module Net<E, D>,
         five: layers(NumLayers) Net<E, D>,
-        six: param (Part,) = init::ones,
+        dims: param (Part,) = init::ones,
         seven: param () = init::ones,
         eight: param (Width,) = |parameter| init::uniform::<Part, _, _, _>(parameter),
     }
@@ -79,7 +79,7 @@ fn every_kind_of_field_is_built_and_counted() {
     assert!(with.two.is_some() && with.four.is_some() && without.two.is_none());
     assert_eq!(with.five.len(), 3);
     assert_eq!(
-        (with.one.as_vec(), with.six.as_vec()),
+        (with.one.as_vec(), with.dims.as_vec()),
         (vec![0.0; 16], vec![1.0; 2])
     );
     assert_eq!((with.seven.array(), with.eight.as_vec().len()), (1.0, 8));

@@ -2,10 +2,10 @@
 
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use typed_transformer::{
-    generate::greedy,
+    generate::{greedy, try_greedy},
     models::another_annotated::Annotated,
     nn::Module,
-    ops::try_residual,
+    ops::{try_dropout, try_residual},
     prelude::*,
     train::{Adam, Schedule, WarmupCosine, update},
 };
@@ -338,4 +338,96 @@ fn sinusoids_are_the_paper_s() {
     {
         assert!((ours - theirs).abs() < 1e-6);
     }
+}
+
+#[test]
+fn an_empty_batch_or_length_is_refused_at_the_door() {
+    for shape in [(0, 3), (2, 0)] {
+        let error = TokenIds::<usize, usize, SrcVocab>::from_ids(&[], None, shape).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("a batch needs at least one row and one position")
+        );
+        let rows = vec![Vec::new(); shape.0];
+        assert!(TokenIds::<usize, usize, SrcVocab>::padded(&rows, SRC_PAD, shape).is_err());
+    }
+    assert!(TokenIds::<usize, usize, SrcVocab>::from_ids(&[], None, (1 << 63, 2)).is_err());
+}
+
+#[test]
+fn a_tensor_can_be_added_to_itself() {
+    fn check<E: Real>()
+    where
+        Cpu: Backend<E>,
+    {
+        let x: Tensor<(Batch, MaxSrcLen, EmbedDim), E, Cpu> =
+            Cpu::default().zeros_like(&(Batch::new(1), MaxSrcLen, EmbedDim));
+        for sum in [
+            residual(x.leaky_trace(), x.retaped()),
+            Cpu::try_residual(x.leaky_trace(), x.retaped()).unwrap(),
+        ] {
+            let gradient = sum.sum().backward().get(&x).as_vec();
+            assert!(gradient.iter().all(|g| g.to_f64() == Some(2.0)));
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn a_rate_of_dropout_is_below_one() {
+    for rate in [1.0, 1.5, -0.1, f64::NAN] {
+        let x: Tensor<(MaxSrcLen,), f32, Cpu> = Cpu::default().zeros();
+        let error = try_dropout(x.leaky_trace(), rate).err().unwrap();
+        assert!(
+            error.to_string().contains("at least 0 and less than 1"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn greedy_may_start_with_the_token_that_it_ends_with() {
+    let model = LM::<Typed, f64, Cpu>::build(&Cpu::seed_from_u64(5));
+    let source = source(&[[1, 2, 3]]);
+    let start = Fin::literal::<4>();
+    let written = greedy(&model, &source, start, start, TgtLen::new(3).unwrap());
+    let target = TokenIds::from_ids(&[4], None, (Batch::new(1), TgtLen::new(1).unwrap())).unwrap();
+    let first = logits(&model, &source, &target);
+    let best = (0..TgtVocab::SIZE)
+        .max_by(|&a, &b| first[a].total_cmp(&first[b]))
+        .unwrap();
+    assert_eq!(written.as_slice()[0], best);
+}
+
+#[test]
+fn greedy_does_not_decode_from_nan() {
+    let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+    model.logit.bias = Cpu::default().tensor(vec![f32::NAN; 13]);
+    let len = TgtLen::new(3).unwrap();
+    let error = try_greedy(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len).unwrap_err();
+    assert_eq!(error.to_string(), "greedy: every logit is NaN");
+}
+
+#[test]
+fn a_decoder_layer_follows_the_padding_rule_by_itself() {
+    // In this style a decoder's self-attention is causal and hides no padding.
+    let model = LM::<Flax, f64, Cpu>::build(&Cpu::default());
+    let (source, target) = (source(&[[1, 2]]), target(&[[4, 12, 5]]));
+    let encoded = model.encoder.forward(&source, NoneTape);
+    let embeds = model.decoder.embedder.forward(&target, NoneTape);
+    let by_layers = model.decoder.decoder.forward(
+        embeds,
+        encoded.clone(),
+        &target.padding_mask(),
+        &source.padding_mask(),
+    );
+    let whole = model
+        .decoder
+        .forward(&target, encoded, &source.padding_mask());
+    assert_eq!(by_layers.as_vec(), whole.as_vec());
+    let unpadded = TokenIds::from_ids(target.as_slice(), None, target.shape()).unwrap();
+    let unmasked = model.forward(&source, &unpadded, NoneTape).decoder_output;
+    assert_eq!(whole.as_vec(), unmasked.as_vec());
 }

@@ -30,13 +30,13 @@ pub struct Cli {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Steps to train for
-    #[arg(long, default_value_t = 1_500)]
+    #[arg(long, default_value_t = 2_000)]
     pub steps: usize,
     /// Words in each step
     #[arg(long, default_value_t = 50, value_parser = batch_size)]
     pub batch: usize,
     /// The highest learning rate
-    #[arg(long, default_value_t = 0.02)]
+    #[arg(long, default_value_t = 0.03)]
     pub learning_rate: f64,
     /// Where to save the weights, as safetensors
     #[arg(long, value_name = "PATH")]

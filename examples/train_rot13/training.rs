@@ -30,6 +30,7 @@ pub fn train(cli: &Cli, device: &Cpu, rng: &mut StdRng) -> Result<Model, RunErro
     };
     let mut model = Model::try_build(device)?;
     let mut adam = Adam::default();
+    adam.beta2 = 0.99;
     let mut progress = Progress::new(cli.steps, cli.batch);
     for step in 0..cli.steps {
         let plain: Vec<Word> = (0..cli.batch).map(|_| words::random(rng)).collect();

@@ -50,6 +50,14 @@ pub trait Backend<E: Real>: Device<E> {
         ops::try_add_positions(input, positions)
     }
 
+    /// [`ops::try_residual`].
+    fn try_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+        input: Tensor<(B, S, M), E, Self, T>,
+        output: Tensor<(B, S, M), E, Self, T>,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        ops::try_residual(input, output)
+    }
+
     /// [`ops::try_multi_head_attention`].
     fn try_multi_head_attention<
         B: Dim,

@@ -65,7 +65,7 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 
 /// Declares dimensions.
 ///
-/// Three forms, which may be mixed; doc comments, attributes and visibility pass through:
+/// Three forms, which may be mixed; doc comments and visibility pass through:
 ///
 /// - `pub VocabSize = 28;` has its size at compile time; the size is any constant expression below
 ///   2³². It implements [`ConstDim`](crate::dims::ConstDim) and takes part in every relation of
@@ -95,7 +95,7 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 ///
 /// The bound of a run-time dimension is itself a dimension:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0747
 /// typed_transformer::dims! { pub SrcLen <= 15; }
 /// ```
 #[macro_export]
@@ -124,7 +124,7 @@ macro_rules! dims {
             type Nat = $crate::__nat!(<$name as $crate::dims::ConstDim>::SIZE);
         }
         const _: () = ::core::assert!(
-            <$name as $crate::dims::ConstDim>::SIZE < 1 << 32,
+            (<$name as $crate::dims::ConstDim>::SIZE as u64) < 1 << 32,
             ::core::concat!("`", ::core::stringify!($name), "` must be smaller than 2^32"),
         );
         $crate::dims!(@debug $name);

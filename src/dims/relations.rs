@@ -39,7 +39,7 @@ impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max:
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not less than `{Bound}`",
     label = "`{Bound}` counts from 0 and ends before `{Self}`",
-    note = "valid indices of `{Bound}` run from 0 to its size minus 1"
+    note = "valid indices of `{Bound}` run from 0 to its size minus 1; one above 1024 needs a name: `Fin::named`"
 )]
 pub trait LessThan<Bound: Dim>: ConstDim {}
 

@@ -41,7 +41,8 @@ pub enum SaveError {
 /// The file appears whole or not at all: it is written beside `path` and then moved there.
 ///
 /// # Errors
-/// [`SaveError::Write`] if the file cannot be written.
+/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Format`] if the format cannot hold
+/// the tensors.
 ///
 /// ```
 /// use typed_transformer::{io, nn::Linear, prelude::*};

@@ -35,7 +35,8 @@ pub trait Arch: 'static {
     type Style: Style;
     /// Probability with which an attention weight is dropped in training.
     const ATTENTION_DROPOUT: f64 = 0.0;
-    /// Probability with which an element of an attention's output is dropped in training.
+    /// Probability with which an element of an embedding or of an attention's output is dropped in
+    /// training.
     const DROPOUT: f64 = 0.0;
 }
 

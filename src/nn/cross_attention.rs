@@ -4,7 +4,7 @@ use crate::{
     dims::{ConstDim, Dim},
     mask::{PaddingMask, mk_cross_mask},
     module,
-    ops::{OpError, Real, mismatch, or_panic, try_residual},
+    ops::{OpError, Real, mismatch, or_panic},
 };
 use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
@@ -86,6 +86,6 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
             key_value,
             &mask,
         )?;
-        self.norm.try_forward(try_residual(query, attn_out)?)
+        self.norm.try_forward(D::try_residual(query, attn_out)?)
     }
 }

@@ -1,8 +1,8 @@
-use super::{Arch, CrossAttention, FeedForward, SelfAttention};
+use super::{Arch, CrossAttention, FeedForward, SelfAttention, Style};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{CausalMask, PaddingMask},
+    mask::{CausalMask, PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real, or_panic},
 };
@@ -75,7 +75,12 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let self_attn_out = self.self_attention.try_forward(query, query_padding_mask)?;
+        let nothing_hidden = PaddingMask::none(query_padding_mask.shape());
+        let own_padding = match <A::Style as Style>::Padding::HIDES_TARGET {
+            true => query_padding_mask,
+            false => &nothing_hidden,
+        };
+        let self_attn_out = self.self_attention.try_forward(query, own_padding)?;
         let cross_attn_out = self.cross_attention.try_forward(
             self_attn_out,
             key_value,

@@ -1,8 +1,8 @@
-use super::{Decoder, Embedder, Embeds, Style};
+use super::{Decoder, Embedder, Embeds};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
-    mask::{PaddingMask, PaddingRule},
+    mask::PaddingMask,
     module,
     ops::{OpError, Real, or_panic},
     tokens::TokenIds,
@@ -80,13 +80,12 @@ impl<
         key_value: Tensor<(B, K, KVDim), E, D, T>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let padding_mask = if <A::Style as Style>::Padding::HIDES_TARGET {
-            query.padding_mask()
-        } else {
-            PaddingMask::none(query.shape())
-        };
         let embeds = self.embedder.try_forward(query, T::default())?;
-        self.decoder
-            .try_forward(embeds, key_value, &padding_mask, key_value_padding_mask)
+        self.decoder.try_forward(
+            embeds,
+            key_value,
+            &query.padding_mask(),
+            key_value_padding_mask,
+        )
     }
 }

@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{Activation, OpError, Real, or_panic, try_residual},
+    ops::{Activation, OpError, Real, or_panic},
 };
 use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
@@ -67,6 +67,6 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         let output = self
             .output
             .try_forward(<A::Style as Style>::Activation::try_apply(hidden)?)?;
-        self.norm.try_forward(try_residual(input, output)?)
+        self.norm.try_forward(D::try_residual(input, output)?)
     }
 }

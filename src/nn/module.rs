@@ -167,7 +167,7 @@ pub fn join(path: &str, field: &str) -> String {
 #[macro_export]
 macro_rules! module {
     ($(#[$meta:meta])* $vis:vis struct $name:ident<E, D> { $($fields:tt)* }) => {
-        $crate::module!(@fields [$(#[$meta])* $vis $name []] [] $($fields)*);
+        $crate::module!(@fields [$(#[$meta])* $vis $name []] [] $($fields)* ,);
     };
     (
         $(#[$meta:meta])*
@@ -182,7 +182,7 @@ macro_rules! module {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
     (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D> { $($fields:tt)* }) => {
-        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}]] [] $($fields)*);
+        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}]] [] $($fields)* ,);
     };
     (@params $head:tt $done:tt $param:ident [$($bound:tt)*] $token:tt $($rest:tt)*) => {
         $crate::module!(@params $head $done $param [$($bound)* $token] $($rest)*);
@@ -225,6 +225,8 @@ macro_rules! module {
     (@fields
         [$(#[$meta:meta])* $vis:vis $name:ident [$({$param:ident [$($bound:tt)*]})*]]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
+        // Left of the comma that was added, so that the last field needs none of its own.
+        $(,)?
     ) => {
         $(#[$meta])*
         $vis struct $name<
@@ -233,7 +235,7 @@ macro_rules! module {
             D: $crate::__private::Device<E>,
         > {
             $($($field_head)* $field: $crate::__field!(@type $kind),)*
-            dims: ::core::marker::PhantomData<fn() -> ($($param,)* E, D)>,
+            __dims: ::core::marker::PhantomData<fn() -> ($($param,)* E, D)>,
         }
 
         impl<$($param: $($bound)*,)* E: $crate::ops::Real, D: $crate::__private::Device<E>>
@@ -253,7 +255,7 @@ macro_rules! module {
                     $crate::__nest!($(($crate::__field!(@visit $field $kind)))*),
                     |$crate::__nest!($($field)*)| $name {
                         $($field: $crate::__field!(@built $field $kind),)*
-                        dims: ::core::marker::PhantomData,
+                        __dims: ::core::marker::PhantomData,
                     },
                 )
             }
@@ -286,7 +288,7 @@ macro_rules! module {
             fn clone(&self) -> Self {
                 Self {
                     $($field: self.$field.clone(),)*
-                    dims: ::core::marker::PhantomData,
+                    __dims: ::core::marker::PhantomData,
                 }
             }
         }

@@ -4,7 +4,7 @@ use crate::{
     dims::{ConstDim, Dim},
     mask::{MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, or_panic, try_residual},
+    ops::{OpError, Real, or_panic},
 };
 use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
@@ -75,6 +75,6 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
             input.with_empty_tape(),
             &mask,
         )?;
-        self.norm.try_forward(try_residual(input, attn_out)?)
+        self.norm.try_forward(D::try_residual(input, attn_out)?)
     }
 }

@@ -8,7 +8,7 @@ use dfdx::{
 
 /// What becomes of the logit of a key that the mask hides.
 ///
-/// The two agree, unless a query sees no key at all: then [`Lowest`](Self::Lowest) attends to all
+/// The two agree, for an amount far above any logit, unless a query sees no key at all: then [`Lowest`](Self::Lowest) attends to all
 /// keys alike, and [`Minus`](Self::Minus) as if there were no mask. Neither gives a NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaskedLogit {

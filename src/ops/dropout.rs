@@ -12,7 +12,7 @@ use dfdx::{
 /// `NoneTape`) it returns its input. The random numbers are those of the device.
 ///
 /// # Panics
-/// If the device fails; [`try_dropout`] returns the error.
+/// Unless `0 <= rate < 1` or if the device fails; [`try_dropout`] returns the error.
 ///
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*};
@@ -32,11 +32,14 @@ pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 /// Fallible [`dropout`].
 ///
 /// # Errors
-/// [`OpError::Device`] if the device fails.
+/// [`OpError::Rate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
 pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    if !(0.0..1.0).contains(&rate) {
+        return Err(OpError::Rate { rate });
+    }
     if !T::OWNS_TAPE || rate == 0.0 {
         return Ok(input);
     }

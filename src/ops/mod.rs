@@ -52,6 +52,7 @@ pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions,
     try_learned_positions, try_sinusoidal_positions,
 };
+pub(crate) use residual::check_residual;
 pub use residual::{residual, try_residual};
 pub use scale::{scale, try_scale};
 
@@ -70,7 +71,7 @@ pub(crate) fn real<E: Real>(value: f64) -> E {
 }
 
 /// What can go wrong in an operation whose types fit.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OpError {
     /// Two run-time dimensions of one name have different sizes.
     #[error("{op}: {source}")]
@@ -79,6 +80,18 @@ pub enum OpError {
         op: &'static str,
         /// The dimension and both sizes.
         source: DimError,
+    },
+    /// A probability of dropout is not one.
+    #[error("dropout: a rate must be at least 0 and less than 1, but it is {rate}")]
+    Rate {
+        /// The rate.
+        rate: f64,
+    },
+    /// A model's output is not a number, so nothing can be said of it.
+    #[error("{op}: every logit is NaN")]
+    NotANumber {
+        /// The operation.
+        op: &'static str,
     },
     /// The device failed, for lack of memory say.
     #[error("{op}: {message}")]

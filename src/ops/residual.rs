@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, mismatch, or_panic};
+use super::{OpError, Real, failed, mismatch, or_panic, try_scale};
 use crate::dims::same;
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
@@ -41,9 +41,20 @@ pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    check_residual(&input, &output)?;
+    // dfdx refuses to add a tensor to itself; what is scaled is another tensor.
+    input
+        .try_add(try_scale(output, 1.0)?)
+        .map_err(failed("residual"))
+}
+
+/// The run-time sizes of [`residual`].
+pub(crate) fn check_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T>(
+    input: &Tensor<(B, S, M), E, D, T>,
+    output: &Tensor<(B, S, M), E, D, T>,
+) -> Result<(), OpError> {
     const OP: &str = "residual";
     let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
     same("the sublayer's input", batch, "its output", out_batch).map_err(mismatch(OP))?;
-    same("the sublayer's input", len, "its output", out_len).map_err(mismatch(OP))?;
-    input.try_add(output).map_err(failed(OP))
+    same("the sublayer's input", len, "its output", out_len).map_err(mismatch(OP))
 }

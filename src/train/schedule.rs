@@ -4,7 +4,7 @@ pub trait Schedule {
     fn learning_rate(&self, step: usize) -> f64;
 }
 
-/// From 0 to `peak` in a straight line over `warmup_steps`, then down to `last` along half a cosine
+/// Up to `peak` in equal steps over `warmup_steps`, then down to `last` along half a cosine
 /// until `steps`, and `last` from there on.
 ///
 /// ```

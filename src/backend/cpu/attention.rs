@@ -12,8 +12,8 @@ use dfdx::{
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-/// Head by head on what lies side by side in memory: nothing is permuted, and of scores only the
-/// weights are written out, and only for the gradients.
+/// Head by head on what lies side by side in memory: nothing is permuted, and of the scores only the
+/// weights are written out.
 pub fn attention<
     B: Dim,
     Q: Dim,

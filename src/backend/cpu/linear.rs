@@ -19,12 +19,16 @@ pub fn linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cp
     let rows = batch.size() * len.size();
     let (input, tape) = input.try_contiguous()?.split_tape();
     let (weight, weight_tape) = weight.retaped::<T>().try_contiguous()?.split_tape();
-    let mut tape = tape.merge(weight_tape);
+    let (bias, bias_tape) = bias
+        .map(|bias| Ok(bias.retaped::<T>().try_contiguous()?.split_tape()))
+        .transpose()?
+        .unzip();
+    let mut tape = tape.merge(weight_tape.merge(bias_tape.unwrap_or_default()));
 
     let (x, w) = (read(&input), read(&weight));
     let mut y = vec![0.0; rows * OutDim::SIZE];
-    if let Some(bias) = bias {
-        let bias = bias.as_vec();
+    if let Some(bias) = &bias {
+        let bias = read(bias);
         y.chunks_exact_mut(OutDim::SIZE.max(1))
             .for_each(|row| row.copy_from_slice(&bias));
     }
@@ -36,7 +40,11 @@ pub fn linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cp
         .try_tensor_from_vec(y, (batch, len, OutDim::default()))?;
 
     if T::OWNS_TAPE {
-        let (input, weight, bias) = (input.ghost(), weight.ghost(), bias.map(Tensor::ghost));
+        let (input, weight, bias) = (
+            input.ghost(),
+            weight.ghost(),
+            bias.as_ref().map(Tensor::ghost),
+        );
         let out = output.ghost();
         tape.add_backward_op(move |gradients| {
             let dy = std::mem::take(gradient!(gradients, out));

@@ -12,6 +12,7 @@ mod linear;
 mod math;
 mod matmul;
 mod positions;
+mod residual;
 
 use super::Backend;
 use crate::{
@@ -51,6 +52,14 @@ impl Backend<f32> for Cpu {
         positions::add_positions(input, positions).map_err(ops::failed("add positions"))
     }
 
+    fn try_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        output: Tensor<(B, S, M), f32, Cpu, T>,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        ops::check_residual(&input, &output)?;
+        residual::residual(input, output).map_err(ops::failed("residual"))
+    }
+
     fn try_multi_head_attention<
         B: Dim,
         Q: Dim,
@@ -67,7 +76,7 @@ impl Backend<f32> for Cpu {
         masked: MaskedLogit,
         dropout: f64,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
-        if T::OWNS_TAPE && dropout > 0.0 {
+        if T::OWNS_TAPE && dropout != 0.0 {
             return ops::try_multi_head_attention(query, key, value, mask, masked, dropout);
         }
         ops::check_attention(&query, &key, &value, mask)?;
