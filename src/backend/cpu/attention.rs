@@ -1,4 +1,4 @@
-use super::{add_assign, gradient, math::exp, read};
+use super::{add_assign, gradient, math::exp, matmul::Matrix, read};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
@@ -170,13 +170,8 @@ impl Sizes {
     /// What belongs to one head, of `positions` vectors with `size` elements for each head.
     #[inline(always)]
     fn head(self, all: &[f32], head: usize, positions: usize, size: usize) -> Matrix<'_> {
-        Matrix {
-            elements: all.get(head * size..).unwrap_or_default(),
-            rows: positions,
-            columns: size,
-            row_stride: self.heads * size,
-            column_stride: 1,
-        }
+        let elements = all.get(head * size..).unwrap_or_default();
+        Matrix::strided(elements, positions, size, self.heads * size)
     }
 
     /// Adds a head's tile to where it belongs.
@@ -223,7 +218,7 @@ impl WithSimd for Forward<'_> {
         let width = padded(sizes.keys).max(1);
         let (mut k_columns, mut v_tile, mut y_tile) = <(Tile, Tile, Tile)>::default();
         for head in 0..sizes.heads {
-            k_columns.read_transposed(sizes.head(k, head, sizes.keys, sizes.qk));
+            k_columns.read(sizes.head(k, head, sizes.keys, sizes.qk).transposed());
             v_tile.read(sizes.head(v, head, sizes.keys, sizes.vo));
             let size = sizes.queries * padded(sizes.keys);
             let weights = &mut weights[head * size..][..size];
@@ -245,7 +240,7 @@ impl WithSimd for Forward<'_> {
                 softmax(logits);
             }
             y_tile.resize(sizes.queries, sizes.vo);
-            let weights = Matrix::rows(weights, sizes.queries, sizes.keys);
+            let weights = Matrix::strided(weights, sizes.queries, sizes.keys, padded(sizes.keys));
             multiply(simd, &mut y_tile.elements, weights, &v_tile);
             sizes.add(y, head, &y_tile);
         }
@@ -293,7 +288,7 @@ impl WithSimd for Backward<'_> {
         for head in 0..sizes.heads {
             q_tile.read(sizes.head(q, head, sizes.queries, sizes.qk));
             k_tile.read(sizes.head(k, head, sizes.keys, sizes.qk));
-            v_columns.read_transposed(sizes.head(v, head, sizes.keys, sizes.vo));
+            v_columns.read(sizes.head(v, head, sizes.keys, sizes.vo).transposed());
             dy_tile.read(sizes.head(dy, head, sizes.queries, sizes.vo));
             let size = sizes.queries * padded(sizes.keys);
             let weights = &weights[head * size..][..size];
@@ -319,8 +314,13 @@ impl WithSimd for Backward<'_> {
                 }
             }
 
-            let weights = Matrix::rows(weights, sizes.queries, sizes.keys);
-            let slopes = Matrix::rows(&slopes.elements, sizes.queries, sizes.keys);
+            let weights = Matrix::strided(weights, sizes.queries, sizes.keys, padded(sizes.keys));
+            let slopes = Matrix::strided(
+                &slopes.elements,
+                sizes.queries,
+                sizes.keys,
+                padded(sizes.keys),
+            );
             result.resize(sizes.queries, sizes.qk);
             multiply(simd, &mut result.elements, slopes, &k_tile);
             sizes.add(dq, head, &result);
@@ -343,41 +343,6 @@ fn padded(size: usize) -> usize {
     size.next_multiple_of(LANES)
 }
 
-/// Any matrix in memory.
-#[derive(Clone, Copy)]
-struct Matrix<'a> {
-    elements: &'a [f32],
-    rows: usize,
-    columns: usize,
-    row_stride: usize,
-    column_stride: usize,
-}
-
-impl<'a> Matrix<'a> {
-    /// Rows padded to whole lanes.
-    #[inline(always)]
-    fn rows(elements: &'a [f32], rows: usize, columns: usize) -> Self {
-        Self {
-            elements,
-            rows,
-            columns,
-            row_stride: padded(columns),
-            column_stride: 1,
-        }
-    }
-
-    #[inline(always)]
-    fn transposed(self) -> Self {
-        Self {
-            rows: self.columns,
-            columns: self.rows,
-            row_stride: self.column_stride,
-            column_stride: self.row_stride,
-            ..self
-        }
-    }
-}
-
 /// A matrix of one head, each row padded with zeros to whole lanes.
 #[derive(Default)]
 struct Tile {
@@ -396,28 +361,11 @@ impl Tile {
 
     #[inline(always)]
     fn read(&mut self, matrix: Matrix) {
-        self.resize(matrix.rows, matrix.columns);
-        let rows = self
-            .elements
-            .chunks_exact_mut(padded(matrix.columns).max(1));
-        for (row, from) in rows.zip(matrix.elements.chunks(matrix.row_stride.max(1))) {
-            for (to, from) in row.iter_mut().zip(&from[..matrix.columns]) {
-                *to = *from;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn read_transposed(&mut self, matrix: Matrix) {
-        self.resize(matrix.columns, matrix.rows);
-        let rows = matrix
-            .elements
-            .chunks(matrix.row_stride.max(1))
-            .take(matrix.rows);
-        for (i, from) in rows.enumerate() {
-            let columns = self.elements.chunks_exact_mut(padded(matrix.rows).max(1));
-            for (column, from) in columns.zip(from) {
-                column[i] = *from;
+        self.resize(matrix.rows(), matrix.columns());
+        let rows = self.elements.chunks_exact_mut(padded(self.columns).max(1));
+        for (i, row) in rows.enumerate() {
+            for (j, element) in row[..self.columns].iter_mut().enumerate() {
+                *element = matrix.at(i, j);
             }
         }
     }
@@ -428,11 +376,11 @@ impl Tile {
 fn multiply<S: Simd>(simd: S, output: &mut [f32], a: Matrix, b: &Tile) {
     // Sums of several rows at once, so that an addition need not wait for the one before it.
     const ROWS: usize = 4;
-    let whole = a.rows - a.rows % ROWS;
+    let whole = a.rows() - a.rows() % ROWS;
     for first in (0..whole).step_by(ROWS) {
         multiply_rows::<S, ROWS>(simd, output, a, b, first);
     }
-    for first in whole..a.rows {
+    for first in whole..a.rows() {
         multiply_rows::<S, 1>(simd, output, a, b, first);
     }
 }
@@ -452,10 +400,10 @@ fn multiply_rows<S: Simd, const ROWS: usize>(
     let (output, _) = S::as_mut_simd_f32s(output);
     for column in 0..vectors {
         let mut sums = [simd.splat_f32s(0.0); ROWS];
-        for j in 0..a.columns {
+        for j in 0..a.columns() {
             let b = b[j * vectors + column];
             for (row, sum) in sums.iter_mut().enumerate() {
-                let factor = a.elements[(first + row) * a.row_stride + j * a.column_stride];
+                let factor = a.at(first + row, j);
                 *sum = simd.mul_add_e_f32s(simd.splat_f32s(factor), b, *sum);
             }
         }

@@ -17,16 +17,45 @@ impl<'a> Matrix<'a> {
     /// If the number of elements is another.
     pub fn new(elements: &'a [f32], rows: usize, columns: usize) -> Self {
         assert_eq!(elements.len(), rows * columns);
+        Self::strided(elements, rows, columns, columns)
+    }
+
+    /// Rows that begin `row_stride` elements apart.
+    ///
+    /// # Panics
+    /// If the last row reaches further than the elements.
+    #[inline(always)]
+    pub fn strided(elements: &'a [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(rows == 0 || (rows - 1) * row_stride + columns <= elements.len());
         Self {
             elements,
             rows,
             columns,
-            row_stride: columns,
+            row_stride,
             column_stride: 1,
         }
     }
 
+    /// The number of rows.
+    #[inline(always)]
+    pub fn rows(self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    #[inline(always)]
+    pub fn columns(self) -> usize {
+        self.columns
+    }
+
+    /// One element.
+    #[inline(always)]
+    pub fn at(self, row: usize, column: usize) -> f32 {
+        self.elements[row * self.row_stride + column * self.column_stride]
+    }
+
     /// The same elements with rows and columns exchanged.
+    #[inline(always)]
     pub fn transposed(self) -> Self {
         Self {
             rows: self.columns,
