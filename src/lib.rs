@@ -88,7 +88,8 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan,
+            Product, Quotient, Sum, SumOf, along, axis,
         },
         mask::{
             AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys,
@@ -102,9 +103,10 @@ pub mod prelude {
             Output, SelfAttention, Seq2Seq,
         },
         ops::{
-            Average, MaskedLogit, OpError, Real, add_positions, attention, attention_weights,
-            embed, layer_norm, learned_positions, merge_heads, multi_head_attention, residual,
-            sinusoidal_positions, split_heads,
+            Average, Describe, MaskedLogit, OpError, Real, add_positions, attention,
+            attention_weights, broadcast, concat, embed, layer_norm, learned_positions, max_over,
+            mean_over, merge_heads, multi_head_attention, narrow, permute, reshape, residual,
+            sinusoidal_positions, softmax_over, split, split_heads, sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
         train::cross_entropy,
@@ -130,7 +132,7 @@ pub mod __private {
         tensor::Tensor,
         tensor_ops::Device,
     };
-    pub use typenum::UTerm;
+    pub use typenum::{U1, UTerm};
 }
 
 /// The programs in the README compile and run.

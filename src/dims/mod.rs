@@ -9,6 +9,7 @@
 //! | compile-time | `pub VocabSize = 28;` | at compile time | its name: `VocabSize` |
 //! | bounded run-time | `pub SrcLen <= MaxSeqLen;` | at run time, checked | `SrcLen::new(7)?` |
 //! | free run-time | `pub Batch;` | at run time | `Batch::new(50)` |
+//! | of one value | `fresh! { let src: SrcLen = 7; }` | at run time | the declaration itself |
 //! | anonymous | dfdx's [`Const<N>`](dfdx::shapes::Const) | at compile time | `Const` |
 //! | unchecked | `usize` | at run time | its value |
 //!
@@ -34,16 +35,22 @@
 //! );
 //! ```
 
+mod axis;
 mod declare;
+mod fresh;
 mod product;
 mod relations;
 mod size;
+mod sum;
 
+pub use axis::{Along, AxisName, HasAxis, Reorders, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::{Const, ConstDim, Dim};
+pub use fresh::FreshSize;
 pub use product::{Product, Quotient};
-pub use relations::{AtMost, Divides, Even, LessThan};
-pub use size::{PushBit, StaticSize};
+pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
+pub use size::{Counted, PushBit, StaticSize, Summed};
+pub use sum::Sum;
 
 use std::any::type_name;
 

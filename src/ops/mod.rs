@@ -22,14 +22,20 @@
 
 mod activation;
 mod attention;
+mod broadcast;
 mod cross_entropy;
+mod describe;
 mod dropout;
 mod embed;
 mod heads;
 mod layer_norm;
 mod linear;
 mod multi_head_attention;
+mod parts;
+mod permute;
 mod positions;
+mod reduce;
+mod reshape;
 mod residual;
 mod scale;
 
@@ -37,8 +43,10 @@ pub use activation::{Activation, Gelu, Relu};
 pub use attention::{
     MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
 };
+pub use broadcast::{broadcast, try_broadcast};
 pub use cross_entropy::{Average, cross_entropy, try_cross_entropy};
 pub(crate) use cross_entropy::{check_labels, weights};
+pub use describe::Describe;
 pub use dropout::{dropout, try_dropout};
 pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
@@ -46,18 +54,25 @@ pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub(crate) use multi_head_attention::check_attention;
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
+pub use parts::{concat, narrow, split, try_concat, try_narrow, try_split};
+pub use permute::{permute, try_permute};
 pub(crate) use positions::check_positions;
 pub(crate) use positions::try_sinusoids;
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions,
     try_learned_positions, try_sinusoidal_positions,
 };
+pub use reduce::{
+    max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over,
+    try_sum_over,
+};
+pub use reshape::{reshape, try_reshape};
 pub(crate) use residual::check_residual;
 pub use residual::{residual, try_residual};
 pub use scale::{scale, try_scale};
 
 use crate::dims::DimError;
-use dfdx::dtypes::Dtype;
+use dfdx::{dtypes::Dtype, shapes::Shape};
 use rand_distr::uniform::SampleUniform;
 use std::fmt::Display;
 
@@ -80,6 +95,36 @@ pub enum OpError {
         op: &'static str,
         /// The dimension and both sizes.
         source: DimError,
+    },
+    /// A run-time dimension has another size in one shape than in the other.
+    #[error("{op}: {from} does not fit {to}")]
+    Shape {
+        /// The operation.
+        op: &'static str,
+        /// The shape that came.
+        from: String,
+        /// The shape that it was to fit.
+        to: String,
+    },
+    /// A part of an axis is not inside it.
+    #[error("{op}: {part} from {start} on is not inside {whole}")]
+    Range {
+        /// The operation.
+        op: &'static str,
+        /// The part, with its size.
+        part: String,
+        /// Its first place.
+        start: usize,
+        /// The axis, with its size.
+        whole: String,
+    },
+    /// There would be no elements to compute with, which dfdx's operations do not take.
+    #[error("{op}: {dims} has no elements")]
+    Empty {
+        /// The operation.
+        op: &'static str,
+        /// The shape.
+        dims: String,
     },
     /// A probability of dropout is not one.
     #[error("dropout: a rate must be at least 0 and less than 1, but it is {rate}")]
@@ -106,6 +151,17 @@ pub enum OpError {
 /// Names the operation in which dimensions did not match.
 pub(crate) fn mismatch(op: &'static str) -> impl Fn(DimError) -> OpError {
     move |source| OpError::Dim { op, source }
+}
+
+/// Refuses a shape without elements.
+pub(crate) fn not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Result<(), OpError> {
+    if dims.num_elements() == 0 {
+        return Err(OpError::Empty {
+            op,
+            dims: format!("{dims:?}"),
+        });
+    }
+    Ok(())
 }
 
 /// Names the operation in which the device failed.
