@@ -51,6 +51,7 @@ use dfdx::tensor::NoneTape;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn greedy<
     B: Dim,
     Src: AtMost<M::MaxSrcLen>,

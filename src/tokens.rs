@@ -98,6 +98,7 @@ impl<N: ConstDim> Fin<N> {
     /// dims! { pub VocabSize = 28; }
     /// const PAD: Fin<VocabSize> = Fin::literal::<28>();
     /// ```
+    #[must_use]
     pub const fn literal<const VALUE: usize>() -> Self
     where
         Const<VALUE>: LessThan<N>,
@@ -109,6 +110,7 @@ impl<N: ConstDim> Fin<N> {
     }
 
     /// The size of a dimension as a value, checked by the compiler; see [`literal`](Self::literal).
+    #[must_use]
     pub const fn named<Value: LessThan<N>>() -> Self {
         Self {
             value: Value::SIZE,
@@ -147,6 +149,7 @@ impl<N: ConstDim> Fin<N> {
 
 impl<N> Fin<N> {
     /// The integer.
+    #[must_use]
     pub const fn value(self) -> usize {
         self.value
     }

@@ -39,6 +39,7 @@ impl<Max: ConstDim> BoundedSize<Max> {
 
 impl<Max> BoundedSize<Max> {
     /// The size.
+    #[must_use]
     pub fn get(self) -> usize {
         self.size
     }

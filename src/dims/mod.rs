@@ -121,6 +121,7 @@ pub fn same<Any: Dim>(
 /// dims! { pub NumHeads = 7; pub HeadDim = 5; }
 /// assert_eq!(name::<(Product<NumHeads, HeadDim>, usize)>(), "(Product<NumHeads, HeadDim>, usize)");
 /// ```
+#[must_use]
 pub fn name<Any: ?Sized>() -> String {
     let path = type_name::<Any>();
     let mut out = String::with_capacity(path.len());

@@ -85,6 +85,7 @@ impl PowerOfWidth {
     /// assert_eq!(PowerOfWidth::Sqrt.of(16), 4.0);
     /// assert_eq!(PowerOfWidth::InverseSqrt.of(16), 0.25);
     /// ```
+    #[must_use]
     pub fn of(self, width: usize) -> f64 {
         let width = width as f64;
         match self {

@@ -37,7 +37,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
-    pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> {
+    pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
         /// The attention, which reads `KVDim` and answers in `QDim`.
         pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
         /// The norm of the sum.
@@ -53,6 +53,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,

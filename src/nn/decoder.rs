@@ -35,7 +35,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     decoder.forward(target, source, &target_padding, &source_padding);
     /// ```
-    pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> {
+    pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> -> QDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
     }
@@ -49,6 +49,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,

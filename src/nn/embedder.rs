@@ -34,7 +34,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> {
+    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> -> EmbedDim {
         /// A vector for each token.
         pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
         /// A vector for each position, where positions are learned.
@@ -60,6 +60,7 @@ impl<
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,

@@ -36,7 +36,7 @@ module! {
     ///     decoder.forward(&ids, source, &PaddingMask::none((Batch, SrcLen)));
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Embeds<QDim>; E, D> {
+    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Embeds<QDim>; E, D> -> QDim {
         /// From tokens to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
         /// The layers.
@@ -60,6 +60,7 @@ impl<
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         query: &TokenIds<B, Q, VocabSize>,

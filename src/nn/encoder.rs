@@ -31,7 +31,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
     ///     encoder.forward(embeds, &PaddingMask::none((Batch, SrcLen)));
     /// ```
-    pub struct Encoder<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> {
+    pub struct Encoder<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> -> EmbedDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) EncoderLayer<EmbedDim, A, E, D>,
     }
@@ -45,6 +45,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,

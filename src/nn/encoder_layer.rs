@@ -33,7 +33,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(x, &PaddingMask::none((Batch, SrcLen)));
     /// ```
-    pub struct EncoderLayer<EmbedDim: ConstDim, A: Arch; E, D> {
+    pub struct EncoderLayer<EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
         /// Positions inform each other.
         pub self_attention: module SelfAttention<EmbedDim, NoMask, A, E, D>,
         /// Each position by itself.
@@ -47,6 +47,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> EncoderLayer<EmbedDim,
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -32,7 +32,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x);
     /// ```
-    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> {
+    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
         /// Into the hidden width.
         pub hidden: module Linear<EmbedDim, A::HiddenDim, E, D>,
         /// And back.
@@ -48,6 +48,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

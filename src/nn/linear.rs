@@ -18,7 +18,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = hidden.forward(x);
     /// ```
-    pub struct Linear<InDim: ConstDim, OutDim: ConstDim; E, D> {
+    pub struct Linear<InDim: ConstDim, OutDim: ConstDim; E, D> -> OutDim {
         /// `W`.
         pub weight: param (OutDim, InDim) = init::uniform::<InDim, _, _, _>,
         /// `b`.
@@ -32,6 +32,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
@@ -69,7 +70,7 @@ module! {
     /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, Biased, f32, Cpu>;
     /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
     /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, A: Arch; E, D> {
+    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, A: Arch; E, D> -> OutDim {
         /// `W`.
         pub weight: param (OutDim, InDim) = init::uniform::<InDim, _, _, _>,
         /// `b`.
@@ -86,6 +87,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,

@@ -38,7 +38,7 @@ module! {
     /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     attention.forward(target, source.clone(), source, &mask);
     /// ```
-    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> {
+    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> -> OutputDim {
         /// Makes the queries of all heads.
         pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, A, E, D>,
         /// Makes the keys of all heads.
@@ -65,6 +65,7 @@ impl<
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,

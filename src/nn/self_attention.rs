@@ -34,7 +34,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(x, &PaddingMask::none((Batch, TgtLen)));
     /// ```
-    pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> {
+    pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The attention, whose four widths are one here.
         pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
         /// The norm of the sum.
@@ -50,6 +50,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

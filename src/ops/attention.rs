@@ -38,6 +38,7 @@ pub enum MaskedLogit {
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn attention_weights<
     B: Dim,
     H: Dim,
@@ -138,6 +139,7 @@ pub fn try_attention_weights<
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn attention<
     B: Dim,
     H: Dim,

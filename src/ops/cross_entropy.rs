@@ -36,6 +36,7 @@ pub enum Average {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,

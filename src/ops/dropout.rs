@@ -22,6 +22,7 @@ use dfdx::{
 /// assert!(kept.iter().all(|x| [0.0, 2.0].contains(x)));
 /// ```
 #[track_caller]
+#[must_use]
 pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,

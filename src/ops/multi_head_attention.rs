@@ -34,6 +34,7 @@ use dfdx::{
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn multi_head_attention<
     B: Dim,
     Q: Dim,

@@ -24,6 +24,7 @@ use dfdx::{
 /// # Ok::<(), DimError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn learned_positions<
     S: AtMost<MaxSeqLen>,
     MaxSeqLen: ConstDim,
@@ -80,6 +81,7 @@ pub fn try_learned_positions<
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     device: &D,
     len: S,
@@ -140,6 +142,7 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
 /// assert_eq!(add_positions(x, positions).as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,

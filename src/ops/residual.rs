@@ -26,6 +26,7 @@ use dfdx::{
 /// );
 /// ```
 #[track_caller]
+#[must_use]
 pub fn residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,
