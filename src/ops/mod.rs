@@ -133,7 +133,7 @@ pub enum OpError {
         rate: f64,
     },
     /// A model's output is not a number, so nothing can be said of it.
-    #[error("{op}: every logit is NaN")]
+    #[error("{op}: no token has a logit that is a number above -inf")]
     NotANumber {
         /// The operation.
         op: &'static str,

@@ -4,6 +4,10 @@
 //! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`. [`TokenIds`] is a batch of them. Both are made only by
 //! constructors that check every id, so past them no id is out of range and none is checked again.
 
+mod characters;
+
+pub use characters::Characters;
+
 use crate::dims::{ConstDim, Dim, LessThan, name};
 use dfdx::shapes::Const;
 use std::{fmt, marker::PhantomData, sync::Arc};
@@ -40,6 +44,28 @@ pub enum TokenError {
     Empty {
         /// The dimensions, with their sizes.
         dims: String,
+    },
+    /// A text has more different characters than the vocabulary has room for.
+    #[error("the text has {found} different characters, but `{vocab}` has room for {vocab_size}")]
+    VocabularyTooSmall {
+        /// How many it has.
+        found: usize,
+        /// Name of the vocabulary.
+        vocab: String,
+        /// Its size.
+        vocab_size: usize,
+    },
+    /// A character of a text has no token.
+    #[error(
+        "{character:?} at position {index} is not one of the {known} characters of the vocabulary"
+    )]
+    UnknownCharacter {
+        /// Its position in the text, in characters from 0.
+        index: usize,
+        /// The character.
+        character: char,
+        /// How many characters have tokens.
+        known: usize,
     },
     /// The number of rows, or of ids, is not that of the dimensions.
     #[error("{found} {what} given, but {dims} takes {expected}")]

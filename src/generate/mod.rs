@@ -1,5 +1,9 @@
 //! Decoding: letting a model write.
 
+mod sampler;
+
+pub use sampler::{Sampler, SamplingError};
+
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -106,20 +110,10 @@ pub fn try_greedy<
         let logits = model.logit.try_forward(decoded)?.as_vec();
         for (row, ended) in ended.iter_mut().enumerate().filter(|(_, ended)| !**ended) {
             let first = (row * len.size() + position) * M::TgtVocab::SIZE;
-            let token = most_likely(&logits[first..][..M::TgtVocab::SIZE])
-                .ok_or(OpError::NotANumber { op: "greedy" })?;
+            let token = Sampler::greedy().choose(&logits[first..][..M::TgtVocab::SIZE])?;
             written.set(row, position, token);
             *ended = token == end;
         }
     }
     Ok(written)
-}
-
-/// The first of the tokens with the highest logit; `None` if every logit is a NaN.
-fn most_likely<V: ConstDim, E: Real>(logits: &[E]) -> Option<Fin<V>> {
-    Fin::all()
-        .zip(logits)
-        .filter(|(_, logit)| !logit.is_nan())
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .map(|(token, _)| token)
 }
