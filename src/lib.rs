@@ -53,6 +53,7 @@
 //! | [`train`] | losses, learning-rate schedules, clipping, optimizers |
 //! | [`generate`] | decoding |
 //! | [`io`] | weights in files |
+//! | [`pictures`] | what a model is and learns, drawn |
 //!
 //! # Errors
 //!
@@ -69,6 +70,8 @@ pub mod mask;
 pub mod models;
 pub mod nn;
 pub mod ops;
+#[cfg(feature = "pictures")]
+pub mod pictures;
 pub mod tokens;
 pub mod train;
 
