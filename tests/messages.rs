@@ -60,7 +60,7 @@ struct Mistake {
     programs: [Program; 3],
 }
 
-const WHERE: [&str; 3] = ["here", "dfdx", "candle"];
+const WHERE: [&str; 3] = ["Here", "dfdx", "candle"];
 
 /// A program that makes the mistake, and what comes of it.
 struct Program {
