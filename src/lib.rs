@@ -61,10 +61,13 @@
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every operation and `forward` has a `try_`
 //! form that returns it, and a plain form that panics with its text.
+//!
+//! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
 
 pub mod backend;
 pub mod dims;
 pub mod generate;
+pub mod guide;
 pub mod io;
 pub mod mask;
 pub mod models;
