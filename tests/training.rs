@@ -9,7 +9,10 @@ use typed_transformer::{
     nn::Linear,
     ops::{Activation, Relu},
     prelude::*,
-    train::{Adam, AdamW, Optimizer, Schedule, Sgd, WarmupCosine, update},
+    train::{
+        Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine,
+        WarmupExponential, smoothed_cross_entropy, try_smoothed_cross_entropy, update,
+    },
 };
 
 dims! { Batch = 4; SeqLen = 2; InDim = 3; HiddenDim = 5; VocabSize = 7; }
@@ -93,8 +96,9 @@ fn check<E: Real>(
     case: &str,
     tolerance: f64,
     mut optimizer: impl Optimizer<Classifier<E, Cpu>, E>,
-    schedule: impl Fn(usize) -> f64,
+    schedule: impl Schedule,
     max_norm: f64,
+    (average, smoothing): (Average, f64),
 ) where
     Cpu: Backend<E>,
 {
@@ -112,18 +116,18 @@ fn check<E: Real>(
     let mut model = start::<E>();
     let [mut losses, mut norms] = [[0.0; STEPS]; 2];
     for step in 0..STEPS {
-        let loss = cross_entropy(
-            logits(&model, OwnedTape::default()),
-            &labels(),
-            Average::EveryPosition,
-        );
+        let logits = logits(&model, OwnedTape::default());
+        let loss = smoothed_cross_entropy(logits, &labels(), average, smoothing);
         losses[step] = loss.array().to_f64().unwrap();
-        let rate = schedule(step);
+        let rate = schedule.learning_rate(step);
         norms[step] = update(&mut model, loss.backward(), &mut optimizer, rate, max_norm).unwrap();
     }
     close("loss", &losses);
     close("norm", &norms);
-    close("rate", &from_fn::<_, STEPS, _>(schedule));
+    close(
+        "rate",
+        &from_fn::<_, STEPS, _>(|step| schedule.learning_rate(step)),
+    );
     let Classifier { hidden, logit, .. } = model;
     let elements = |x: Vec<E>| x.iter().map(|x| x.to_f64().unwrap()).collect::<Vec<_>>();
     close("hidden.weight", &elements(hidden.weight.as_vec()));
@@ -135,8 +139,17 @@ fn check<E: Real>(
 /// [`check`] in double precision, by definition, and in single precision, by kernels.
 macro_rules! agrees {
     ($case:literal, $optimizer:expr, $schedule:expr, $max_norm:expr) => {
-        check::<f64>($case, 1e-11, $optimizer, $schedule, $max_norm);
-        check::<f32>($case, 1e-4, $optimizer, $schedule, $max_norm);
+        agrees!(
+            $case,
+            $optimizer,
+            $schedule,
+            $max_norm,
+            (Average::EveryPosition, 0.0)
+        );
+    };
+    ($case:literal, $optimizer:expr, $schedule:expr, $max_norm:expr, $loss:expr) => {
+        check::<f64>($case, 1e-11, $optimizer, $schedule, $max_norm, $loss);
+        check::<f32>($case, 1e-4, $optimizer, $schedule, $max_norm, $loss);
     };
 }
 
@@ -151,11 +164,11 @@ fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
 
 #[test]
 fn gradient_descent_is_pytorch_s() {
-    agrees!("sgd", Sgd::default(), |_| 0.1, NO_CLIPPING);
+    agrees!("sgd", Sgd::default(), Constant(0.1), NO_CLIPPING);
     agrees!(
         "momentum",
         with(|it: &mut Sgd<_, _>| it.momentum = 0.9),
-        |_| 0.1,
+        Constant(0.1),
         NO_CLIPPING
     );
 }
@@ -165,10 +178,15 @@ fn adam_is_pytorch_s_and_optax_s() {
     agrees!(
         "adam",
         with(|it: &mut Adam<_, _>| it.beta2 = 0.99),
-        |_| 0.03,
+        Constant(0.03),
         NO_CLIPPING
     );
-    agrees!("adam_of_optax", Adam::default(), |_| 0.03, NO_CLIPPING);
+    agrees!(
+        "adam_of_optax",
+        Adam::default(),
+        Constant(0.03),
+        NO_CLIPPING
+    );
 }
 
 #[test]
@@ -179,7 +197,7 @@ fn adamw_decays_the_parameters_that_it_is_told_to() {
             it.weight_decay = 0.1;
             it.adam.beta2 = 0.99;
         }),
-        |_| 0.03,
+        Constant(0.03),
         NO_CLIPPING
     );
     agrees!(
@@ -188,7 +206,7 @@ fn adamw_decays_the_parameters_that_it_is_told_to() {
             it.weight_decay = 0.1;
             it.decays = |parameter| parameter.path.starts_with("logit");
         }),
-        |_| 0.03,
+        Constant(0.03),
         NO_CLIPPING
     );
 }
@@ -207,7 +225,141 @@ fn clipping_and_warmup_cosine_are_optax_s() {
             it.weight_decay = 0.1;
             it.adam.beta2 = 0.99;
         }),
-        |step| schedule.learning_rate(step),
+        schedule,
         0.2
     );
+}
+
+#[test]
+fn clipping_and_warmup_exponential_are_optax_s() {
+    let hurried = WarmupExponential {
+        first: 0.5,
+        peak: 0.8,
+        warmup_steps: 4,
+        hold_steps: 3,
+        decay_steps: 6,
+        decay: 0.5,
+        last: 0.35,
+    };
+    agrees!("clipped_warmup_exponential", Sgd::default(), hurried, 0.3);
+
+    let published = WarmupExponential {
+        warmup_steps: 100,
+        hold_steps: 100,
+        decay_steps: 200,
+        last: 1e-3,
+        ..hurried
+    };
+    for (hundreds, theirs) in numbers("rates.published").into_iter().enumerate() {
+        let ours = published.learning_rate(100 * hundreds);
+        assert!(
+            (ours - theirs).abs() < 1e-12,
+            "{hundreds}: {ours} and {theirs}"
+        );
+    }
+}
+
+#[test]
+fn inverse_square_root_is_the_paper_s() {
+    agrees!(
+        "attention_is_all_you_need",
+        with(|it: &mut Adam<_, _>| {
+            it.beta2 = 0.98;
+            it.epsilon = 1e-9;
+        }),
+        InverseSqrt {
+            width: HiddenDim::SIZE,
+            warmup_steps: 4
+        },
+        NO_CLIPPING
+    );
+}
+
+#[test]
+fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
+    let cosine = WarmupCosine {
+        peak: 0.04,
+        last: 0.01,
+        warmup_steps: 0,
+        steps: 0,
+    };
+    let exponential = WarmupExponential {
+        first: 0.5,
+        peak: 0.8,
+        warmup_steps: 0,
+        hold_steps: 0,
+        decay_steps: 0,
+        decay: 0.5,
+        last: 0.35,
+    };
+    let inverse = InverseSqrt {
+        width: 4,
+        warmup_steps: 0,
+    };
+    assert_eq!(cosine.learning_rate(0), 0.04);
+    assert_eq!(exponential.learning_rate(0), 0.8);
+    assert_eq!(inverse.learning_rate(0), 0.5);
+    for step in [1, 2, 1_000_000, usize::MAX] {
+        assert_eq!(cosine.learning_rate(step), 0.01);
+        assert!((0.35..0.8).contains(&exponential.learning_rate(step)));
+        assert!((0.0..0.5).contains(&inverse.learning_rate(step)));
+    }
+}
+
+#[test]
+fn label_smoothing_is_pytorch_s() {
+    for (case, loss) in [
+        ("smoothing", (Average::EveryPosition, 0.1)),
+        (
+            "smoothing_of_real_labels",
+            (Average::RealLabelsOfEachSequence, 0.3),
+        ),
+    ] {
+        check::<f64>(
+            case,
+            1e-11,
+            Sgd::default(),
+            Constant(0.1),
+            NO_CLIPPING,
+            loss,
+        );
+        check::<f32>(case, 1e-4, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
+    }
+}
+
+#[test]
+fn what_no_label_is_smoothed_by_is_refused() {
+    fn error<E: Real>(smoothing: f64) -> String
+    where
+        Cpu: Backend<E>,
+    {
+        let logits = logits(&start::<E>(), NoneTape);
+        let loss = try_smoothed_cross_entropy(logits, &labels(), Average::EveryPosition, smoothing);
+        loss.unwrap_err().to_string()
+    }
+    for (smoothing, text) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
+        let text = format!("cross-entropy: a label is smoothed by 0 to 1, but not by {text}");
+        assert_eq!(error::<f32>(smoothing), text);
+        assert_eq!(error::<f64>(smoothing), text);
+    }
+}
+
+/// A token that the model excludes costs nothing unless it is a label, or a part of one.
+#[test]
+fn an_impossible_token_counts_only_where_labels_are_smoothed() {
+    fn loss<E: Real>(smoothing: f64) -> f64
+    where
+        Cpu: Backend<E>,
+    {
+        let logits = [0.0, f64::NEG_INFINITY, 0.0].map(|x| E::from_f64(x).unwrap());
+        let logits: Tensor<(Const<1>, Const<1>, Const<3>), E, Cpu> =
+            Cpu::default().tensor(logits.to_vec());
+        let labels = TokenIds::from_ids(&[2], None, (Const, Const)).unwrap();
+        let loss = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, smoothing);
+        loss.array().to_f64().unwrap()
+    }
+    for loss in [loss::<f32>, loss::<f64>] {
+        assert!((loss(0.0) - 2f64.ln()).abs() < 1e-6);
+        assert_eq!(loss(0.1), f64::INFINITY);
+    }
 }

@@ -7,7 +7,9 @@ mod schedule;
 mod sgd;
 
 pub use adam::{Adam, AdamW};
-pub use loss::{cross_entropy, try_cross_entropy};
+pub use loss::{
+    cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
+};
 pub use optimizer::{Memory, Optimizer, Parameter, Slot, update};
-pub use schedule::{Schedule, WarmupCosine};
+pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
