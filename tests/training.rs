@@ -1,17 +1,18 @@
 //! Training against PyTorch and optax: 20 steps of each optimizer, schedule and loss on a small
 //! problem, which `tests/fixtures/training.py` describes.
 
-use dfdx::tensor::{Cpu, OwnedTape, Tensor};
+use dfdx::nn::ZeroGrads;
 use safetensors::SafeTensors;
 use std::{array::from_fn, fs, path::Path, sync::LazyLock};
 use typed_transformer::{
     module,
     nn::Linear,
-    ops::{Activation, Relu},
+    ops::{Activation, Relu, scale},
     prelude::*,
     train::{
         Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine,
-        WarmupExponential, smoothed_cross_entropy, try_smoothed_cross_entropy, update,
+        WarmupExponential, accumulating, smoothed_cross_entropy, try_smoothed_cross_entropy,
+        update,
     },
 };
 
@@ -362,4 +363,46 @@ fn an_impossible_token_counts_only_where_labels_are_smoothed() {
         assert!((loss(0.0) - 2f64.ln()).abs() < 1e-6);
         assert_eq!(loss(0.1), f64::INFINITY);
     }
+}
+
+/// The batch taken in four parts of one sequence each.
+#[test]
+fn accumulated_gradients_are_pytorch_s() {
+    fn check_parts<E: Real>(tolerance: f64)
+    where
+        Cpu: Backend<E>,
+    {
+        dims! { Part = 1; }
+        let device = Cpu::default();
+        let (mut model, mut sgd) = (start::<E>(), with(|it: &mut Sgd<_, _>| it.momentum = 0.9));
+        let input: Vec<E> = tensor::<(Batch, SeqLen, InDim), E>("input").as_vec();
+        let labels = labels();
+        let parts: Vec<_> = input
+            .chunks(SeqLen::SIZE * InDim::SIZE)
+            .zip(labels.as_slice().chunks(SeqLen::SIZE))
+            .collect();
+        for theirs in numbers("accumulation.loss") {
+            let mut sum = 0.0;
+            let mut gradients = model.alloc_grads();
+            for (input, labels) in &parts {
+                let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
+                let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
+                let tape = accumulating(&device, gradients).unwrap();
+                let hidden = model.hidden.forward(input.put_tape(tape));
+                let logits = model.logit.forward(Relu::try_apply(hidden).unwrap());
+                let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+                let share = scale(loss, 1.0 / parts.len() as f64);
+                sum += share.array().to_f64().unwrap();
+                gradients = share.backward();
+            }
+            assert!((sum - theirs).abs() < tolerance, "{sum} and {theirs}");
+            update(&mut model, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap();
+        }
+        let ours = model.hidden.weight.as_vec();
+        for (ours, theirs) in ours.iter().zip(numbers("accumulation.hidden.weight")) {
+            assert!((ours.to_f64().unwrap() - theirs).abs() < tolerance);
+        }
+    }
+    check_parts::<f64>(1e-11);
+    check_parts::<f32>(1e-4);
 }
