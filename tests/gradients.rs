@@ -232,6 +232,11 @@ fn cross_entropy() {
     let labels = TokenIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
     for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
         check(logits.clone(), |x| ops::cross_entropy(x, &labels, average));
+        for smoothing in [0.1, 1.0] {
+            check(logits.clone(), |x| {
+                ops::smoothed_cross_entropy(x, &labels, average, smoothing)
+            });
+        }
     }
 }
 

@@ -88,13 +88,14 @@ pub trait Backend<E: Real>: Device<E> {
         ops::try_layer_norm(input, weight, bias, epsilon)
     }
 
-    /// [`ops::try_cross_entropy`].
-    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    /// [`ops::try_smoothed_cross_entropy`].
+    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         labels: &TokenIds<B, S, V>,
         average: Average,
+        smoothing: f64,
     ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
-        ops::try_cross_entropy(logits, labels, average)
+        ops::try_smoothed_cross_entropy(logits, labels, average, smoothing)
     }
 }
 

@@ -44,7 +44,9 @@ pub use attention::{
     MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
 };
 pub use broadcast::{broadcast, try_broadcast};
-pub use cross_entropy::{Average, cross_entropy, try_cross_entropy};
+pub use cross_entropy::{
+    Average, cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
+};
 pub(crate) use cross_entropy::{check_labels, weights};
 pub use describe::Describe;
 pub use dropout::{dropout, try_dropout};
@@ -131,6 +133,12 @@ pub enum OpError {
     Rate {
         /// The rate.
         rate: f64,
+    },
+    /// A share of label smoothing is not one.
+    #[error("cross-entropy: a label is smoothed by 0 to 1, but not by {smoothing}")]
+    Smoothing {
+        /// The share.
+        smoothing: f64,
     },
     /// A model's output is not a number, so nothing can be said of it.
     #[error("{op}: no token has a logit that is a number above -inf")]

@@ -92,13 +92,15 @@ impl Backend<f32> for Cpu {
         layer_norm::layer_norm(input, weight, bias, epsilon).map_err(ops::failed("layer norm"))
     }
 
-    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
         average: Average,
+        smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
-        ops::check_labels(&logits, labels)?;
-        cross_entropy::cross_entropy(logits, labels, average).map_err(ops::failed("cross-entropy"))
+        ops::check_labels(&logits, labels, smoothing)?;
+        cross_entropy::cross_entropy(logits, labels, average, smoothing)
+            .map_err(ops::failed("cross-entropy"))
     }
 }
 
