@@ -102,9 +102,9 @@ pub mod prelude {
             Output, SelfAttention, Seq2Seq,
         },
         ops::{
-            Average, MaskedLogit, OpError, Real, add_positions, attention, attention_weights,
-            embed, layer_norm, learned_positions, merge_heads, multi_head_attention, residual,
-            sinusoidal_positions, split_heads,
+            AttentionScale, Average, MaskedLogit, OpError, Real, add_positions, attention,
+            attention_weights, embed, layer_norm, learned_positions, masked_mean, merge_heads,
+            multi_head_attention, residual, rms_norm, sinusoidal_positions, split_heads,
         },
         tokens::{Fin, TokenError, TokenIds},
         train::cross_entropy,

@@ -1,7 +1,7 @@
 use crate::{
     dims::{ConstDim, Even},
     mask::PaddingRule,
-    ops::{Activation, MaskedLogit},
+    ops::{Activation, AttentionScale, MaskedLogit},
 };
 
 /// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
@@ -54,6 +54,8 @@ pub trait Style: 'static {
     type Padding: PaddingRule;
     /// Whether the four projections of an attention have biases.
     const ATTENTION_BIAS: bool = false;
+    /// What the product of a query and a key is divided by.
+    const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
     /// What becomes of the logits of hidden keys.
     const MASKED_LOGIT: MaskedLogit = MaskedLogit::Lowest;
     /// By what a token's embedding is multiplied before positions are added to it.

@@ -56,6 +56,11 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> LayerNorm<EmbedDim, A,
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        D::try_layer_norm(input, &self.weight, &self.bias, A::Style::NORM_EPSILON)
+        D::try_layer_norm(
+            input,
+            &self.weight,
+            Some(&self.bias),
+            A::Style::NORM_EPSILON,
+        )
     }
 }

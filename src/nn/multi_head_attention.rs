@@ -92,6 +92,7 @@ impl<
             self.key_proj.try_forward(key)?,
             self.value_proj.try_forward(value)?,
             mask,
+            A::Style::ATTENTION_SCALE,
             A::Style::MASKED_LOGIT,
             A::ATTENTION_DROPOUT,
         )?;

@@ -28,14 +28,16 @@ mod embed;
 mod heads;
 mod layer_norm;
 mod linear;
+mod masked_mean;
 mod multi_head_attention;
 mod positions;
 mod residual;
+mod rms_norm;
 mod scale;
 
-pub use activation::{Activation, Gelu, Relu};
+pub use activation::{Activation, Gelu, GeluErf, Relu};
 pub use attention::{
-    MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
+    AttentionScale, MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
 };
 pub use cross_entropy::{Average, cross_entropy, try_cross_entropy};
 pub(crate) use cross_entropy::{check_labels, weights};
@@ -44,6 +46,7 @@ pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
+pub use masked_mean::{masked_mean, try_masked_mean};
 pub(crate) use multi_head_attention::check_attention;
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
 pub(crate) use positions::check_positions;
@@ -54,6 +57,7 @@ pub use positions::{
 };
 pub(crate) use residual::check_residual;
 pub use residual::{residual, try_residual};
+pub use rms_norm::{rms_norm, try_rms_norm};
 pub use scale::{scale, try_scale};
 
 use crate::dims::DimError;
