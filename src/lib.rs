@@ -97,9 +97,9 @@ pub mod prelude {
         models::typed_transformer::TypedTransformer,
         module,
         nn::{
-            Arch, CrossAttention, Decoder, DecoderLayer, Embedder, EmbeddingDecoder,
-            EmbeddingEncoder, Encoder, EncoderLayer, FeedForward, LM, LayerNorm, MHAttention,
-            Output, SelfAttention, Seq2Seq,
+            Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder,
+            EmbeddingEncoder, Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention,
+            Norm, OneStack, Output, SelfAttention, Seq2Seq,
         },
         ops::{
             AttentionScale, Average, MaskedLogit, OpError, Real, add_positions, attention,

@@ -260,6 +260,22 @@ fn multi_head_attention() {
 }
 
 #[test]
+fn sum_of_values() {
+    let query = random::<(Batch, QLen, Product<NumHeads, QKDim>)>(1);
+    let key = random::<(Batch, KLen, Product<NumHeads, QKDim>)>(2);
+    let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
+    let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
+    let (scale, masked) = (AttentionScale::EmbedDim, MaskedLogit::Lowest);
+    let sum = |q, k, v| weigh(ops::sum_of_values(q, k, v, &mask, scale, masked));
+    check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
+    // Neither query nor key matters.
+    let gradients = sum(query.leaky_trace(), key.retaped(), value.retaped()).backward();
+    for gradient in [gradients.get(&query).as_vec(), gradients.get(&key).as_vec()] {
+        assert!(gradient.iter().all(|g| g.abs() < 1e-12));
+    }
+}
+
+#[test]
 fn cross_entropy() {
     let logits = random::<(Batch, QLen, VocabSize)>(1);
     let pad = Some(Fin::literal::<12>());

@@ -34,6 +34,7 @@ mod positions;
 mod residual;
 mod rms_norm;
 mod scale;
+mod sum_of_values;
 
 pub use activation::{Activation, Gelu, GeluErf, Relu};
 pub use attention::{
@@ -59,6 +60,7 @@ pub(crate) use residual::check_residual;
 pub use residual::{residual, try_residual};
 pub use rms_norm::{rms_norm, try_rms_norm};
 pub use scale::{scale, try_scale};
+pub use sum_of_values::{sum_of_values, try_sum_of_values};
 
 use crate::dims::DimError;
 use dfdx::dtypes::Dtype;
