@@ -83,6 +83,7 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,

@@ -68,6 +68,7 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T:
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn smoothed_cross_entropy<
     B: Dim,
     S: Dim,
