@@ -41,7 +41,7 @@ pub use cross_entropy::{
     Average, cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
 };
 pub(crate) use cross_entropy::{check_labels, weights};
-pub use dropout::{dropout, try_dropout};
+pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
