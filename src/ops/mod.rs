@@ -101,6 +101,12 @@ pub enum OpError {
         /// The operation.
         op: &'static str,
     },
+    /// The gradients of a model are not finite, so it cannot be updated by them.
+    #[error("update: the norm of the gradients is {norm}")]
+    Gradient {
+        /// Their norm.
+        norm: f64,
+    },
     /// The device failed, for lack of memory say.
     #[error("{op}: {message}")]
     Device {
