@@ -50,17 +50,18 @@
 //! | [`backend`] | where a device replaces a definition by something faster |
 //! | [`nn`] | the modules of the post, and [`module!`], which declares one |
 //! | [`models`] | whole systems, one file for each post |
-//! | [`train`] | losses, learning-rate schedules, clipping, optimizers |
-//! | [`generate`] | decoding |
 //! | [`io`] | weights in files |
+//! | [`train`] | losses, schedules, optimizers, and trainings that stop and go on |
+//! | [`generate`] | decoding |
 //! | [`pictures`] | what a model is and learns, drawn |
 //!
 //! # Errors
 //!
 //! What types can rule out does not compile. What only a run can show is an error value that names
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every operation and `forward` has a `try_`
-//! form that returns it, and a plain form that panics with its text.
+//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`], [`train::TrainError`],
+//! [`train::ResumeError`]. Every operation and `forward` has a `try_` form that returns it, and a plain
+//! form that panics with its text.
 //!
 //! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
 

@@ -1,4 +1,4 @@
-use super::Stored;
+use super::{Stored, elements_of, first_not_finite};
 use crate::dims::name;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -110,42 +110,112 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    let format = |message: String| LoadError::Format {
-        path: path.to_path_buf(),
-        message,
-    };
-    let bytes = fs::read(path).map_err(|source| LoadError::Read {
+    let bytes = read(path)?;
+    let file = parse(path, &bytes)?;
+    let mut known = BTreeSet::new();
+    let model = build(path, &file, "", device, &mut known)?;
+    refuse_others(&file, &known)?;
+    Ok(model)
+}
+
+/// A file's bytes.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    fs::read(path).map_err(|source| LoadError::Read {
         path: path.to_path_buf(),
         source,
-    })?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|error| format(error.to_string()))?;
+    })
+}
+
+/// The tensors in a file's bytes.
+pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>, LoadError> {
+    SafeTensors::deserialize(bytes).map_err(|error| LoadError::Format {
+        path: path.to_path_buf(),
+        message: error.to_string(),
+    })
+}
+
+/// Builds a model from the tensors below `prefix`, and adds their paths to the known ones.
+pub(crate) fn build<Model, E, D>(
+    path: &Path,
+    file: &SafeTensors,
+    prefix: &str,
+    device: &D,
+    known: &mut BTreeSet<String>,
+) -> Result<Model, LoadError>
+where
+    Model: TensorCollection<E, D, To<E, D> = Model>,
+    E: Stored,
+    D: Device<E>,
+{
     let mut build = Build {
-        file: &file,
+        file,
         device,
-        built: BTreeSet::new(),
+        known,
     };
     let model = Model::iter_tensors(&mut RecursiveWalker {
-        m: String::new(),
+        m: prefix.to_string(),
         f: &mut build,
     })?;
-    let left = file
-        .names()
-        .into_iter()
-        .filter(|tensor| !build.built.contains(*tensor))
-        .min();
-    if let Some(tensor) = left {
-        return Err(LoadError::Unexpected {
+    model.ok_or_else(|| LoadError::Format {
+        path: path.to_path_buf(),
+        message: format!("{} has no parameters", name::<Model>()),
+    })
+}
+
+/// The first tensor, by its path, that nobody has asked for is an error.
+pub(crate) fn refuse_others(file: &SafeTensors, known: &BTreeSet<String>) -> Result<(), LoadError> {
+    let names = file.names().into_iter();
+    match names.filter(|tensor| !known.contains(*tensor)).min() {
+        None => Ok(()),
+        Some(tensor) => Err(LoadError::Unexpected {
             tensor: tensor.to_string(),
+        }),
+    }
+}
+
+/// The elements of one tensor, if it is there, of these dimensions and finite.
+pub(crate) fn elements<E: Stored>(
+    file: &SafeTensors,
+    tensor: &str,
+    shape: impl Shape,
+) -> Result<Vec<E>, LoadError> {
+    let tensor = tensor.to_string();
+    let Ok(view) = file.tensor(&tensor) else {
+        return Err(LoadError::Missing {
+            tensor,
+            expected: format!("{shape:?}"),
+        });
+    };
+    if view.dtype() != E::DTYPE {
+        return Err(LoadError::Dtype {
+            tensor,
+            expected: E::DTYPE,
+            found: view.dtype(),
         });
     }
-    model.ok_or_else(|| format(format!("{} has no parameters", name::<Model>())))
+    if view.shape() != shape.concrete().as_ref() {
+        return Err(LoadError::Shape {
+            tensor,
+            expected: format!("{shape:?}"),
+            found: view.shape().to_vec(),
+        });
+    }
+    let elements = elements_of(view.data());
+    match first_not_finite(&elements) {
+        None => Ok(elements),
+        Some((index, value)) => Err(LoadError::NotFinite {
+            tensor,
+            index,
+            value,
+        }),
+    }
 }
 
 /// Builds each parameter from the tensor of its path.
 struct Build<'a, D> {
     file: &'a SafeTensors<'a>,
     device: &'a D,
-    built: BTreeSet<String>,
+    known: &'a mut BTreeSet<String>,
 }
 
 impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Build<'_, D> {
@@ -159,47 +229,15 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Build<'_, D> {
         options: TensorOptions<S, E, D>,
         tensor: String,
     ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
-        let shape = options.shape;
-        let Ok(view) = self.file.tensor(&tensor) else {
-            return Err(LoadError::Missing {
-                tensor,
-                expected: format!("{shape:?}"),
-            });
-        };
-        if view.dtype() != E::DTYPE {
-            return Err(LoadError::Dtype {
-                tensor,
-                expected: E::DTYPE,
-                found: view.dtype(),
-            });
-        }
-        if view.shape() != shape.concrete().as_ref() {
-            return Err(LoadError::Shape {
-                tensor,
-                expected: format!("{shape:?}"),
-                found: view.shape().to_vec(),
-            });
-        }
-        let elements: Vec<E> = view
-            .data()
-            .chunks_exact(size_of::<E>())
-            .filter_map(E::read)
-            .collect();
-        if let Some(index) = elements.iter().position(|element| !element.is_finite()) {
-            return Err(LoadError::NotFinite {
-                tensor,
-                index,
-                value: elements[index].to_f64().unwrap_or(f64::NAN),
-            });
-        }
+        let elements = elements(self.file, &tensor, options.shape)?;
         let parameter = self
             .device
-            .try_tensor_from_vec(elements, shape)
+            .try_tensor_from_vec(elements, options.shape)
             .map_err(|error| LoadError::Device {
                 tensor: tensor.clone(),
                 message: error.to_string(),
             })?;
-        self.built.insert(tensor);
+        self.known.insert(tensor);
         Ok(Some(parameter))
     }
 }

@@ -7,6 +7,8 @@ mod load;
 mod save;
 
 pub use load::{LoadError, load};
+pub(crate) use load::{build, elements, parse, read, refuse_others};
+pub(crate) use save::{FileTensor, clear_partial, collect, write};
 pub use save::{SaveError, ensure_writable, save};
 
 use crate::ops::Real;
@@ -37,3 +39,15 @@ macro_rules! stored {
 }
 stored!(f32, Dtype::F32);
 stored!(f64, Dtype::F64);
+
+/// The elements of which these are the bytes.
+pub(crate) fn elements_of<E: Stored>(bytes: &[u8]) -> Vec<E> {
+    let elements = bytes.chunks_exact(size_of::<E>());
+    elements.filter_map(E::read).collect()
+}
+
+/// The first NaN or infinity, and its position.
+pub(crate) fn first_not_finite<E: Stored>(elements: &[E]) -> Option<(usize, f64)> {
+    let index = elements.iter().position(|element| !element.is_finite())?;
+    Some((index, elements[index].to_f64().unwrap_or(f64::NAN)))
+}

@@ -52,7 +52,7 @@ pub use cross_entropy::{
 };
 pub(crate) use cross_entropy::{check_labels, weights};
 pub use describe::Describe;
-pub use dropout::{dropout, try_dropout};
+pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -151,6 +151,12 @@ pub enum OpError {
     NotANumber {
         /// The operation.
         op: &'static str,
+    },
+    /// The gradients of a model are not finite, so it cannot be updated by them.
+    #[error("update: the norm of the gradients is {norm}")]
+    Gradient {
+        /// Their norm.
+        norm: f64,
     },
     /// The device failed, for lack of memory say.
     #[error("{op}: {message}")]

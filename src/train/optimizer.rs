@@ -47,7 +47,7 @@ pub struct Parameter<E> {
     pub sizes: Vec<usize>,
     /// Its elements, row by row.
     pub values: Vec<E>,
-    /// What the loss changes by when each of them grows by one.
+    /// The slope of the loss in each of them.
     pub gradient: Vec<E>,
 }
 
@@ -169,6 +169,7 @@ impl<Model, E, Slots: ?Sized> fmt::Debug for Memory<Model, E, Slots> {
 /// The global norm is `√(Σ g²)` over every parameter of the model.
 ///
 /// # Errors
+/// [`OpError::Gradient`] if the norm is a NaN or infinite, which leaves the model as it was;
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
@@ -211,6 +212,9 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     let gradients = parameters.iter().flat_map(|p| &p.gradient);
     let squares = gradients.map(|g| g.to_f64().map_or(f64::NAN, |g| g * g));
     let norm = squares.sum::<f64>().sqrt();
+    if !norm.is_finite() {
+        return Err(OpError::Gradient { norm });
+    }
     if norm > max_norm {
         let factor = real::<E>(max_norm / norm);
         let gradients = parameters.iter_mut().flat_map(|p| &mut p.gradient);

@@ -1,5 +1,8 @@
-/// How the learning rate changes from step to step.
-pub trait Schedule {
+use std::fmt::Debug;
+
+/// How the learning rate changes from step to step. Two that are written the same by `Debug` are the
+/// same.
+pub trait Schedule: Debug {
     /// The learning rate of a step, the first being 0.
     fn learning_rate(&self, step: usize) -> f64;
 }
