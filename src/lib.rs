@@ -55,6 +55,7 @@
 //! | [`train`] | losses, learning-rate schedules, clipping, optimizers |
 //! | [`generate`] | decoding |
 //! | [`io`] | weights in files |
+//! | [`pictures`] | what a model is and learns, drawn |
 //!
 //! # Errors
 //!
@@ -62,20 +63,22 @@
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every operation and `forward` has a `try_`
 //! form that returns it, and a plain form that panics with its text.
+//!
+//! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
 
 pub mod backend;
 pub mod dims;
 pub mod generate;
+pub mod guide;
 pub mod io;
 pub mod mask;
 pub mod models;
 pub mod nn;
 pub mod ops;
+#[cfg(feature = "pictures")]
+pub mod pictures;
 pub mod tokens;
 pub mod train;
-
-#[doc = include_str!("guide.md")]
-pub mod guide {}
 
 /// What a model file needs, and nothing that clashes with dfdx's own prelude.
 ///

@@ -49,7 +49,7 @@ struct Block {
 
 /// The blocks of the guide.
 fn blocks() -> Vec<Block> {
-    let guide = read("src/guide.md");
+    let guide = read("docs/guide.md");
     let parts: Vec<&str> = guide.split("```").collect();
     assert!(parts.len() % 2 == 1, "a block has no end");
     let block = |part: &&str| {
