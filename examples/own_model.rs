@@ -78,7 +78,7 @@ impl<Narrow: LessThan<Wide>, Wide: ConstDim> NarrowerThan<Wide> for Narrow {}
 /// The dimension counts the letters of words.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not count letters",
-    label = "letters should stand along `{Self}`",
+    label = "`{Self}` stands where letters should",
     note = "a dimension counts letters if it says so: `impl CountsLetters for {Self} {{}}`"
 )]
 trait CountsLetters: Dim {}
@@ -249,7 +249,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::temp_dir().join("own_model.safetensors");
     io::save(&model, &path)?;
     let loaded: Model = io::load(&path, &device)?;
-    assert_eq!(answer(&loaded, &words)?.as_slice(), answers.as_slice());
+    assert_eq!(answer(&loaded, &words)?, answers);
     assert!(may_follow(&loaded, "typed", "dim")?);
     assert!(!may_follow(&loaded, "dim", "typed")?);
     Ok(())

@@ -5,7 +5,7 @@ dims! { WordLen; Batch; EmbedDim = 16; }
 
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not count letters",
-    label = "letters should stand along `{Self}`",
+    label = "`{Self}` stands where letters should",
     note = "a dimension counts letters if it says so: `impl CountsLetters for {Self} {{}}`"
 )]
 trait CountsLetters: Dim {}
