@@ -73,7 +73,7 @@ fn kernels(criterion: &mut Criterion) {
     both!(
         criterion,
         "layer_norm",
-        try_layer_norm(x.leaky_trace(), &weight, &bias, 1e-5)
+        try_layer_norm(x.leaky_trace(), &weight, Some(&bias), 1e-5)
     );
 
     let q: Tensor<(Batch, SeqLen, Heads), f32, Cpu> = random(&device);
@@ -87,6 +87,7 @@ fn kernels(criterion: &mut Criterion) {
             q.retaped(),
             q.retaped(),
             &mask,
+            AttentionScale::HeadDim,
             masked,
             0.0
         )

@@ -3,7 +3,7 @@
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    ops::{self, Activation, Gelu, Relu},
+    ops::{self, Activation, Gelu, GeluErf, Relu},
     prelude::*,
 };
 
@@ -151,14 +151,15 @@ fn residual_and_scale() {
 fn activations() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     check(input.clone(), |x| weigh(Relu::try_apply(x).unwrap()));
-    check(input, |x| weigh(Gelu::try_apply(x).unwrap()));
+    check(input.clone(), |x| weigh(Gelu::try_apply(x).unwrap()));
+    check(input, |x| weigh(GeluErf::try_apply(x).unwrap()));
 }
 
 #[test]
 fn layer_norm() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let (weight, bias) = (random::<(EmbedDim,)>(2), random::<(EmbedDim,)>(3));
-    let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weigh(ops::layer_norm(x, w, b, 1e-5));
+    let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weigh(ops::layer_norm(x, w, Some(b), 1e-5));
     check(input.clone(), |x| value(x, &weight, &bias));
     let gradients = value(input.leaky_trace(), &weight, &bias).backward();
     parameter(&weight, &gradients, |w| {
@@ -166,6 +167,34 @@ fn layer_norm() {
     });
     parameter(&bias, &gradients, |b| {
         value(input.leaky_trace(), &weight, b).array()
+    });
+}
+
+#[test]
+fn layer_norm_without_bias_and_rms_norm() {
+    let input = random::<(Batch, QLen, EmbedDim)>(1);
+    let weight = random::<(EmbedDim,)>(2);
+    let norms: [fn(Taped<(Batch, QLen, EmbedDim)>, &F64<(EmbedDim,)>) -> Taped<_>; 2] = [
+        |x, w| ops::layer_norm(x, w, None, 1e-5),
+        |x, w| ops::rms_norm(x, w, 1e-5),
+    ];
+    for norm in norms {
+        check(input.clone(), |x| weigh(norm(x, &weight)));
+        let gradients = weigh(norm(input.leaky_trace(), &weight)).backward();
+        parameter(&weight, &gradients, |w| {
+            weigh(norm(input.leaky_trace(), w)).array()
+        });
+    }
+}
+
+#[test]
+fn masked_mean() {
+    // A row with padding, and one of padding alone.
+    let ids = [0, 12, 3, 12, 12, 12, 12, 12];
+    let ids = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<12>()), (Batch, QLen));
+    let padding = ids.unwrap().padding_mask();
+    check(random::<(Batch, QLen, EmbedDim)>(1), |x| {
+        weigh(ops::masked_mean(x, &padding))
     });
 }
 
@@ -192,13 +221,17 @@ fn attention_under_every_mask() {
         AttentionMask::from_fn(shape, |b, q, k| (b, q) != (0, 1) && (b + q + k) % 3 != 0),
     ];
     for mask in masks {
-        for masked in [MaskedLogit::Lowest, MaskedLogit::Minus(10.0)] {
-            let attend = |q, k, v| weigh(ops::attention(q, k, v, &mask, masked, 0.0));
+        for (scale, masked) in [
+            (AttentionScale::HeadDim, MaskedLogit::Lowest),
+            (AttentionScale::EmbedDim, MaskedLogit::Minus(10.0)),
+        ] {
+            let attend = |q, k, v| weigh(ops::attention(q, k, v, &mask, scale, masked, 0.0));
             check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
             check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
             check(value.clone(), |v| attend(query.retaped(), key.retaped(), v));
             check(query.clone(), |q| {
-                weigh(ops::attention_weights(q, key.retaped(), &mask, masked))
+                let key = key.retaped();
+                weigh(ops::attention_weights(q, key, &mask, scale, masked))
             });
         }
     }
@@ -216,6 +249,7 @@ fn multi_head_attention() {
             k,
             v,
             &mask,
+            AttentionScale::HeadDim,
             MaskedLogit::Lowest,
             0.0,
         ))
@@ -226,12 +260,33 @@ fn multi_head_attention() {
 }
 
 #[test]
+fn sum_of_values() {
+    let query = random::<(Batch, QLen, Product<NumHeads, QKDim>)>(1);
+    let key = random::<(Batch, KLen, Product<NumHeads, QKDim>)>(2);
+    let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
+    let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
+    let (scale, masked) = (AttentionScale::EmbedDim, MaskedLogit::Lowest);
+    let sum = |q, k, v| weigh(ops::sum_of_values(q, k, v, &mask, scale, masked));
+    check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
+    // Neither query nor key matters.
+    let gradients = sum(query.leaky_trace(), key.retaped(), value.retaped()).backward();
+    for gradient in [gradients.get(&query).as_vec(), gradients.get(&key).as_vec()] {
+        assert!(gradient.iter().all(|g| g.abs() < 1e-12));
+    }
+}
+
+#[test]
 fn cross_entropy() {
     let logits = random::<(Batch, QLen, VocabSize)>(1);
     let pad = Some(Fin::literal::<12>());
     let labels = TokenIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
     for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
         check(logits.clone(), |x| ops::cross_entropy(x, &labels, average));
+        for smoothing in [0.1, 1.0] {
+            check(logits.clone(), |x| {
+                ops::smoothed_cross_entropy(x, &labels, average, smoothing)
+            });
+        }
     }
 }
 

@@ -119,7 +119,7 @@ fn linear_agrees() {
     linear::<64, 128>();
 }
 
-fn layer_norm<const WIDTH: usize>() {
+fn norms<const WIDTH: usize>() {
     let mut rng = StdRng::seed_from_u64(2);
     for (batch, len, _) in CALLS {
         let input = both(&mut rng, (batch, len, Const::<WIDTH>), 3.0);
@@ -129,26 +129,36 @@ fn layer_norm<const WIDTH: usize>() {
             Cpu::try_layer_norm(
                 input.single.leaky_trace(),
                 &weight.single,
-                &bias.single,
+                Some(&bias.single),
                 1e-2
             ),
             ops::try_layer_norm(
                 input.double.leaky_trace(),
                 &weight.double,
-                &bias.double,
+                Some(&bias.double),
                 1e-2
             ),
             [input, weight, bias]
+        );
+        compare!(
+            Cpu::try_layer_norm(input.single.leaky_trace(), &weight.single, None, 1e-2),
+            ops::try_layer_norm(input.double.leaky_trace(), &weight.double, None, 1e-2),
+            [input, weight]
+        );
+        compare!(
+            Cpu::try_rms_norm(input.single.leaky_trace(), &weight.single, 1e-2),
+            ops::try_rms_norm(input.double.leaky_trace(), &weight.double, 1e-2),
+            [input, weight]
         );
     }
 }
 
 #[test]
-fn layer_norm_agrees() {
-    layer_norm::<1>();
-    layer_norm::<7>();
-    layer_norm::<16>();
-    layer_norm::<129>();
+fn norms_agree() {
+    norms::<1>();
+    norms::<7>();
+    norms::<16>();
+    norms::<129>();
 }
 
 fn embed_and_positions<const WIDTH: usize>() {
@@ -201,11 +211,14 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
         let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
         for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
-            compare!(
-                Cpu::try_cross_entropy(logits.single.leaky_trace(), &labels, average),
-                ops::try_cross_entropy(logits.double.leaky_trace(), &labels, average),
-                [logits]
-            );
+            for smoothing in [0.0, 0.1, 1.0] {
+                let (single, double) = (logits.single.leaky_trace(), logits.double.leaky_trace());
+                compare!(
+                    Cpu::try_smoothed_cross_entropy(single, &labels, average, smoothing),
+                    ops::try_smoothed_cross_entropy(double, &labels, average, smoothing),
+                    [logits]
+                );
+            }
         }
     }
 }
@@ -240,13 +253,18 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
             AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
         ];
         for mask in masks {
-            for masked in [MaskedLogit::Lowest, MaskedLogit::Minus(50.0)] {
+            for (scale, masked) in [
+                (AttentionScale::HeadDim, MaskedLogit::Lowest),
+                (AttentionScale::EmbedDim, MaskedLogit::Lowest),
+                (AttentionScale::HeadDim, MaskedLogit::Minus(50.0)),
+            ] {
                 compare!(
                     Cpu::try_multi_head_attention(
                         query.single.leaky_trace(),
                         key.single.retaped(),
                         value.single.retaped(),
                         &mask,
+                        scale,
                         masked,
                         0.0,
                     ),
@@ -255,6 +273,7 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
                         key.double.retaped(),
                         value.double.retaped(),
                         &mask,
+                        scale,
                         masked,
                         0.0,
                     ),
@@ -294,6 +313,7 @@ fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
             x.single.retaped(),
             x.single.retaped(),
             &mask,
+            AttentionScale::HeadDim,
             masked,
             0.0,
         ),
@@ -302,6 +322,7 @@ fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
             x.double.retaped(),
             x.double.retaped(),
             &mask,
+            AttentionScale::HeadDim,
             masked,
             0.0,
         ),
@@ -378,10 +399,17 @@ fn the_same_from_run_to_run() {
         )
         .single;
         let mask = AttentionMask::none((64, 33, 33));
-        let (k, v) = (x.retaped(), x.retaped());
-        let y: Taped<_, f32> =
-            Cpu::try_multi_head_attention(x.leaky_trace(), k, v, &mask, MaskedLogit::Lowest, 0.0)
-                .unwrap();
+        let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
+        let y: Taped<_, f32> = Cpu::try_multi_head_attention(
+            x.leaky_trace(),
+            k,
+            v,
+            &mask,
+            scale,
+            MaskedLogit::Lowest,
+            0.0,
+        )
+        .unwrap();
         gradients!(y, f32).get(&x).as_vec()
     };
     assert_eq!(run(), run());

@@ -14,7 +14,10 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
 use typed_transformer::{
     io::{self, Stored},
-    models::another_annotated::Annotated,
+    models::{
+        another_annotated::Annotated, learning_the_transformer::Learning,
+        transformer_from_scratch::AsPublished,
+    },
     prelude::*,
 };
 
@@ -373,6 +376,187 @@ mod annotated_flax_fixture {
         let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         compare_gradients(&model, &loss.backward(), fixture.under("grads.", from_flax));
+    }
+
+    #[test]
+    fn by_the_kernels() {
+        compare::<f32>();
+    }
+
+    #[test]
+    fn by_the_definitions() {
+        compare::<f64>();
+    }
+}
+
+mod from_scratch_torch_fixture {
+    use super::*;
+
+    dims! {
+        SrcVocab = 11; TgtVocab = 7; MaxLen = 8; EmbedDim = 4; NumHeads = 2; NumLayers = 2;
+        SrcLen = 5; TgtLen = 4; Batch;
+    }
+
+    struct Model;
+    impl Arch for Model {
+        type NumHeads = NumHeads;
+        type QKDim = Quotient<EmbedDim, NumHeads>;
+        type VODim = Quotient<EmbedDim, NumHeads>;
+        type HiddenDim = Product<Const<4>, EmbedDim>;
+        type Style = AsPublished;
+    }
+    impl Seq2Seq for Model {
+        type SrcVocab = SrcVocab;
+        type TgtVocab = TgtVocab;
+        type MaxSrcLen = MaxLen;
+        type MaxTgtLen = MaxLen;
+        type EmbedDim = EmbedDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = NumLayers;
+    }
+
+    fn from_torch(path: &str) -> (String, bool) {
+        let mut path = path.to_string();
+        for (theirs, ours) in [
+            ("encoder.encoder_layers", "encoder.encoder.layers"),
+            ("decoder.decoder_layer", "decoder.decoder.layers"),
+            ("coder.embed.", "coder.embedder.token_embedder."),
+            ("decoder.fc", "logit"),
+            (".attention", ".self_attention.attention"),
+            (".layer_norm1", ".self_attention.norm"),
+            (".layer_norm2", ".feed_forward.norm"),
+            (".layer_norm", ".self_attention.norm"),
+            // What the decoder's inner encoder block attends to is the source.
+            ("encoder_block.self_attention", "cross_attention"),
+            ("encoder_block.", ""),
+            (".queries", ".query_proj"),
+            (".keys", ".key_proj"),
+            (".values", ".value_proj"),
+            (".fc", ".output_proj"),
+            ("feed_forward.0", "feed_forward.hidden"),
+            ("feed_forward.2", "feed_forward.output"),
+        ] {
+            path = path.replace(theirs, ours);
+        }
+        (path, false)
+    }
+
+    fn compare<E: Stored>()
+    where
+        Cpu: Backend<E>,
+    {
+        let fixture = Fixture::read("from_scratch_torch");
+        let model: LM<Model, E, Cpu> = fixture.model("torch", from_torch);
+        let batch = Batch::new(3);
+        let (source, inputs, labels) = (
+            fixture.ids("input.source_ids"),
+            fixture.ids("input.target_in_ids"),
+            fixture.ids("input.target_ids"),
+        );
+        let pad = Some(Fin::literal::<10>());
+        let source = TokenIds::from_ids(&source, pad, (batch, SrcLen)).unwrap();
+        let inputs = TokenIds::from_ids(&inputs, None, (batch, TgtLen)).unwrap();
+        let labels = TokenIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
+
+        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let theirs = |key: &str| &fixture.0[key].1;
+        assert_close(
+            "encoder",
+            &as_f64(&output.encoder_output),
+            theirs("output.encoder"),
+            1e-5,
+        );
+        assert_close(
+            "logit",
+            &as_f64(&output.logit_output),
+            theirs("output.logit"),
+            1e-5,
+        );
+        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
+        let expected = fixture.under("grads.", from_torch);
+        compare_gradients(&model, &loss.backward(), expected);
+    }
+
+    #[test]
+    fn by_the_kernels() {
+        compare::<f32>();
+    }
+
+    #[test]
+    fn by_the_definitions() {
+        compare::<f64>();
+    }
+}
+
+mod learning_equinox_fixture {
+    use super::*;
+
+    dims! {
+        VocabSize = 7; MaxSeqLen = 5; EmbedDim = 4; NumHeads = 2; Width = 6; NumLayers = 1;
+        SeqLen = 5; Batch;
+    }
+
+    struct Model;
+    impl Arch for Model {
+        type NumHeads = NumHeads;
+        type QKDim = Quotient<EmbedDim, NumHeads>;
+        type VODim = Quotient<EmbedDim, NumHeads>;
+        type HiddenDim = Width;
+        type Style = Learning;
+        const EXTRA_HIDDEN_LAYERS: usize = 1;
+    }
+    impl OneStack for Model {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumLayers = NumLayers;
+    }
+
+    fn from_equinox(path: &str) -> (String, bool) {
+        let block = "decoder.layers.0";
+        let path = match path.split_once(".weight").unwrap_or((path, "")).0 {
+            "input_embedding" => "embedder.token_embedder.weight".to_string(),
+            "output" => "logit.weight".to_string(),
+            "rms_norm" => format!("{block}.norm.weight"),
+            "attention_output" => format!("{block}.self_attention.attention.output_proj.weight"),
+            name @ ("query" | "key" | "value") => {
+                format!("{block}.self_attention.attention.{name}_proj.weight")
+            }
+            _ => path
+                .replace(
+                    "feedforward.layers.0",
+                    &format!("{block}.feed_forward.hidden"),
+                )
+                .replace(
+                    "feedforward.layers.1",
+                    &format!("{block}.feed_forward.inner.0"),
+                )
+                .replace(
+                    "feedforward.layers.2",
+                    &format!("{block}.feed_forward.output"),
+                ),
+        };
+        (path, false)
+    }
+
+    fn compare<E: Stored>()
+    where
+        Cpu: Backend<E>,
+    {
+        let fixture = Fixture::read("learning_equinox");
+        let model: DecoderOnly<Model, E, Cpu> = fixture.model("equinox", from_equinox);
+        let shape = (Batch::new(3), SeqLen);
+        let ids = TokenIds::from_ids(&fixture.ids("input.ids"), None, shape).unwrap();
+        let labels = TokenIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();
+
+        let logits = model.forward(&ids, OwnedTape::default());
+        let theirs = |key: &str| &fixture.0[key].1;
+        assert_close("logit", &as_f64(&logits), theirs("output.logit"), 1e-5);
+        let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+        assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
+        let expected = fixture.under("grads.", from_equinox);
+        compare_gradients(&model, &loss.backward(), expected);
     }
 
     #[test]

@@ -206,7 +206,7 @@ fn one_seed_makes_one_model() {
     let weights = |seed| {
         let model = LM::<Typed, f32, Cpu>::build(&Cpu::seed_from_u64(seed));
         (
-            model.logit.weight.as_vec(),
+            model.logit.weight.unwrap().as_vec(),
             model.encoder.embedder.token_embedder.weight.as_vec(),
         )
     };
@@ -404,7 +404,7 @@ fn greedy_may_start_with_the_token_that_it_ends_with() {
 #[test]
 fn greedy_does_not_decode_from_nan() {
     let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
-    model.logit.bias = Cpu::default().tensor(vec![f32::NAN; 13]);
+    model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
     let len = TgtLen::new(3).unwrap();
     let error = try_greedy(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len).unwrap_err();
     assert_eq!(

@@ -9,7 +9,7 @@ mod cpu;
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{self, Average, MaskedLogit, OpError, Real},
+    ops::{self, AttentionScale, Average, MaskedLogit, OpError, Real},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -72,29 +72,40 @@ pub trait Backend<E: Real>: Device<E> {
         key: Tensor<(B, K, Product<H, QKDim>), E, Self, T>,
         value: Tensor<(B, K, Product<H, VODim>), E, Self, T>,
         mask: &AttentionMask<B, Q, K>,
+        scale: AttentionScale,
         masked: MaskedLogit,
         dropout: f64,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, Self, T>, OpError> {
-        ops::try_multi_head_attention(query, key, value, mask, masked, dropout)
+        ops::try_multi_head_attention(query, key, value, mask, scale, masked, dropout)
     }
 
     /// [`ops::try_layer_norm`].
     fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         weight: &Tensor<(M,), E, Self>,
-        bias: &Tensor<(M,), E, Self>,
+        bias: Option<&Tensor<(M,), E, Self>>,
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
         ops::try_layer_norm(input, weight, bias, epsilon)
     }
 
-    /// [`ops::try_cross_entropy`].
-    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    /// [`ops::try_rms_norm`].
+    fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+        input: Tensor<(B, S, M), E, Self, T>,
+        weight: &Tensor<(M,), E, Self>,
+        epsilon: f64,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        ops::try_rms_norm(input, weight, epsilon)
+    }
+
+    /// [`ops::try_smoothed_cross_entropy`].
+    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         labels: &TokenIds<B, S, V>,
         average: Average,
+        smoothing: f64,
     ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
-        ops::try_cross_entropy(logits, labels, average)
+        ops::try_smoothed_cross_entropy(logits, labels, average, smoothing)
     }
 }
 

@@ -107,7 +107,7 @@ pub fn try_greedy<
             encoded.clone(),
             &source_padding,
         )?;
-        let logits = model.logit.try_forward(decoded)?.as_vec();
+        let logits = model.try_logits(decoded)?.as_vec();
         for (row, ended) in ended.iter_mut().enumerate().filter(|(_, ended)| !**ended) {
             let first = (row * len.size() + position) * M::TgtVocab::SIZE;
             let token = Sampler::greedy().choose(&logits[first..][..M::TgtVocab::SIZE])?;

@@ -1,9 +1,20 @@
-//! *Another annotated transformer*: the encoder-decoder that its author trains to do rot13.
+//! *Another annotated transformer*: three flavours, one of which its author trains to do rot13.
 //!
-//! Its layers are those of [`nn`](crate::nn) in the style [`Annotated`]: the post's `MultiHeadAttention`
-//! is [`MHAttention`](crate::nn::MHAttention), its `AddAndNorm` the `norm` of each sublayer, its
-//! `FeedForward` [`FeedForward`](crate::nn::FeedForward), its `EncoderDecoderTransformer`
-//! [`LM`](crate::nn::LM). `examples/train_rot13` is its last section.
+//! | section of the post | here |
+//! | --- | --- |
+//! | Tokenization | [`TokenIds::padded`](crate::tokens::TokenIds::padded), `examples/train_rot13` |
+//! | Embedding | [`Embedder`](crate::nn::Embedder) |
+//! | Positional encoding: `sin_pos_enc` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions) |
+//! | Scaled dot product attention, masked softmax | [`attention`](crate::ops::attention), [`MaskedLogit::Minus`] |
+//! | `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention) |
+//! | `FeedForward`, `AddAndNorm` | [`FeedForward`](crate::nn::FeedForward), and [`Norm`](crate::nn::Norm) in each sublayer |
+//! | `EncoderLayer`, `Encoder` | [`EncoderLayer`](crate::nn::EncoderLayer), [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder) |
+//! | Causal masking | [`CausalMask`](crate::mask::CausalMask) |
+//! | `DecoderLayer`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) |
+//! | Encoder-only | [`EncoderOnly`](crate::nn::EncoderOnly), its features of a whole sequence [`pooled`](crate::nn::EmbeddingEncoder::pooled) |
+//! | Decoder-only | [`DecoderOnly`](crate::nn::DecoderOnly) |
+//! | Encoder-decoder: `EncoderDecoderTransformer` | [`LM`](crate::nn::LM) |
+//! | Rot13 | `examples/train_rot13` |
 
 use crate::{
     mask::PadSourceKeys,

@@ -1,4 +1,4 @@
-//! *The Typed Transformer*.
+//! *The Typed Transformer*; the [front page](crate) has its sections.
 
 use crate::{
     mask::PadQueriesAndKeys,

@@ -1,7 +1,7 @@
 use crate::{
     dims::{ConstDim, Even},
     mask::PaddingRule,
-    ops::{Activation, MaskedLogit},
+    ops::{Activation, AttentionScale, MaskedLogit},
 };
 
 /// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
@@ -38,6 +38,10 @@ pub trait Arch: 'static {
     /// Probability with which an element of an embedding or of an attention's output is dropped in
     /// training.
     const DROPOUT: f64 = 0.0;
+    /// Probability with which an element of a feed-forward block's output is dropped in training.
+    const FEED_FORWARD_DROPOUT: f64 = 0.0;
+    /// Hidden layers of a feed-forward block after its first.
+    const EXTRA_HIDDEN_LAYERS: usize = 0;
 }
 
 /// The conventions in which published transformers differ, as types and constants: they are known
@@ -52,25 +56,96 @@ pub trait Style: 'static {
     type Positions: PositionKind;
     /// What padding hides.
     type Padding: PaddingRule;
+    /// How vectors are normalized.
+    const NORM: NormKind = NormKind::LayerNorm;
+    /// Where a block normalizes them.
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Post;
+    /// Whether a token's logit is measured against the vector that embeds it, so that there is one
+    /// table for both ([Press and Wolf, 2016](https://arxiv.org/abs/1608.05859)).
+    const TIED_LOGITS: bool = false;
     /// Whether the four projections of an attention have biases.
     const ATTENTION_BIAS: bool = false;
+    /// Whether the linear maps of a feed-forward block have biases.
+    const FEED_FORWARD_BIAS: bool = true;
+    /// Whether layer norms have biases; [`NormKind::RmsNorm`] never has.
+    const NORM_BIAS: bool = true;
+    /// Whether logits have a bias for each token.
+    const LOGIT_BIAS: bool = true;
+    /// What a query gets of the values.
+    const ATTENTION: AttentionKind = AttentionKind::DotProduct;
+    /// What the product of a query and a key is divided by.
+    const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
     /// What becomes of the logits of hidden keys.
     const MASKED_LOGIT: MaskedLogit = MaskedLogit::Lowest;
     /// By what a token's embedding is multiplied before positions are added to it.
     const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::One;
     /// The deviation of the normal distribution that new embeddings are drawn from.
     const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::One;
+    /// The deviation of the normal distribution that new weights of linear maps inside the blocks are
+    /// drawn from, if it is not to be [`init::uniform`](super::init::uniform).
+    const WEIGHT_DEVIATION: Option<f64> = None;
     /// Whether the sum of token and position is normalized.
     const EMBEDDING_NORM: bool = true;
-    /// What a layer norm adds to the variance.
+    /// What a norm adds to the variance or to the mean square.
     const NORM_EPSILON: f64 = 1e-5;
 }
 
-/// A factor that depends on the width of an embedding.
+/// What a query gets of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttentionKind {
+    /// Each as much as its key fits: [`ops::multi_head_attention`](crate::ops::multi_head_attention).
+    DotProduct,
+    /// All of each: [`ops::sum_of_values`](crate::ops::sum_of_values) (*Transformer from Scratch*, as
+    /// published).
+    SumOfValues,
+}
+
+/// How vectors are normalized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormKind {
+    /// To mean 0 and variance 1: [`ops::layer_norm`](crate::ops::layer_norm).
+    LayerNorm,
+    /// To a mean square of 1: [`ops::rms_norm`](crate::ops::rms_norm) (*Learning the Transformer*).
+    RmsNorm,
+}
+
+/// Where a block normalizes, `f` being one of its sublayers: an attention or a feed-forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormPlacement {
+    /// What comes out of each sublayer: `norm(x + f(x))` (*Attention Is All You Need*, 3.1).
+    Post,
+    /// What goes into each sublayer: `x + f(norm(x))`, and what comes out of the last block
+    /// ([Radford et al., 2019](https://openai.com/index/better-language-models/), 2.3).
+    Pre,
+    /// As [`Post`](Self::Post), by one norm for all sublayers of a block (*Learning the
+    /// Transformer*).
+    PostShared,
+}
+
+impl NormPlacement {
+    /// Whether each sublayer has a norm of its own.
+    pub const fn is_in_sublayers(self) -> bool {
+        !self.is_in_blocks()
+    }
+
+    /// Whether each block has a norm beside its sublayers.
+    pub const fn is_in_blocks(self) -> bool {
+        matches!(self, Self::PostShared)
+    }
+
+    /// Whether there is a norm after the last block.
+    pub const fn is_at_the_end(self) -> bool {
+        matches!(self, Self::Pre)
+    }
+}
+
+/// A factor that may depend on the width of an embedding.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PowerOfWidth {
     /// 1.
     One,
+    /// The same for every width.
+    Constant(f64),
     /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
     Sqrt,
     /// 1 over the square root of the width.
@@ -90,6 +165,7 @@ impl PowerOfWidth {
         let width = width as f64;
         match self {
             Self::One => 1.0,
+            Self::Constant(factor) => factor,
             Self::Sqrt => width.sqrt(),
             Self::InverseSqrt => width.sqrt().recip(),
         }

@@ -1,4 +1,4 @@
-use super::{Arch, LayerNorm, MHAttention, Style};
+use super::{Arch, MHAttention, Norm, Style, norm::try_sublayer};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -11,8 +11,9 @@ use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 module! {
     /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
     ///
-    /// `norm(query + attention(query, key_value, key_value))`: it lets the decoder read its input in
-    /// the light of what the encoder made of the source.
+    /// `norm(query + attention(query, key_value, key_value))`, or with the norm elsewhere, as the style
+    /// of `A` says: it lets the decoder read its input in the light of what the encoder made of the
+    /// source.
     ///
     /// ```
     /// # use typed_transformer::{nn::*, prelude::*};
@@ -40,8 +41,9 @@ module! {
     pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
         /// The attention, which reads `KVDim` and answers in `QDim`.
         pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
-        /// The norm of the sum.
-        pub norm: module LayerNorm<QDim, A, E, D>,
+        /// Its norm, where it has one of its own.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_sublayers())
+            module Norm<QDim, A, E, D>,
     }
 }
 
@@ -81,12 +83,9 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
             key_value_padding_mask,
         )
         .map_err(mismatch("cross-attention"))?;
-        let attn_out = self.attention.try_forward(
-            query.with_empty_tape(),
-            key_value.with_empty_tape(),
-            key_value,
-            &mask,
-        )?;
-        self.norm.try_forward(D::try_residual(query, attn_out)?)
+        try_sublayer(&self.norm, query, |query| {
+            let key = key_value.with_empty_tape();
+            self.attention.try_forward(query, key, key_value, &mask)
+        })
     }
 }

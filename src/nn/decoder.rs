@@ -1,4 +1,4 @@
-use super::{Arch, DecoderLayer};
+use super::{Arch, DecoderLayer, Norm, Style, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -38,6 +38,9 @@ module! {
     pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> -> QDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
+        /// The norm after the last, where the style has one.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_at_the_end())
+            module Norm<QDim, A, E, D>,
     }
 }
 
@@ -76,15 +79,15 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         // carried on once.
         let (query, tape) = query.split_tape();
         let (key_value, source_tape) = key_value.split_tape();
-        self.layers
-            .iter()
-            .try_fold(query.put_tape(tape.merge(source_tape)), |query, layer| {
-                layer.try_forward(
-                    query,
-                    key_value.retaped::<T>(),
-                    query_padding_mask,
-                    key_value_padding_mask,
-                )
-            })
+        let query = query.put_tape(tape.merge(source_tape));
+        let output = self.layers.iter().try_fold(query, |query, layer| {
+            layer.try_forward(
+                query,
+                key_value.retaped::<T>(),
+                query_padding_mask,
+                key_value_padding_mask,
+            )
+        });
+        try_norm(&self.norm, output?)
     }
 }

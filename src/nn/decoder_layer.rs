@@ -1,4 +1,4 @@
-use super::{Arch, CrossAttention, FeedForward, SelfAttention, Style};
+use super::{Arch, CrossAttention, FeedForward, Norm, SelfAttention, Style, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -42,6 +42,9 @@ module! {
         pub cross_attention: module CrossAttention<QDim, KVDim, A, E, D>,
         /// Each position by itself.
         pub feed_forward: module FeedForward<QDim, A, E, D>,
+        /// The norm of all three, where they share one.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_blocks())
+            module Norm<QDim, A, E, D>,
     }
 }
 
@@ -83,11 +86,12 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         };
         let self_attn_out = self.self_attention.try_forward(query, own_padding)?;
         let cross_attn_out = self.cross_attention.try_forward(
-            self_attn_out,
+            try_norm(&self.norm, self_attn_out)?,
             key_value,
             query_padding_mask,
             key_value_padding_mask,
         )?;
-        self.feed_forward.try_forward(cross_attn_out)
+        let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
+        try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Embedding, Embeds, LayerNorm, PositionKind, PowerOfWidth, Style};
+use super::{Embedding, Embeds, Norm, PositionKind, PowerOfWidth, Style, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -42,7 +42,7 @@ module! {
             module Embedding<MaxSeqLen, EmbedDim, A, E, D>,
         /// The norm of the sum, where the style has one.
         pub norm: optional(<A::Style as Style>::EMBEDDING_NORM)
-            module LayerNorm<EmbedDim, A, E, D>,
+            module Norm<EmbedDim, A, E, D>,
     }
 }
 
@@ -89,9 +89,6 @@ impl<
             None => try_sinusoids(tokens.device(), len, EmbedDim::default())?.retaped::<T>(),
         };
         let embeds = try_dropout(D::try_add_positions(tokens, positions)?, A::DROPOUT)?;
-        match &self.norm {
-            Some(norm) => norm.try_forward(embeds),
-            None => Ok(embeds),
-        }
+        try_norm(&self.norm, embeds)
     }
 }

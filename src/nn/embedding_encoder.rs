@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real, or_panic, try_masked_mean},
     tokens::TokenIds,
 };
 use dfdx::tensor::{Tape, Tensor};
@@ -75,5 +75,35 @@ impl<
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let embeds = self.embedder.try_forward(token_ids, tape)?;
         self.encoder.try_forward(embeds, &token_ids.padding_mask())
+    }
+
+    /// The mean of what comes out over the real positions: features of each sequence as a whole, to
+    /// classify it by (*Another annotated transformer*, "Encoder-only").
+    ///
+    /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the device fails; [`try_pooled`](Self::try_pooled) returns the error.
+    #[track_caller]
+    #[must_use]
+    pub fn pooled<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Tensor<(B, EmbedDim), E, D, T> {
+        or_panic(self.try_pooled(token_ids, tape))
+    }
+
+    /// Fallible [`pooled`](Self::pooled).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_pooled<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, EmbedDim), E, D, T>, OpError> {
+        let features = self.try_forward(token_ids, tape)?;
+        try_masked_mean(features, &token_ids.padding_mask())
     }
 }

@@ -1,17 +1,18 @@
-use super::{Arch, LayerNorm, Linear, Style};
+use super::{Arch, InFeedForward, Norm, Projection, Style, norm::try_sublayer};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{Activation, OpError, Real, or_panic},
+    ops::{Activation, OpError, Real, or_panic, try_dropout},
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Each position by itself through a wider, non-linear layer (*The Typed Transformer*, "Feed
     /// forward").
     ///
-    /// `norm(x + output(activation(hidden(x))))`
+    /// `norm(x + output(activation(hidden(x))))`, or with the norm elsewhere, as the style of `A` says.
+    /// Between `hidden` and `output` there may be more layers of the hidden width.
     ///
     /// ```
     /// # use typed_transformer::{nn::*, prelude::*};
@@ -34,11 +35,15 @@ module! {
     /// ```
     pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
         /// Into the hidden width.
-        pub hidden: module Linear<EmbedDim, A::HiddenDim, E, D>,
+        pub hidden: module Projection<EmbedDim, A::HiddenDim, InFeedForward<A>, E, D>,
+        /// Layers between the two others, each with the activation before it.
+        pub inner: layers({ A::EXTRA_HIDDEN_LAYERS })
+            Projection<A::HiddenDim, A::HiddenDim, InFeedForward<A>, E, D>,
         /// And back.
-        pub output: module Linear<A::HiddenDim, EmbedDim, E, D>,
-        /// The norm of the sum.
-        pub norm: module LayerNorm<EmbedDim, A, E, D>,
+        pub output: module Projection<A::HiddenDim, EmbedDim, InFeedForward<A>, E, D>,
+        /// Its norm, where it has one of its own.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_sublayers())
+            module Norm<EmbedDim, A, E, D>,
     }
 }
 
@@ -64,10 +69,15 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let hidden = self.hidden.try_forward(input.with_empty_tape())?;
-        let output = self
-            .output
-            .try_forward(<A::Style as Style>::Activation::try_apply(hidden)?)?;
-        self.norm.try_forward(D::try_residual(input, output)?)
+        try_sublayer(&self.norm, input, |x| {
+            let activate = |hidden| <A::Style as Style>::Activation::try_apply(hidden);
+            let hidden = self.hidden.try_forward(x)?;
+            let hidden = self
+                .inner
+                .iter()
+                .try_fold(hidden, |hidden, layer| layer.try_forward(activate(hidden)?))?;
+            let output = self.output.try_forward(activate(hidden)?)?;
+            try_dropout(output, A::FEED_FORWARD_DROPOUT)
+        })
     }
 }

@@ -52,6 +52,20 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
     parameter.try_fill_with_distr(Uniform::new_inclusive(-bound, bound))
 }
 
+/// As the style of `A` fills the weight of a linear map: normal of mean 0 where it gives a deviation,
+/// otherwise [`uniform`].
+///
+/// # Errors
+/// Those of the device.
+pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>(
+    parameter: &mut Tensor<(OutDim, InDim), E, D>,
+) -> Result<(), D::Err> {
+    match A::Style::WEIGHT_DEVIATION {
+        Some(deviation) => parameter.try_fill_with_distr(Normal { deviation }),
+        None => uniform::<InDim, _, _, _>(parameter),
+    }
+}
+
 /// Normal of mean 0, its deviation that of the style of `A`.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ use crate::{
     ops::{OpError, Real, or_panic},
 };
 use dfdx::tensor::{Tape, Tensor};
+use std::marker::PhantomData;
 
 module! {
     /// `x Wᵀ + b`: a linear map of every position.
@@ -52,12 +53,34 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     }
 }
 
+/// Where in a block a [`Projection`] is: [`InAttention`] or [`InFeedForward`].
+pub trait Place: 'static {
+    /// Whose style the projection follows.
+    type Arch: Arch;
+    /// Whether it has a bias.
+    const BIAS: bool;
+}
+
+/// In the attentions of `A`.
+pub struct InAttention<A>(PhantomData<fn() -> A>);
+
+/// In the feed-forward blocks of `A`.
+pub struct InFeedForward<A>(PhantomData<fn() -> A>);
+
+impl<A: Arch> Place for InAttention<A> {
+    type Arch = A;
+    const BIAS: bool = A::Style::ATTENTION_BIAS;
+}
+impl<A: Arch> Place for InFeedForward<A> {
+    type Arch = A;
+    const BIAS: bool = A::Style::FEED_FORWARD_BIAS;
+}
+
 module! {
-    /// One of the four linear maps of an attention: `x Wᵀ`, plus a bias where the style of `A` has
-    /// one.
+    /// A linear map inside a block: `x Wᵀ`, plus a bias where the style has one for this `P`.
     ///
     /// ```
-    /// use typed_transformer::{models::another_annotated::Annotated, nn::{Module, Projection}, prelude::*};
+    /// use typed_transformer::{models::another_annotated::Annotated, nn::{InAttention, Module, Projection}, prelude::*};
     /// dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; }
     /// struct Biased;
     /// impl Arch for Biased {
@@ -67,20 +90,20 @@ module! {
     ///     type HiddenDim = HiddenDim;
     ///     type Style = Annotated;
     /// }
-    /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, Biased, f32, Cpu>;
+    /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, InAttention<Biased>, f32, Cpu>;
     /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
     /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, A: Arch; E, D> -> OutDim {
+    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, P: Place; E, D> -> OutDim {
         /// `W`.
-        pub weight: param (OutDim, InDim) = init::uniform::<InDim, _, _, _>,
+        pub weight: param (OutDim, InDim) = init::weight::<P::Arch, _, _, _, _>,
         /// `b`.
-        pub bias: optional(<A::Style as Style>::ATTENTION_BIAS) param (OutDim,)
+        pub bias: optional(P::BIAS) param (OutDim,)
             = init::uniform::<InDim, _, _, _>,
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    Projection<InDim, OutDim, A, E, D>
+impl<InDim: ConstDim, OutDim: ConstDim, P: Place, E: Real, D: Backend<E>>
+    Projection<InDim, OutDim, P, E, D>
 {
     /// `(B, S, InDim) -> (B, S, OutDim)`
     ///

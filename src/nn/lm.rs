@@ -1,4 +1,4 @@
-use super::{EmbeddingDecoder, EmbeddingEncoder, Embeds, Linear};
+use super::{EmbeddingDecoder, EmbeddingEncoder, Embeds, Logit};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -114,7 +114,7 @@ module! {
         pub decoder: module EmbeddingDecoder<
             M::TgtVocab, M::MaxTgtLen, M::EmbedDim, M::EmbedDim, M::DecoderLayers, M, E, D>,
         /// From vectors to a logit for each token.
-        pub logit: module Linear<M::EmbedDim, M::TgtVocab, E, D>,
+        pub logit: module Logit<M::EmbedDim, M::TgtVocab, M, E, D>,
     }
 }
 
@@ -162,10 +162,20 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
         let (decoder_output, tape) = decoder_out.split_tape();
         Ok(Output {
             encoder_output,
-            logit_output: self
-                .logit
-                .try_forward(decoder_output.clone().put_tape(tape))?,
+            logit_output: self.try_logits(decoder_output.clone().put_tape(tape))?,
             decoder_output,
         })
+    }
+
+    /// What the decoder put out as logits: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_logits<B: Dim, Tgt: Dim, T: Tape<E, D>>(
+        &self,
+        decoder_output: Tensor<(B, Tgt, M::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, Tgt, M::TgtVocab), E, D, T>, OpError> {
+        let table = &self.decoder.embedder.token_embedder;
+        self.logit.try_forward(decoder_output, table)
     }
 }

@@ -6,6 +6,7 @@
 //! what is its own business it takes from an [`Arch`], and its conventions from a [`Style`].
 
 mod arch;
+mod block;
 mod cross_attention;
 mod decoder;
 mod decoder_layer;
@@ -17,14 +18,21 @@ mod encoder;
 mod encoder_layer;
 mod feed_forward;
 pub mod init;
-mod layer_norm;
 mod linear;
 mod lm;
+mod logit;
 mod module;
 mod multi_head_attention;
+mod norm;
+mod one_stack;
 mod self_attention;
+mod stack;
 
-pub use arch::{Arch, Embeds, Learned, PositionKind, PositionsOf, PowerOfWidth, Sinusoidal, Style};
+pub use arch::{
+    Arch, AttentionKind, Embeds, Learned, NormKind, NormPlacement, PositionKind, PositionsOf,
+    PowerOfWidth, Sinusoidal, Style,
+};
+pub use block::Block;
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
 pub use decoder_layer::DecoderLayer;
@@ -35,9 +43,12 @@ pub use embedding_encoder::EmbeddingEncoder;
 pub use encoder::Encoder;
 pub use encoder_layer::EncoderLayer;
 pub use feed_forward::FeedForward;
-pub use layer_norm::LayerNorm;
-pub use linear::{Linear, Projection};
+pub use linear::{InAttention, InFeedForward, Linear, Place, Projection};
 pub use lm::{LM, Output, Seq2Seq};
+pub use logit::Logit;
 pub use module::{Module, Summary, SummaryRow, join};
 pub use multi_head_attention::MHAttention;
+pub use norm::Norm;
+pub use one_stack::{DecoderOnly, EncoderOnly, OneStack};
 pub use self_attention::SelfAttention;
+pub use stack::Stack;

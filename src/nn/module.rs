@@ -59,9 +59,9 @@ pub struct SummaryRow {
 /// assert_eq!(summary.to_string(), "\
 /// path    module       output             parameters                                             count
 ///         FeedForward  (.., EmbedDim=8)
-/// hidden  Linear       (.., HiddenDim=5)  weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5,)     45
-/// output  Linear       (.., EmbedDim=8)   weight (EmbedDim=8, HiddenDim=5), bias (EmbedDim=8,)      48
-/// norm    LayerNorm    (.., EmbedDim=8)   weight (EmbedDim=8,), bias (EmbedDim=8,)                  16
+/// hidden  Projection   (.., HiddenDim=5)  weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5,)     45
+/// output  Projection   (.., EmbedDim=8)   weight (EmbedDim=8, HiddenDim=5), bias (EmbedDim=8,)      48
+/// norm    Norm         (.., EmbedDim=8)   weight (EmbedDim=8,), bias (EmbedDim=8,)                  16
 /// total                                                                                            109");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,9 +147,10 @@ pub fn join(path: &str, field: &str) -> String {
 /// | --- | --- |
 /// | `weight: param (OutDim, InDim) = init,` | a `Tensor<(OutDim, InDim), E, D>`; `init` is a function that fills it, such as those in [`init`](crate::nn::init) |
 /// | `bias: optional(FLAG) param (OutDim,) = init,` | an `Option` of one, there if the constant `FLAG` is true |
-/// | `norm: module LayerNorm<EmbedDim, A, E, D>,` | another module |
-/// | `norm: optional(FLAG) module LayerNorm<EmbedDim, A, E, D>,` | an `Option` of one |
+/// | `norm: module Norm<EmbedDim, A, E, D>,` | another module |
+/// | `norm: optional(FLAG) module Norm<EmbedDim, A, E, D>,` | an `Option` of one |
 /// | `layers: layers(NumLayers) EncoderLayer<EmbedDim, A, E, D>,` | a `Vec` of `NumLayers::SIZE` modules |
+/// | `inner: layers({ N }) Linear<EmbedDim, EmbedDim, E, D>,` | a `Vec` of as many modules as the constant `N` says |
 ///
 /// ```
 /// use typed_transformer::{module, nn::{Linear, Module, init}, prelude::*};
@@ -236,10 +237,17 @@ macro_rules! module {
             [$($done)* {[$(#[$meta])* $vis] $field (optional_module $there, $module)}] $($rest)*);
     };
     (@fields $head:tt [$($done:tt)*]
-        $(#[$meta:meta])* $vis:vis $field:ident: layers($count:ty) $module:ty, $($rest:tt)*
+        $(#[$meta:meta])* $vis:vis $field:ident: layers($count:block) $module:ty, $($rest:tt)*
     ) => {
         $crate::module!(@fields $head
             [$($done)* {[$(#[$meta])* $vis] $field (layers $count, $module)}] $($rest)*);
+    };
+    (@fields $head:tt [$($done:tt)*]
+        $(#[$meta:meta])* $vis:vis $field:ident: layers($count:ty) $module:ty, $($rest:tt)*
+    ) => {
+        $crate::module!(@fields $head [$($done)*]
+            $(#[$meta])* $vis $field: layers({ <$count as $crate::dims::ConstDim>::SIZE }) $module,
+            $($rest)*);
     };
 
     (@fields
@@ -335,11 +343,11 @@ macro_rules! __field {
     };
     (@type (module $module:ty)) => { $module };
     (@type (optional_module $there:expr, $module:ty)) => { ::core::option::Option<$module> };
-    (@type (layers $count:ty, $module:ty)) => { ::std::vec::Vec<$module> };
+    (@type (layers $count:block, $module:ty)) => { ::std::vec::Vec<$module> };
 
     // The names under which dfdx visits the field; only the fields of `layers` have several.
-    (@names $field:ident (layers $count:ty, $module:ty)) => {
-        (0..<$count as $crate::dims::ConstDim>::SIZE)
+    (@names $field:ident (layers $count:block, $module:ty)) => {
+        (0..$count)
             .map(|i| ::std::format!("{}.{i}", ::core::stringify!($field)))
             .collect::<::std::vec::Vec<_>>()
     };
@@ -377,7 +385,7 @@ macro_rules! __field {
             .into_iter()
             .collect::<::std::vec::Vec<_>>()
     };
-    (@visit $field:ident (layers $count:ty, $module:ty)) => {
+    (@visit $field:ident (layers $count:block, $module:ty)) => {
         $field
             .iter()
             .enumerate()
@@ -403,8 +411,8 @@ macro_rules! __field {
     (@count (optional_module $there:expr, $module:ty)) => {
         ($there) as usize * <$module as $crate::nn::Module>::NUM_PARAMS
     };
-    (@count (layers $count:ty, $module:ty)) => {
-        <$count as $crate::dims::ConstDim>::SIZE * <$module as $crate::nn::Module>::NUM_PARAMS
+    (@count (layers $count:block, $module:ty)) => {
+        $count * <$module as $crate::nn::Module>::NUM_PARAMS
     };
 
     (@own $own:ident $field:ident (param $shape:ty, $init:expr)) => {
@@ -432,8 +440,8 @@ macro_rules! __field {
             $crate::__field!(@below $path $rows $field (module $module));
         }
     };
-    (@below $path:ident $rows:ident $field:ident (layers $count:ty, $module:ty)) => {
-        for i in 0..<$count as $crate::dims::ConstDim>::SIZE {
+    (@below $path:ident $rows:ident $field:ident (layers $count:block, $module:ty)) => {
+        for i in 0..$count {
             let field = ::std::format!("{}.{i}", ::core::stringify!($field));
             <$module as $crate::nn::Module>::describe(&$crate::nn::join($path, &field), $rows);
         }

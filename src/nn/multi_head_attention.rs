@@ -1,10 +1,10 @@
-use super::{Arch, Projection, Style};
+use super::{Arch, AttentionKind, InAttention, Projection, Style};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
-    ops::{OpError, Real, or_panic, try_dropout},
+    ops::{OpError, Real, or_panic, try_dropout, try_sum_of_values},
 };
 use dfdx::tensor::{Tape, Tensor};
 
@@ -12,7 +12,7 @@ module! {
     /// Every query attends to every key that it may see, in `NumHeads` ways at once (*The Typed
     /// Transformer*, "Multi-head attention").
     ///
-    /// `concat(head₁, …) W_outputᵀ` with `headᵢ = softmax(qᵢ kᵢᵀ / √QKDim) vᵢ`, where `qᵢ`, `kᵢ`, `vᵢ` are the
+    /// `concat(head₁, …) W_outputᵀ` with `headᵢ = softmax(scale · qᵢ kᵢᵀ) vᵢ`, where `qᵢ`, `kᵢ`, `vᵢ` are the
     /// `i`-th parts of the projections of query, key and value. Its users must know the widths of
     /// query, key, value and output; the number of heads and their sizes are `A`'s own business.
     ///
@@ -40,13 +40,13 @@ module! {
     /// ```
     pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> -> OutputDim {
         /// Makes the queries of all heads.
-        pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, A, E, D>,
+        pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, InAttention<A>, E, D>,
         /// Makes the keys of all heads.
-        pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, A, E, D>,
+        pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, InAttention<A>, E, D>,
         /// Makes the values of all heads.
-        pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, A, E, D>,
+        pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, InAttention<A>, E, D>,
         /// Mixes what the heads found.
-        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, A, E, D>,
+        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, InAttention<A>, E, D>,
     }
 }
 
@@ -88,14 +88,19 @@ impl<
         value: Tensor<(B, K, VDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let attended = D::try_multi_head_attention(
-            self.query_proj.try_forward(query)?,
-            self.key_proj.try_forward(key)?,
-            self.value_proj.try_forward(value)?,
-            mask,
-            A::Style::MASKED_LOGIT,
-            A::ATTENTION_DROPOUT,
-        )?;
+        let query = self.query_proj.try_forward(query)?;
+        let key = self.key_proj.try_forward(key)?;
+        let value = self.value_proj.try_forward(value)?;
+        let (scale, masked) = (A::Style::ATTENTION_SCALE, A::Style::MASKED_LOGIT);
+        let attended = match A::Style::ATTENTION {
+            AttentionKind::DotProduct => {
+                let dropout = A::ATTENTION_DROPOUT;
+                D::try_multi_head_attention(query, key, value, mask, scale, masked, dropout)?
+            }
+            AttentionKind::SumOfValues => {
+                try_sum_of_values(query, key, value, mask, scale, masked)?
+            }
+        };
         let output = self.output_proj.try_forward(attended)?;
         try_dropout(output, A::DROPOUT)
     }

@@ -1,4 +1,4 @@
-use super::{Arch, LayerNorm, MHAttention, Style};
+use super::{Arch, MHAttention, Norm, Style, norm::try_sublayer};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -11,8 +11,9 @@ use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 module! {
     /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
     ///
-    /// `norm(x + attention(x, x, x))`. Whether it may look ahead is its type's `Mask`: [`NoMask`](crate::mask::NoMask)
-    /// or [`CausalMask`](crate::mask::CausalMask).
+    /// `norm(x + attention(x, x, x))`, or with the norm elsewhere, as the style of `A` says. Whether it
+    /// may look ahead is its type's `Mask`: [`NoMask`](crate::mask::NoMask) or
+    /// [`CausalMask`](crate::mask::CausalMask).
     ///
     /// ```
     /// # use typed_transformer::{nn::*, prelude::*};
@@ -37,8 +38,9 @@ module! {
     pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The attention, whose four widths are one here.
         pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
-        /// The norm of the sum.
-        pub norm: module LayerNorm<EmbedDim, A, E, D>,
+        /// Its norm, where it has one of its own.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_sublayers())
+            module Norm<EmbedDim, A, E, D>,
     }
 }
 
@@ -70,12 +72,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Style as Style>::Padding, B, S>(padding_mask);
-        let attn_out = self.attention.try_forward(
-            input.with_empty_tape(),
-            input.with_empty_tape(),
-            input.with_empty_tape(),
-            &mask,
-        )?;
-        self.norm.try_forward(D::try_residual(input, attn_out)?)
+        try_sublayer(&self.norm, input, |x| {
+            let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
+            self.attention.try_forward(query, key, x, &mask)
+        })
     }
 }

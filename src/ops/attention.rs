@@ -6,6 +6,33 @@ use dfdx::{
     tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryGt, TryMatMul},
 };
 
+/// What the product of a query and a key is divided by, so that it does not grow with their size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttentionScale {
+    /// The root of the size of a head, `√QKDim` (*Attention Is All You Need*, 3.2.1).
+    HeadDim,
+    /// The root of the size of all heads together, `√(H · QKDim)`: of the embedding, where the heads
+    /// share it out (*Transformer from Scratch*).
+    EmbedDim,
+}
+
+impl AttentionScale {
+    /// The factor, for heads of a number and a size.
+    ///
+    /// ```
+    /// use typed_transformer::ops::AttentionScale;
+    /// assert_eq!(AttentionScale::HeadDim.factor(4, 9), 1.0 / 3.0);
+    /// assert_eq!(AttentionScale::EmbedDim.factor(4, 9), 1.0 / 6.0);
+    /// ```
+    pub fn factor(self, heads: usize, qk_dim: usize) -> f64 {
+        let size = match self {
+            Self::HeadDim => qk_dim,
+            Self::EmbedDim => heads * qk_dim,
+        };
+        1.0 / (size as f64).sqrt()
+    }
+}
+
 /// What becomes of the logit of a key that the mask hides.
 ///
 /// The two agree, for an amount far above any logit, unless a query sees no key at all: then [`Lowest`](Self::Lowest) attends to all
@@ -30,7 +57,7 @@ pub enum MaskedLogit {
     Minus(f64),
 }
 
-/// `softmax(q kᵀ / √QKDim)`, hidden keys aside: how much each query attends to each key (the
+/// `softmax(scale · q kᵀ)`, hidden keys aside: how much each query attends to each key (the
 /// post's `dot_product_attention_weights`, appendix).
 ///
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), mask (B, Q, K) -> (B, H, Q, K)`
@@ -46,7 +73,7 @@ pub enum MaskedLogit {
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.tensor(vec![1.0]);
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> = device.tensor(vec![5.0, 5.0, 9.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
-/// let weights = attention_weights(query, key, &mask, MaskedLogit::Lowest);
+/// let weights = attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest);
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
 /// ```
 #[track_caller]
@@ -64,9 +91,10 @@ pub fn attention_weights<
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
 ) -> Tensor<(B, H, Q, K), E, D, T> {
-    or_panic(try_attention_weights(query, key, mask, masked))
+    or_panic(try_attention_weights(query, key, mask, scale, masked))
 }
 
 /// Fallible [`attention_weights`].
@@ -98,6 +126,7 @@ pub fn try_attention_weights<
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
@@ -110,7 +139,7 @@ pub fn try_attention_weights<
     same("the query", queries, "the mask", mask_queries).map_err(mismatch(OP))?;
     same("the key", keys, "the mask", mask_keys).map_err(mismatch(OP))?;
 
-    let query = try_scale(query, 1.0 / (QKDim::SIZE as f64).sqrt())?;
+    let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
     let define = || {
         let logits = query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?)?;
         let shape = *logits.shape();
@@ -138,7 +167,7 @@ pub fn try_attention_weights<
     define().map_err(failed::<D::Err>(OP))
 }
 
-/// `softmax(q kᵀ / √QKDim) v`: the values that each query attends to (the post's
+/// `softmax(scale · q kᵀ) v`, `scale` being `1 / √QKDim` in most systems: the values that each query attends to (the post's
 /// `dot_product_attention`, appendix; [*Attention Is All You
 /// Need*](https://arxiv.org/abs/1706.03762), 3.2.1).
 ///
@@ -159,7 +188,7 @@ pub fn try_attention_weights<
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
 /// let attended: Tensor<(Batch, NumHeads, QLen, VODim), f32, Cpu> =
-///     attention(query, key, value, &mask, MaskedLogit::Lowest, 0.0);
+///     attention(query, key, value, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0);
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
@@ -179,10 +208,13 @@ pub fn attention<
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     value: Tensor<(B, H, K, VODim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
     dropout: f64,
 ) -> Tensor<(B, H, Q, VODim), E, D, T> {
-    or_panic(try_attention(query, key, value, mask, masked, dropout))
+    or_panic(try_attention(
+        query, key, value, mask, scale, masked, dropout,
+    ))
 }
 
 /// Fallible [`attention`].
@@ -215,6 +247,7 @@ pub fn try_attention<
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     value: Tensor<(B, H, K, VODim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
@@ -224,6 +257,9 @@ pub fn try_attention<
     same("the key", batch, "the value", value_batch).map_err(mismatch(OP))?;
     same("the key", heads, "the value", value_heads).map_err(mismatch(OP))?;
     same("the key", keys, "the value", value_keys).map_err(mismatch(OP))?;
-    let weights = try_dropout(try_attention_weights(query, key, mask, masked)?, dropout)?;
+    let weights = try_dropout(
+        try_attention_weights(query, key, mask, scale, masked)?,
+        dropout,
+    )?;
     weights.try_matmul(value).map_err(failed(OP))
 }

@@ -8,7 +8,7 @@ use dfdx::{
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
 /// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).
 ///
-/// `(B, S, M), (M), (M) -> (B, S, M)`
+/// `(B, S, M), (M), (M) -> (B, S, M)`; without a bias it is taken as zero.
 ///
 /// # Panics
 /// If the device fails; [`try_layer_norm`] returns the error.
@@ -20,14 +20,14 @@ use dfdx::{
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.tensor(vec![3.0, 7.0]);
 /// let weight: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![1.0, 10.0]);
 /// let bias: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![0.0, 5.0]);
-/// assert_eq!(layer_norm(x, &weight, &bias, 0.0).as_vec(), [-1.0, 15.0]);
+/// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0).as_vec(), [-1.0, 15.0]);
 /// ```
 #[track_caller]
 #[must_use]
 pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,
-    bias: &Tensor<(M,), E, D>,
+    bias: Option<&Tensor<(M,), E, D>>,
     epsilon: f64,
 ) -> Tensor<(B, S, M), E, D, T> {
     or_panic(try_layer_norm(input, weight, bias, epsilon))
@@ -40,7 +40,7 @@ pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E,
 pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,
-    bias: &Tensor<(M,), E, D>,
+    bias: Option<&Tensor<(M,), E, D>>,
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     let shape = *input.shape();
@@ -48,13 +48,10 @@ pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tap
         let weight = weight
             .retaped::<T>()
             .try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;
-        let bias = bias
-            .retaped::<T>()
-            .try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;
-        input
-            .try_normalize::<Axis<2>>(epsilon)?
-            .try_mul(weight)?
-            .try_add(bias)
+        let output = input.try_normalize::<Axis<2>>(epsilon)?.try_mul(weight)?;
+        let Some(bias) = bias else { return Ok(output) };
+        let bias = bias.retaped::<T>();
+        output.try_add(bias.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
     };
     define().map_err(failed::<D::Err>("layer norm"))
 }

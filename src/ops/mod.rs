@@ -30,6 +30,7 @@ mod embed;
 mod heads;
 mod layer_norm;
 mod linear;
+mod masked_mean;
 mod multi_head_attention;
 mod parts;
 mod permute;
@@ -37,14 +38,18 @@ mod positions;
 mod reduce;
 mod reshape;
 mod residual;
+mod rms_norm;
 mod scale;
+mod sum_of_values;
 
-pub use activation::{Activation, Gelu, Relu};
+pub use activation::{Activation, Gelu, GeluErf, Relu};
 pub use attention::{
-    MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
+    AttentionScale, MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
 };
 pub use broadcast::{broadcast, try_broadcast};
-pub use cross_entropy::{Average, cross_entropy, try_cross_entropy};
+pub use cross_entropy::{
+    Average, cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
+};
 pub(crate) use cross_entropy::{check_labels, weights};
 pub use describe::Describe;
 pub use dropout::{dropout, try_dropout};
@@ -52,6 +57,7 @@ pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
+pub use masked_mean::{masked_mean, try_masked_mean};
 pub(crate) use multi_head_attention::check_attention;
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
 pub use parts::{concat, narrow, split, try_concat, try_narrow, try_split};
@@ -69,7 +75,9 @@ pub use reduce::{
 pub use reshape::{reshape, try_reshape};
 pub(crate) use residual::check_residual;
 pub use residual::{residual, try_residual};
+pub use rms_norm::{rms_norm, try_rms_norm};
 pub use scale::{scale, try_scale};
+pub use sum_of_values::{sum_of_values, try_sum_of_values};
 
 use crate::dims::DimError;
 use dfdx::{dtypes::Dtype, shapes::Shape};
@@ -150,6 +158,12 @@ pub enum OpError {
     Rate {
         /// The rate.
         rate: f64,
+    },
+    /// A share of label smoothing is not one.
+    #[error("cross-entropy: a label is smoothed by 0 to 1, but not by {smoothing}")]
+    Smoothing {
+        /// The share.
+        smoothing: f64,
     },
     /// A model's output is not a number, so nothing can be said of it.
     #[error("{op}: no token has a logit that is a number above -inf")]

@@ -1,5 +1,6 @@
 use super::{
-    MaskedLogit, OpError, Real, mismatch, or_panic, try_attention, try_merge_heads, try_split_heads,
+    AttentionScale, MaskedLogit, OpError, Real, mismatch, or_panic, try_attention, try_merge_heads,
+    try_split_heads,
 };
 use crate::{
     dims::{ConstDim, Dim, Product, same},
@@ -30,7 +31,9 @@ use dfdx::{
 /// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
 /// let mask = AttentionMask::none((Batch, QLen, KLen));
-/// let attended = multi_head_attention(query, key, value, &mask, MaskedLogit::Lowest, 0.0);
+/// let attended = multi_head_attention(
+///     query, key, value, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0,
+/// );
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
@@ -50,11 +53,12 @@ pub fn multi_head_attention<
     key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
     dropout: f64,
 ) -> Tensor<(B, Q, Product<H, VODim>), E, D, T> {
     or_panic(try_multi_head_attention(
-        query, key, value, mask, masked, dropout,
+        query, key, value, mask, scale, masked, dropout,
     ))
 }
 
@@ -93,6 +97,7 @@ pub fn try_multi_head_attention<
     key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
@@ -102,6 +107,7 @@ pub fn try_multi_head_attention<
         try_split_heads(key)?,
         try_split_heads(value)?,
         mask,
+        scale,
         masked,
         dropout,
     )?;

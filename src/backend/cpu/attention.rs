@@ -2,7 +2,7 @@ use super::{add_assign, gradient, math::exp, matmul::Matrix, read};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::MaskedLogit,
+    ops::{AttentionScale, MaskedLogit},
 };
 use dfdx::{
     shapes::HasShape,
@@ -27,6 +27,7 @@ pub fn attention<
     key: Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
     value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
     mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
     masked: MaskedLogit,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, CpuError> {
     let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
@@ -42,6 +43,7 @@ pub fn attention<
         qk: QKDim::SIZE,
         vo: VODim::SIZE,
     };
+    let scale = scale.factor(sizes.heads, sizes.qk) as f32;
     let (q, k, v) = (read(&query), read(&key), read(&value));
     let mask = mask.clone();
     let mut y = vec![0.0; batch.size() * sizes.y()];
@@ -61,6 +63,7 @@ pub fn attention<
                 k,
                 v,
                 visible,
+                scale,
                 masked,
                 weights,
                 y,
@@ -96,6 +99,7 @@ pub fn attention<
                     k,
                     v,
                     visible,
+                    scale,
                     masked,
                     weights,
                     dy,
@@ -187,13 +191,14 @@ impl Sizes {
     }
 }
 
-/// One batch row: `weights = softmax(q kᵀ / √QKDim)` where visible, `y += weights v`.
+/// One batch row: `weights = softmax(scale · q kᵀ)` where visible, `y += weights v`.
 struct Forward<'a> {
     sizes: Sizes,
     q: &'a [f32],
     k: &'a [f32],
     v: &'a [f32],
     visible: &'a [bool],
+    scale: f32,
     masked: MaskedLogit,
     weights: &'a mut [f32],
     y: &'a mut [f32],
@@ -210,11 +215,11 @@ impl WithSimd for Forward<'_> {
             k,
             v,
             visible,
+            scale,
             masked,
             weights,
             y,
         } = self;
-        let scale = 1.0 / (sizes.qk as f32).sqrt();
         let width = padded(sizes.keys).max(1);
         let (mut k_columns, mut v_tile, mut y_tile) = <(Tile, Tile, Tile)>::default();
         for head in 0..sizes.heads {
@@ -254,6 +259,7 @@ struct Backward<'a> {
     k: &'a [f32],
     v: &'a [f32],
     visible: &'a [bool],
+    scale: f32,
     masked: MaskedLogit,
     weights: &'a [f32],
     dy: &'a [f32],
@@ -273,6 +279,7 @@ impl WithSimd for Backward<'_> {
             k,
             v,
             visible,
+            scale,
             masked,
             weights,
             dy,
@@ -280,7 +287,6 @@ impl WithSimd for Backward<'_> {
             dk,
             dv,
         } = self;
-        let scale = 1.0 / (sizes.qk as f32).sqrt();
         let width = padded(sizes.keys).max(1);
         let (mut q_tile, mut k_tile, mut v_columns, mut dy_tile) =
             <(Tile, Tile, Tile, Tile)>::default();

@@ -9,17 +9,21 @@ use dfdx::{
 pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
     input: Tensor<(B, S, M), f32, Cpu, T>,
     weight: &Tensor<(M,), f32, Cpu>,
-    bias: &Tensor<(M,), f32, Cpu>,
+    bias: Option<&Tensor<(M,), f32, Cpu>>,
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
     let shape = *input.shape();
     let (input, tape) = input.try_contiguous()?.split_tape();
     let (weight, weight_tape) = weight.retaped::<T>().try_contiguous()?.split_tape();
-    let (bias, bias_tape) = bias.retaped::<T>().try_contiguous()?.split_tape();
-    let mut tape = tape.merge(weight_tape.merge(bias_tape));
+    let (bias, bias_tape) = bias
+        .map(|bias| Ok(bias.retaped::<T>().try_contiguous()?.split_tape()))
+        .transpose()?
+        .unzip();
+    let mut tape = tape.merge(weight_tape.merge(bias_tape.unwrap_or_default()));
 
     // `normal` begins as the input and becomes what the weight is multiplied with.
-    let (mut normal, w, b) = (read(&input), read(&weight), read(&bias));
+    let (mut normal, w) = (read(&input), read(&weight));
+    let b = bias.as_ref().map_or_else(|| vec![0.0; M::SIZE], read);
     let mut y = vec![0.0; normal.len()];
     let mut scales = vec![0.0; normal.len() / M::SIZE.max(1)];
     vectorized(
@@ -50,8 +54,8 @@ pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
     let output = input.device().try_tensor_from_vec(y, shape)?;
 
     if T::OWNS_TAPE {
-        let (input, weight, bias) = (input.ghost(), weight.ghost(), bias.ghost());
-        let out = output.ghost();
+        let (input, weight, out) = (input.ghost(), weight.ghost(), output.ghost());
+        let bias = bias.as_ref().map(Tensor::ghost);
         tape.add_backward_op(move |gradients| {
             let dy = std::mem::take(gradient!(gradients, out));
             let (mut dw, mut db) = (vec![0.0; M::SIZE], vec![0.0; M::SIZE]);
@@ -82,7 +86,9 @@ pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
                 },
             );
             super::add_assign(gradient!(gradients, weight), &dw);
-            super::add_assign(gradient!(gradients, bias), &db);
+            if let Some(bias) = bias {
+                super::add_assign(gradient!(gradients, bias), &db);
+            }
             *gradient!(gradients, out) = dy;
             Ok(())
         });

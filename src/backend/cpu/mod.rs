@@ -13,12 +13,13 @@ mod math;
 mod matmul;
 mod positions;
 mod residual;
+mod rms_norm;
 
 use super::Backend;
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{self, Average, MaskedLogit, OpError},
+    ops::{self, AttentionScale, Average, MaskedLogit, OpError},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -73,32 +74,44 @@ impl Backend<f32> for Cpu {
         key: Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
         value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
         mask: &AttentionMask<B, Q, K>,
+        scale: AttentionScale,
         masked: MaskedLogit,
         dropout: f64,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         if T::OWNS_TAPE && dropout != 0.0 {
-            return ops::try_multi_head_attention(query, key, value, mask, masked, dropout);
+            return ops::try_multi_head_attention(query, key, value, mask, scale, masked, dropout);
         }
         ops::check_attention(&query, &key, &value, mask)?;
-        attention::attention(query, key, value, mask, masked).map_err(ops::failed("attention"))
+        attention::attention(query, key, value, mask, scale, masked)
+            .map_err(ops::failed("attention"))
     }
 
     fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         weight: &Tensor<(M,), f32, Cpu>,
-        bias: &Tensor<(M,), f32, Cpu>,
+        bias: Option<&Tensor<(M,), f32, Cpu>>,
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         layer_norm::layer_norm(input, weight, bias, epsilon).map_err(ops::failed("layer norm"))
     }
 
-    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        weight: &Tensor<(M,), f32, Cpu>,
+        epsilon: f64,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        rms_norm::rms_norm(input, weight, epsilon).map_err(ops::failed("RMS norm"))
+    }
+
+    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
         average: Average,
+        smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
-        ops::check_labels(&logits, labels)?;
-        cross_entropy::cross_entropy(logits, labels, average).map_err(ops::failed("cross-entropy"))
+        ops::check_labels(&logits, labels, smoothing)?;
+        cross_entropy::cross_entropy(logits, labels, average, smoothing)
+            .map_err(ops::failed("cross-entropy"))
     }
 }
 

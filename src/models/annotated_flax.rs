@@ -1,0 +1,74 @@
+//! *Annotated transformer (Flax)*: the encoder of *Attention Is All You Need*, as the notebook means
+//! it.
+//!
+//! | section of the notebook | here |
+//! | --- | --- |
+//! | Embedding: `SequenceEmbedding` | [`Embedder`](crate::nn::Embedder), scaled by [`PowerOfWidth::InverseSqrt`] |
+//! | Positional Encoding: `AbsolutePositionalEncoder` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions), [`Arch::DROPOUT`](crate::nn::Arch::DROPOUT) |
+//! | Self-Attention | [`attention`](crate::ops::attention), [`Arch::ATTENTION_DROPOUT`](crate::nn::Arch::ATTENTION_DROPOUT) |
+//! | Attention Heads: `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention), [`Quotient`](crate::dims::Quotient) |
+//! | Layer Normalisation: `LayerNorm` | [`layer_norm`](crate::ops::layer_norm) without a bias |
+//! | Residual + Norm Layer: `AddAndNormLayer` | [`NormPlacement::Post`](crate::nn::NormPlacement::Post) |
+//! | Feed Forward Layer: `FeedForwardLayer` | [`FeedForward`](crate::nn::FeedForward), [`Arch::FEED_FORWARD_DROPOUT`](crate::nn::Arch::FEED_FORWARD_DROPOUT) |
+//! | Gathering the encoder layers: `TransformerEncoder` | [`EncoderLayer`](crate::nn::EncoderLayer), stacked in [`EncoderOnly`](crate::nn::EncoderOnly) |
+//!
+//! What the notebook's code does is not what its text says. `nn.Dense(d_model, hidden)` passes the
+//! second size as `use_bias`, so that the block comes out `hidden` wide; the three projections are one
+//! layer; the heads are never merged; the ReLU comes after both linear maps; the norm divides by
+//! `std + ε`; and a layer is added to its own norm, where the residual and the norm of the sum are
+//! meant. The encoder here is the one in the text.
+
+use crate::{
+    mask::PadSourceKeys,
+    nn::{PowerOfWidth, Sinusoidal, Style},
+    ops::Relu,
+};
+
+/// The style of *Annotated transformer (Flax)*: embeddings divided by the root of their width,
+/// sinusoidal positions, attention with biases, ReLU, layer norm without a bias.
+///
+/// At the notebook's sizes:
+///
+/// ```
+/// use typed_transformer::{models::annotated_flax::AnnotatedFlax, nn::Module, prelude::*};
+/// dims! {
+///     pub VocabSize = 100; pub MaxLen = 100; pub DModel = 20; pub NumHeads = 4; pub FFHidden = 80;
+///     pub NumLayers = 6;
+/// }
+///
+/// pub struct Notebook;
+/// impl Arch for Notebook {
+///     type NumHeads = NumHeads;
+///     type QKDim = Quotient<DModel, NumHeads>;
+///     type VODim = Quotient<DModel, NumHeads>;
+///     type HiddenDim = FFHidden;
+///     type Style = AnnotatedFlax;
+///     const ATTENTION_DROPOUT: f64 = 0.1;
+///     const DROPOUT: f64 = 0.1;
+///     const FEED_FORWARD_DROPOUT: f64 = 0.1;
+/// }
+/// impl OneStack for Notebook {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxLen;
+///     type EmbedDim = DModel;
+///     type NumLayers = NumLayers;
+/// }
+/// const ATTENTION: usize = 4 * (20 * 20 + 20);
+/// const FEED_FORWARD: usize = 20 * 80 + 80 + 80 * 20 + 20;
+/// const LAYER: usize = ATTENTION + 20 + FEED_FORWARD + 20;
+/// const _: () = assert!(EncoderOnly::<Notebook, f32, Cpu>::NUM_PARAMS == 100 * 20 + 6 * LAYER);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnnotatedFlax;
+
+impl Style for AnnotatedFlax {
+    type Activation = Relu;
+    type Positions = Sinusoidal;
+    type Padding = PadSourceKeys;
+    const NORM_BIAS: bool = false;
+    const ATTENTION_BIAS: bool = true;
+    const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::InverseSqrt;
+    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::InverseSqrt;
+    const EMBEDDING_NORM: bool = false;
+    const NORM_EPSILON: f64 = 1e-6;
+}

@@ -1,0 +1,63 @@
+//! [nanoGPT](https://github.com/karpathy/nanoGPT): GPT-2 in 300 lines, which *Learning the Transformer*
+//! follows and `model.py` holds.
+//!
+//! | in `model.py` | here |
+//! | --- | --- |
+//! | `LayerNorm` with an optional bias | [`Norm`](crate::nn::Norm), [`Style::NORM_BIAS`] |
+//! | `CausalSelfAttention` | [`SelfAttention`](crate::nn::SelfAttention) of a [`CausalMask`](crate::mask::CausalMask) |
+//! | `MLP` | [`FeedForward`](crate::nn::FeedForward) |
+//! | `Block` | [`Block`](crate::nn::Block), normalized by [`NormPlacement::Pre`] |
+//! | `GPT`, `ln_f`, `lm_head` tied to `wte` | [`DecoderOnly`](crate::nn::DecoderOnly), [`Style::TIED_LOGITS`] |
+
+use crate::{
+    mask::PadSourceKeys,
+    nn::{Learned, NormPlacement, PowerOfWidth, Style},
+    ops::GeluErf,
+};
+
+/// The style of nanoGPT's training from scratch: pre-norm, GELU, learned positions, tied logits, no
+/// biases anywhere, weights that begin as normal numbers of deviation 0.02.
+///
+/// One thing is left out: nanoGPT begins the maps that lead back into the residual smaller than the
+/// rest, by the root of their number.
+///
+/// Its configuration for a CPU:
+///
+/// ```
+/// use typed_transformer::{models::nano_gpt::NanoGpt, nn::Module, prelude::*};
+/// dims! {
+///     pub Chars = 65; pub Block = 64; pub EmbedDim = 128; pub NumHeads = 4; pub NumLayers = 4;
+/// }
+///
+/// pub struct CharModel;
+/// impl Arch for CharModel {
+///     type NumHeads = NumHeads;
+///     type QKDim = Quotient<EmbedDim, NumHeads>;
+///     type VODim = Quotient<EmbedDim, NumHeads>;
+///     type HiddenDim = Product<Const<4>, EmbedDim>;
+///     type Style = NanoGpt;
+/// }
+/// impl OneStack for CharModel {
+///     type VocabSize = Chars;
+///     type MaxSeqLen = Block;
+///     type EmbedDim = EmbedDim;
+///     type NumLayers = NumLayers;
+/// }
+/// const _: () = assert!(DecoderOnly::<CharModel, f32, Cpu>::NUM_PARAMS == 804_096);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NanoGpt;
+
+impl Style for NanoGpt {
+    type Activation = GeluErf;
+    type Positions = Learned;
+    type Padding = PadSourceKeys;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+    const TIED_LOGITS: bool = true;
+    const FEED_FORWARD_BIAS: bool = false;
+    const NORM_BIAS: bool = false;
+    const LOGIT_BIAS: bool = false;
+    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::Constant(0.02);
+    const WEIGHT_DEVIATION: Option<f64> = Some(0.02);
+    const EMBEDDING_NORM: bool = false;
+}

@@ -1,0 +1,79 @@
+use super::{Arch, FeedForward, Norm, SelfAttention, Style, norm::try_norm};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim},
+    mask::{MaskKind, PaddingMask},
+    module,
+    ops::{OpError, Real, or_panic},
+};
+use dfdx::tensor::{Tape, Tensor};
+
+module! {
+    /// Self-attention, then feed forward: what every layer is made of that reads one sequence.
+    ///
+    /// It is an [`EncoderLayer`](super::EncoderLayer) where `Mask` hides nothing, and a layer of a
+    /// [`DecoderOnly`](super::DecoderOnly) model where it is causal.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
+    /// #     pub SeqLen = 4; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let block = Block::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+    ///     block.forward(x, &PaddingMask::none((Batch, SeqLen)));
+    /// ```
+    pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
+        /// Positions inform each other.
+        pub self_attention: module SelfAttention<EmbedDim, Mask, A, E, D>,
+        /// Each position by itself.
+        pub feed_forward: module FeedForward<EmbedDim, A, E, D>,
+        /// The norm of both, where they share one.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_blocks())
+            module Norm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
+    Block<EmbedDim, Mask, A, E, D>
+{
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    #[must_use]
+    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        or_panic(self.try_forward(input, padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let attn_out = self.self_attention.try_forward(input, padding_mask)?;
+        let attn_out = try_norm(&self.norm, attn_out)?;
+        try_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
+    }
+}

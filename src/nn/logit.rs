@@ -1,0 +1,70 @@
+use super::{Arch, Embedding, Style, init};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim},
+    module,
+    ops::{OpError, Real, or_panic},
+};
+use dfdx::tensor::{Tape, Tensor};
+
+module! {
+    /// From vectors to a logit for each token: `x Wᵀ + b`, where `W` is a table of its own or, if the
+    /// style of `A` ties them, that of the embeddings.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::{Embedding, Logit}, prelude::*};
+    /// # dims! { pub VocabSize = 28; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 1; }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let logit = Logit::<EmbedDim, VocabSize, Model, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = logit.forward(x, &table);
+    /// ```
+    pub struct Logit<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> -> VocabSize {
+        /// `W`, where it is not tied.
+        pub weight: optional(!<A::Style as Style>::TIED_LOGITS) param (VocabSize, EmbedDim)
+            = init::uniform::<EmbedDim, _, _, _>,
+        /// `b`, where the style has it.
+        pub bias: optional(<A::Style as Style>::LOGIT_BIAS) param (VocabSize,)
+            = init::uniform::<EmbedDim, _, _, _>,
+    }
+}
+
+impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>>
+    Logit<EmbedDim, VocabSize, A, E, D>
+{
+    /// `(B, S, EmbedDim), table (VocabSize, EmbedDim) -> (B, S, VocabSize)`
+    ///
+    /// # Panics
+    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    #[must_use]
+    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        token_embedder: &Embedding<VocabSize, EmbedDim, A, E, D>,
+    ) -> Tensor<(B, S, VocabSize), E, D, T> {
+        or_panic(self.try_forward(input, token_embedder))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        token_embedder: &Embedding<VocabSize, EmbedDim, A, E, D>,
+    ) -> Result<Tensor<(B, S, VocabSize), E, D, T>, OpError> {
+        let weight = self.weight.as_ref().unwrap_or(&token_embedder.weight);
+        D::try_linear(input, weight, self.bias.as_ref())
+    }
+}

@@ -1,0 +1,172 @@
+use super::{Embedder, EmbeddingEncoder, Embeds, Logit, Stack, Style};
+use crate::{
+    backend::Backend,
+    dims::{AtMost, ConstDim, Dim},
+    mask::{CausalMask, PaddingMask, PaddingRule},
+    module,
+    ops::{OpError, Real, or_panic},
+    tokens::TokenIds,
+};
+use dfdx::tensor::{Tape, Tensor};
+
+/// Every dimension of a model of one stack of layers, [`EncoderOnly`] or [`DecoderOnly`], one line each:
+/// an [`Arch`](super::Arch) and what its callers see besides.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! {
+///     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7;
+///     pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 1;
+/// }
+///
+/// pub struct Small;
+/// impl Arch for Small {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Style = TypedTransformer;
+/// }
+/// impl OneStack for Small {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type NumLayers = NumLayers;
+/// }
+/// type Model = DecoderOnly<Small, f32, Cpu>;
+/// ```
+pub trait OneStack: Embeds<<Self as OneStack>::EmbedDim> {
+    /// Tokens that the model reads, and writes if it writes.
+    type VocabSize: ConstDim;
+    /// Longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// Width of the layers.
+    type EmbedDim: ConstDim;
+    /// Number of layers.
+    type NumLayers: ConstDim;
+}
+
+/// An encoder-only transformer: a vector for each token that knows its whole context, or one for the
+/// whole sequence (*Another annotated transformer*, "Encoder-only").
+///
+/// ```
+/// # use typed_transformer::prelude::*;
+/// # dims! {
+/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+/// #     pub HiddenDim = 5; pub NumLayers = 1; pub SeqLen = 4; pub Batch = 1;
+/// # }
+/// # pub struct Small;
+/// # impl Arch for Small {
+/// #     type NumHeads = NumHeads;
+/// #     type QKDim = HeadDim;
+/// #     type VODim = HeadDim;
+/// #     type HiddenDim = HiddenDim;
+/// #     type Style = TypedTransformer;
+/// # }
+/// # impl OneStack for Small {
+/// #     type VocabSize = VocabSize;
+/// #     type MaxSeqLen = MaxSeqLen;
+/// #     type EmbedDim = EmbedDim;
+/// #     type NumLayers = NumLayers;
+/// # }
+/// let model = EncoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 27], Some(Fin::literal::<27>()), (Batch, SeqLen))?;
+/// let features: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, NoneTape);
+/// let of_the_whole: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+pub type EncoderOnly<M, E, D> = EmbeddingEncoder<
+    <M as OneStack>::VocabSize,
+    <M as OneStack>::MaxSeqLen,
+    <M as OneStack>::EmbedDim,
+    <M as OneStack>::NumLayers,
+    M,
+    E,
+    D,
+>;
+
+module! {
+    /// A decoder-only transformer: from the tokens so far to a logit for each next one (*Another
+    /// annotated transformer*, "Decoder-only"; *Learning the Transformer*).
+    ///
+    /// There is nothing to cross with, so its layers have no cross-attention.
+    ///
+    /// ```
+    /// # use typed_transformer::prelude::*;
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SeqLen = 4; pub Batch = 1;
+    /// # }
+    /// # pub struct Small;
+    /// # impl Arch for Small {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # impl OneStack for Small {
+    /// #     type VocabSize = VocabSize;
+    /// #     type MaxSeqLen = MaxSeqLen;
+    /// #     type EmbedDim = EmbedDim;
+    /// #     type NumLayers = NumLayers;
+    /// # }
+    /// let model = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct DecoderOnly<M: OneStack; E, D> -> M::VocabSize {
+        /// From tokens to vectors.
+        pub embedder: module Embedder<M::VocabSize, M::MaxSeqLen, M::EmbedDim, M, E, D>,
+        /// The layers, each position informed by those before it.
+        pub decoder: module Stack<M::EmbedDim, M::NumLayers, CausalMask, M, E, D>,
+        /// From vectors to a logit for each token.
+        pub logit: module Logit<M::EmbedDim, M::VocabSize, M, E, D>,
+    }
+}
+
+impl<M: OneStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    #[must_use]
+    pub fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+        tape: T,
+    ) -> Tensor<(B, S, M::VocabSize), E, D, T> {
+        or_panic(self.try_forward(token_ids, tape))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
+        let padding_mask = match <M::Style as Style>::Padding::HIDES_TARGET {
+            true => token_ids.padding_mask(),
+            false => PaddingMask::none(token_ids.shape()),
+        };
+        let embeds = self.embedder.try_forward(token_ids, tape)?;
+        self.try_logits(self.decoder.try_forward(embeds, &padding_mask)?)
+    }
+
+    /// What the decoder put out as logits: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        decoder_output: Tensor<(B, S, M::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
+        let table = &self.embedder.token_embedder;
+        self.logit.try_forward(decoder_output, table)
+    }
+}

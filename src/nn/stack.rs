@@ -1,0 +1,76 @@
+use super::{Arch, Block, Norm, Style, norm::try_norm};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim},
+    mask::{MaskKind, PaddingMask},
+    module,
+    ops::{OpError, Real, or_panic},
+};
+use dfdx::tensor::{Tape, Tensor};
+
+module! {
+    /// Blocks one after the other: an [`Encoder`](super::Encoder), or the layers of a
+    /// [`DecoderOnly`](super::DecoderOnly) model.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 2;
+    /// #     pub SeqLen = 4; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let stack = Stack::<EmbedDim, NumLayers, CausalMask, Model, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+    ///     stack.forward(x, &PaddingMask::none((Batch, SeqLen)));
+    /// ```
+    pub struct Stack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
+        /// The layers, first to last.
+        pub layers: layers(NumLayers) Block<EmbedDim, Mask, A, E, D>,
+        /// The norm after the last, where the style has one.
+        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_at_the_end())
+            module Norm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
+    Stack<EmbedDim, NumLayers, Mask, A, E, D>
+{
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
+    ///
+    /// # Panics
+    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    #[must_use]
+    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        embeds: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        or_panic(self.try_forward(embeds, padding_mask))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        embeds: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let output = self.layers.iter().try_fold(embeds, |embeds, layer| {
+            layer.try_forward(embeds, padding_mask)
+        });
+        try_norm(&self.norm, output?)
+    }
+}

@@ -1,0 +1,68 @@
+use super::{OpError, Real, failed, mismatch, or_panic, real};
+use crate::{dims::same, mask::PaddingMask};
+use dfdx::{
+    shapes::{Axis, ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, Device, SumTo, TryMul},
+};
+
+/// The mean of each sequence's vectors over its real positions: one vector for a whole sequence,
+/// whatever it was filled up with. A sequence of padding alone counts as 0.
+///
+/// `(B, S, M), padding (B, S) -> (B, M)`
+///
+/// # Panics
+/// If two sizes of a run-time dimension differ or the device fails; [`try_masked_mean`] returns the
+/// error.
+///
+/// ```
+/// use typed_transformer::{ops::masked_mean, prelude::*};
+/// dims! { pub VocabSize = 3; pub EmbedDim = 2; pub SeqLen = 3; pub Batch = 1; }
+/// let ids = TokenIds::from_ids(&[1, 0, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch, SeqLen))?;
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
+/// let mean: Tensor<(Batch, EmbedDim), f32, Cpu> = masked_mean(x, &ids.padding_mask());
+/// assert_eq!(mean.as_vec(), [2.0, 20.0]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[track_caller]
+#[must_use]
+pub fn masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    padding: &PaddingMask<B, S>,
+) -> Tensor<(B, M), E, D, T> {
+    or_panic(try_masked_mean(input, padding))
+}
+
+/// Fallible [`masked_mean`].
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+/// fails.
+pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    padding: &PaddingMask<B, S>,
+) -> Result<Tensor<(B, M), E, D, T>, OpError> {
+    const OP: &str = "masked mean";
+    let shape = *input.shape();
+    let (batch, len) = padding.shape();
+    same("the input", shape.0, "the padding", batch).map_err(mismatch(OP))?;
+    same("the input", shape.1, "the padding", len).map_err(mismatch(OP))?;
+    let weights = padding
+        .as_slice()
+        .chunks(len.size().max(1))
+        .flat_map(|row| {
+            let count = row.iter().filter(|real| **real).count().max(1);
+            row.iter()
+                .map(move |&is_real| real(f64::from(is_real) / count as f64))
+        });
+    let define = || {
+        let weights = input
+            .device()
+            .try_tensor_from_vec(weights.collect(), (batch, len))?;
+        let weights = weights.retaped::<T>();
+        let weighted = input.try_mul(weights.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
+        weighted.try_sum::<_, Axis<1>>()
+    };
+    define().map_err(failed::<D::Err>(OP))
+}

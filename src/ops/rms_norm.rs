@@ -1,0 +1,54 @@
+use super::{OpError, Real, failed, or_panic, real};
+use dfdx::{
+    shapes::{Axes2, Axis, ConstDim, Dim, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, Device, MeanTo, TryAdd, TryDiv, TryMul},
+};
+
+/// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
+/// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").
+///
+/// `(B, S, M), (M) -> (B, S, M)`
+///
+/// # Panics
+/// If the device fails; [`try_rms_norm`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 1; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu> = device.tensor(vec![1.0, -7.0]);
+/// let weight: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![1.0, 10.0]);
+/// // The mean of 1 and 49 is 25.
+/// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
+/// ```
+#[track_caller]
+#[must_use]
+pub fn rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    weight: &Tensor<(M,), E, D>,
+    epsilon: f64,
+) -> Tensor<(B, S, M), E, D, T> {
+    or_panic(try_rms_norm(input, weight, epsilon))
+}
+
+/// Fallible [`rms_norm`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    weight: &Tensor<(M,), E, D>,
+    epsilon: f64,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    let shape = *input.shape();
+    let define = || {
+        let square = input.retaped::<T>().try_square()?;
+        let mean = square.try_mean::<_, Axis<2>>()?;
+        let root = mean.try_add(real::<E>(epsilon))?.try_sqrt()?;
+        let normal = input.try_div(root.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
+        let weight = weight.retaped::<T>();
+        normal.try_mul(weight.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
+    };
+    define().map_err(failed::<D::Err>("RMS norm"))
+}
