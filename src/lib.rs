@@ -16,6 +16,8 @@
 //! The crate is built on [dfdx] 0.13: its tensors, its tapes and its devices stay usable beside
 //! the ones here.
 //!
+//! [`guide`] goes from an empty file to a trained model of one's own, with the mistakes on the way.
+//!
 //! # The post, section by section
 //!
 //! The crate follows *The Typed Transformer* in names and order.
@@ -98,6 +100,7 @@ pub mod prelude {
             AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan,
             Product, Quotient, Sum, SumOf, along, axis,
         },
+        fresh,
         mask::{
             AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys,
             PaddingMask, mk_cross_mask, mk_mask,

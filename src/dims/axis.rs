@@ -72,20 +72,52 @@ has_axis!(2: A B [C] F);
 has_axis!(3: A B C [F]);
 
 /// The name of an axis, as an argument: `mean_over(x, axis::<SeqLen>())`.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{AxisName, axis}};
+/// dims! { pub SeqLen = 3; }
+/// let positions: AxisName<SeqLen> = axis();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct AxisName<Name>(PhantomData<fn() -> Name>);
 
 /// The axis `Name`.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub QLen = 2; pub KLen = 3; }
+/// let x: Tensor<(QLen, KLen), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// assert_eq!(sum_over(x.clone(), axis::<QLen>()).as_vec(), [5.0, 7.0, 9.0]);
+/// assert_eq!(sum_over(x, axis::<KLen>()).as_vec(), [6.0, 15.0]);
+/// ```
 #[must_use]
 pub fn axis<Name: Dim>() -> AxisName<Name> {
     AxisName(PhantomData)
 }
 
 /// The names of two parts of an axis, as an argument: `concat(past, present, along::<Past, Present>())`.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Along, along}};
+/// dims! { pub Past; pub Present = 1; }
+/// let steps: Along<Past, Present> = along();
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Along<One, Other>(PhantomData<fn() -> (One, Other)>);
 
 /// The axis on which `Other` follows `One`.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub Past = 2; pub Present = 1; }
+/// let device = Cpu::default();
+/// let past: Tensor<(Past,), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
+/// let present: Tensor<(Present,), f32, Cpu> = device.tensor(vec![3.0]);
+/// let both: Tensor<(Sum<Past, Present>,), f32, Cpu> =
+///     concat(past, present, along::<Past, Present>());
+/// assert_eq!(both.as_vec(), [1.0, 2.0, 3.0]);
+/// ```
 #[must_use]
 pub fn along<One: Dim, Other: Dim>() -> Along<One, Other> {
     Along(PhantomData)

@@ -1,4 +1,11 @@
 /// The size of a dimension that [`fresh!`](crate::fresh!) declared.
+///
+/// ```
+/// use typed_transformer::{dims::Dim, fresh};
+/// fresh! { let source: SrcLen = "typed".len(); }
+/// assert_eq!(source.size(), 5);
+/// assert_eq!(format!("{source:?}"), "SrcLen=5");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FreshSize(usize);
 

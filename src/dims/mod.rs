@@ -55,6 +55,13 @@ pub use sum::Sum;
 use std::any::type_name;
 
 /// What can be wrong with the size of a dimension at run time.
+///
+/// ```
+/// use typed_transformer::{dims, dims::DimError};
+/// dims! { pub MaxSeqLen = 15; pub SrcLen <= MaxSeqLen; }
+/// let Err(DimError::TooLong { dim, size, max, max_size }) = SrcLen::new(17) else { panic!() };
+/// assert_eq!((dim, size, max.as_str(), max_size), ("SrcLen", 17, "MaxSeqLen", 15));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DimError {
     /// A bounded dimension was made longer than its bound.

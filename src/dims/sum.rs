@@ -22,6 +22,12 @@ pub struct Sum<One, Other> {
 
 impl<One: Dim, Other: Dim> Sum<One, Other> {
     /// The sum of two dimensions.
+    ///
+    /// ```
+    /// use typed_transformer::{dims, dims::{Dim, Sum}};
+    /// dims! { pub Past; pub Present; }
+    /// assert_eq!(Sum::of(Past::new(6), Present::new(1)).size(), 7);
+    /// ```
     #[must_use]
     pub fn of(one: One, other: Other) -> Self {
         Self::unchecked(one.size() + other.size())

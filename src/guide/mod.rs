@@ -1,4 +1,4 @@
-//! Pages to read beside the reference.
+#![doc = include_str!("../../docs/guide.md")]
 
 // Its programs are wrong on purpose; `tests/ui.rs` compiles this library's and
 // `tests/messages.rs` holds the page to the files.

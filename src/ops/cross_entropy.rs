@@ -9,6 +9,21 @@ use dfdx::{
 const OP: &str = "cross-entropy";
 
 /// How the losses of single positions become one number.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let pad: Fin<VocabSize> = Fin::literal::<2>();
+/// // All tokens alike for the label, and the padding nearly certain for the padding.
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> =
+///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
+/// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
+/// let loss = |average| cross_entropy(logits.clone(), &labels, average).array();
+/// assert!((loss(Average::EveryPosition) - 3f64.ln() / 2.0).abs() < 1e-12);
+/// assert!((loss(Average::RealLabelsOfEachSequence) - 3f64.ln()).abs() < 1e-12);
+/// # Ok::<(), TokenError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
     /// The mean over every position, padding included (*Another annotated transformer*).
@@ -50,6 +65,17 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
 /// fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_cross_entropy, prelude::*};
+/// dims! { pub VocabSize = 4; pub SeqLen; pub Batch = 1; }
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
+///     Cpu::default().zeros_like(&(Batch, SeqLen::new(3), VocabSize));
+/// let labels = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen::new(2)))?;
+/// let error = try_cross_entropy(logits, &labels, Average::EveryPosition).err().unwrap();
+/// assert_eq!(error.to_string(), "cross-entropy: `SeqLen` is 3 in the logits and 2 in the labels");
+/// # Ok::<(), TokenError>(())
+/// ```
 pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,

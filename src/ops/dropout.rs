@@ -80,6 +80,13 @@ pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 ///
 /// # Errors
 /// [`OpError::Rate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_dropout, prelude::*};
+/// let x: Tensor<(Const<4>,), f32, Cpu> = Cpu::default().zeros();
+/// assert!(try_dropout(x.clone(), 0.0).is_ok());
+/// assert!(try_dropout(x, 1.0).is_err());
+/// ```
 pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,

@@ -85,6 +85,14 @@ use rand_distr::uniform::SampleUniform;
 use std::fmt::Display;
 
 /// A floating-point element: `f32` or `f64`.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// fn half<E: Real>(x: E) -> E {
+///     x / (E::one() + E::one())
+/// }
+/// assert_eq!((half(3f32), half(3f64)), (1.5, 1.5));
+/// ```
 pub trait Real: Dtype + num_traits::Float + SampleUniform {}
 impl<E: Dtype + num_traits::Float + SampleUniform> Real for E {}
 
@@ -94,6 +102,17 @@ pub(crate) fn real<E: Real>(value: f64) -> E {
 }
 
 /// What can go wrong in an operation whose types fit.
+///
+/// ```
+/// use typed_transformer::{ops::{OpError, try_dropout}, prelude::*};
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
+/// let error = try_dropout(x, 1.5).unwrap_err();
+/// assert_eq!(error, OpError::Rate { rate: 1.5 });
+/// assert_eq!(
+///     error.to_string(),
+///     "dropout: a rate must be at least 0 and less than 1, but it is 1.5",
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OpError {
     /// Two run-time dimensions of one name have different sizes.

@@ -154,6 +154,19 @@ pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of `S` differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_add_positions, prelude::*};
+/// dims! { pub EmbedDim = 2; pub SeqLen; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     device.zeros_like(&(Batch, SeqLen::new(3), EmbedDim));
+/// let positions = device.zeros_like(&(SeqLen::new(4), EmbedDim));
+/// assert_eq!(
+///     try_add_positions(x, positions).err().unwrap().to_string(),
+///     "add positions: `SeqLen` is 3 in the input and 4 in the positions",
+/// );
+/// ```
 pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,

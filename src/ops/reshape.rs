@@ -41,6 +41,17 @@ where
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
 /// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_reshape, prelude::*};
+/// dims! { pub EmbedDim = 4; pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> =
+///     Cpu::default().zeros_like(&(Batch::new(1), EmbedDim));
+/// assert_eq!(
+///     try_reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
+///     "reshape: (Batch=1, EmbedDim=4) does not fit (Batch=2, NumHeads=2, HeadDim=2)",
+/// );
+/// ```
 pub fn try_reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     shape: To,
