@@ -63,11 +63,11 @@ pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
 pub use parts::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use permute::{permute, try_permute};
 pub(crate) use positions::check_positions;
-pub(crate) use positions::try_sinusoids;
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions,
     try_learned_positions, try_sinusoidal_positions,
 };
+pub(crate) use positions::{try_rows, try_sinusoids};
 pub use reduce::{
     max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over,
     try_sum_over,
