@@ -131,8 +131,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
             .layers
             .iter()
             .zip(kept)
-            .fold(Ok(query), |query, (layer, (written, source))| {
-                layer.try_extend(query?, written, source, &mask)
+            .try_fold(query, |query, (layer, (written, source))| {
+                layer.try_extend(query, written, source, &mask)
             })?;
         cache.written.len += next.size();
         try_norm(&self.norm, output)

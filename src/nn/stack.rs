@@ -89,9 +89,9 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
         let (batch, next, _) = *input.shape();
         cache.check(batch, next)?;
-        let layers = self.layers.iter().zip(&mut cache.layers);
-        let output = layers.fold(Ok(input), |input, (layer, cache)| {
-            layer.try_extend(input?, cache)
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let output = layers.try_fold(input, |input, (layer, cache)| {
+            layer.try_extend(input, cache)
         })?;
         cache.len += next.size();
         try_norm(&self.norm, output)
