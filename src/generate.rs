@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     nn::{LM, Seq2Seq},
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real, highest, or_panic},
     tokens::{Fin, TokenIds},
 };
 use dfdx::tensor::NoneTape;
@@ -105,20 +105,11 @@ pub fn try_greedy<
         let logits = model.logit.try_forward(decoded)?.as_vec();
         for (row, ended) in ended.iter_mut().enumerate().filter(|(_, ended)| !**ended) {
             let first = (row * len.size() + position) * M::TgtVocab::SIZE;
-            let token = most_likely(&logits[first..][..M::TgtVocab::SIZE])
+            let token = highest(&logits[first..][..M::TgtVocab::SIZE])
                 .ok_or(OpError::NotANumber { op: "greedy" })?;
             written.set(row, position, token);
             *ended = token == end;
         }
     }
     Ok(written)
-}
-
-/// The first of the tokens with the highest logit; `None` if every logit is a NaN.
-fn most_likely<V: ConstDim, E: Real>(logits: &[E]) -> Option<Fin<V>> {
-    Fin::all()
-        .zip(logits)
-        .filter(|(_, logit)| !logit.is_nan())
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .map(|(token, _)| token)
 }

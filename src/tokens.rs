@@ -328,6 +328,15 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         Self { pad: None, ..self }
     }
 
+    /// As many tokens as the dimensions take, in row-major order, none of them padding.
+    pub(crate) fn from_tokens(tokens: &[Fin<VocabSize>], shape: (Batch, SeqLen)) -> Self {
+        Self {
+            ids: tokens.iter().map(|token| token.value()).collect(),
+            pad: None,
+            shape,
+        }
+    }
+
     /// A batch in which every token is `pad`.
     pub(crate) fn filled(pad: Fin<VocabSize>, shape: (Batch, SeqLen)) -> Self {
         Self {
