@@ -8,7 +8,7 @@ use dfdx::{
 };
 use safetensors::{Dtype, SafeTensors};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     fs,
     path::{Path, PathBuf},
 };
@@ -116,6 +116,27 @@ where
     let model = build(path, &file, "", device, &mut known)?;
     refuse_others(&file, &known)?;
     Ok(model)
+}
+
+/// The texts that a file has beside its tensors, by their names, as
+/// [`save_with_metadata`](super::save_with_metadata) and other systems write them; none if it has none.
+///
+/// # Errors
+/// [`LoadError::Read`] if the file cannot be read; [`LoadError::Format`] if it is damaged.
+///
+/// ```
+/// use typed_transformer::io;
+/// let error = io::metadata("/no/such/file.safetensors").unwrap_err();
+/// assert!(error.to_string().starts_with("cannot read /no/such/file.safetensors: "));
+/// ```
+pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadError> {
+    let path = path.as_ref();
+    let bytes = read(path)?;
+    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| LoadError::Format {
+        path: path.to_path_buf(),
+        message: error.to_string(),
+    })?;
+    Ok(header.metadata().clone().unwrap_or_default())
 }
 
 /// A file's bytes.

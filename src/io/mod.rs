@@ -6,10 +6,10 @@
 mod load;
 mod save;
 
-pub use load::{LoadError, load};
+pub use load::{LoadError, load, metadata};
 pub(crate) use load::{build, elements, parse, read, refuse_others};
 pub(crate) use save::{FileTensor, clear_partial, collect, write};
-pub use save::{SaveError, ensure_writable, save};
+pub use save::{SaveError, ensure_writable, save, save_with_metadata};
 
 use crate::ops::Real;
 use safetensors::Dtype;

@@ -78,6 +78,38 @@ where
     write(path.as_ref(), &collect(model, "", path.as_ref())?, None)
 }
 
+/// [`save`], and with the model texts under names, of which [`metadata`](super::metadata) reads them back:
+/// what a model needs besides its weights, such as its vocabulary.
+///
+/// # Errors
+/// Those of [`save`].
+///
+/// ```
+/// use std::collections::HashMap;
+/// use typed_transformer::{io, nn::Linear, prelude::*};
+/// dims! { pub EmbedDim = 8; pub VocabSize = 28; }
+/// let logit = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// let path = std::env::temp_dir().join("typed-transformer-metadata.safetensors");
+/// let metadata = HashMap::from([("alphabet".to_string(), "abc".to_string())]);
+/// io::save_with_metadata(&logit, &path, metadata.clone())?;
+/// assert_eq!(io::metadata(&path)?, metadata);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn save_with_metadata<Model, E, D>(
+    model: &Model,
+    path: impl AsRef<Path>,
+    metadata: HashMap<String, String>,
+) -> Result<(), SaveError>
+where
+    Model: TensorCollection<E, D>,
+    E: Stored,
+    D: Device<E>,
+{
+    let tensors = collect(model, "", path.as_ref())?;
+    write(path.as_ref(), &tensors, Some(metadata))
+}
+
 /// A tensor as it is in a file.
 pub(crate) struct FileTensor {
     pub path: String,

@@ -1,0 +1,24 @@
+//! The command line.
+
+use crate::support::{Files, batch_size, positive};
+use clap::Parser;
+
+/// Train the model of *The Typed Transformer* to continue sequences of integers, then examine it.
+#[derive(Parser)]
+#[command(version)]
+pub struct Cli {
+    /// Seed of the parameters and of the random sequences
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Steps to train for
+    #[arg(long, default_value_t = 1_500)]
+    pub steps: usize,
+    /// Sequences in each step
+    #[arg(long, default_value_t = 256, value_parser = batch_size())]
+    pub batch: usize,
+    /// The learning rate of Adam
+    #[arg(long, default_value_t = 5e-4, value_parser = positive)]
+    pub learning_rate: f64,
+    #[command(flatten)]
+    pub files: Files,
+}

@@ -1,0 +1,65 @@
+//! The training loop.
+
+use crate::{
+    cli::Cli,
+    model::Model,
+    sequences::{self, BEGIN, Sequence},
+    support::{Failure, Progress},
+};
+use dfdx::{
+    nn::BuildModule,
+    tensor::{AsArray, Cpu, OwnedTape},
+    tensor_ops::Backward,
+};
+use std::{process::ExitCode, sync::atomic::Ordering};
+use typed_transformer::{
+    ops::Average,
+    train::{Adam, Constant, Trainer, try_cross_entropy},
+};
+
+/// The mean loss of this many last steps is reported.
+const LAST_STEPS: usize = 500;
+
+/// A model, trained for `--steps` steps on `--batch` sequences each; the exit status if it was stopped.
+pub fn train(cli: &Cli, device: &Cpu) -> Result<Result<Model, ExitCode>, Failure> {
+    let schedule = Constant(cli.learning_rate);
+    let mut trainer = Trainer::new(Adam::default(), schedule, cli.steps, cli.seed);
+    trainer.setting("the batch", cli.batch);
+    let new = || Ok(Model::try_build(device)?);
+    let mut model = cli.files.open(&mut trainer, device, new)?;
+
+    let progress = Progress::new(cli.steps);
+    let mut losses = Vec::new();
+    while let Some(mut step) = trainer.begin() {
+        let sequences: Vec<Sequence> = (0..cli.batch)
+            .map(|_| Sequence::random(&mut step.rng))
+            .collect();
+        let source = sequences::sources(&sequences)?;
+        let labels = sequences::labels(&sequences)?;
+
+        let inputs = labels.shifted_right(BEGIN);
+        let output = model.try_forward(&source, &inputs, OwnedTape::default())?;
+        let average = Average::RealLabelsOfEachSequence;
+        let loss = try_cross_entropy(output.logit_output, &labels, average)?;
+        let value = f64::from(loss.array());
+        let tokens = source.as_slice().len() + labels.as_slice().len();
+        let report = trainer.update(&mut model, loss.try_backward()?, value, tokens)?;
+        progress.step(&report);
+        losses.push(value);
+    }
+    let last = &losses[losses.len().saturating_sub(LAST_STEPS)..];
+    if !last.is_empty() {
+        let mean = last.iter().sum::<f64>() / last.len() as f64;
+        progress.say(&format!(
+            "mean loss {mean:.4} of the last {} steps",
+            last.len()
+        ));
+    }
+    progress.finish();
+    if trainer.stopped() {
+        return Ok(Err(cli.files.say_how_to_resume(trainer.step())));
+    }
+    // From here on Ctrl-C has nothing to save.
+    trainer.stop.store(true, Ordering::Relaxed);
+    Ok(Ok(model))
+}

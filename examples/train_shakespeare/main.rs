@@ -1,0 +1,96 @@
+//! A decoder-only model of characters, trained on the plays of Shakespeare or another text, by
+//! [nanoGPT](https://github.com/karpathy/nanoGPT)'s configuration for a CPU.
+//!
+//! ```text
+//! cargo run --release --example train_shakespeare
+//! cargo run --release --example train_shakespeare -- --data FILE --save weights.safetensors
+//! cargo run --release --example train_shakespeare -- --load weights.safetensors --prompt ROMEO
+//! cargo run --release --example train_shakespeare -- --resume train_shakespeare.checkpoint   # after a Ctrl-C
+//! ```
+//!
+//! # A vocabulary that is known only at run time
+//!
+//! How many characters a text uses is known when it is read; the model wants it in its type. So the
+//! model is typed by the most characters that it has room for, `VocabSize`, and
+//! [`Characters`](typed_transformer::tokens::Characters) proves that a text has no more: a text with
+//! more is refused, with both sizes. What is left of the vocabulary stands for nothing, the model
+//! learns that it never comes, and it is never sampled. Weights are saved with their characters.
+
+mod cli;
+mod model;
+mod sample;
+#[path = "../support/mod.rs"]
+mod support;
+mod text;
+mod training;
+
+use clap::Parser;
+use cli::Cli;
+use dfdx::tensor::Cpu;
+use model::{Model, VocabSize};
+use std::{collections::HashMap, path::Path, process::ExitCode};
+use support::{Failure, print, say};
+use text::Text;
+use typed_transformer::{io as weights, tokens::Characters};
+
+/// Under what name a file of weights has the characters.
+const CHARACTERS: &str = "characters";
+
+fn main() -> ExitCode {
+    support::status(run(&Cli::parse()))
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    // Whatever can be wrong with what the user gave is said before anything is trained.
+    let sampler = cli.sampler()?;
+    let device = Cpu::seed_from_u64(cli.seed);
+    let (model, characters, prompt);
+    match &cli.load {
+        Some(path) => {
+            (model, characters) = load(path, &device)?;
+            prompt = cli.prompt(&characters)?;
+        }
+        None => {
+            let text = Text::read(cli.data.as_deref())?;
+            prompt = cli.prompt(&text.characters)?;
+            if let Some(path) = &cli.save {
+                weights::ensure_writable(path)?;
+            }
+            model = match training::train(cli, &text, &device)? {
+                Ok(model) => model,
+                Err(stopped) => return Ok(stopped),
+            };
+            if let Some(path) = &cli.save {
+                save(&model, &text.characters, path)?;
+                say(&format!("saved {}", path.display()));
+            }
+            let loss = training::validation_loss(&model, &text, cli.batch)?;
+            let count = text.validation.len();
+            print(&format!(
+                "validation loss {loss:.4} over all {count} characters\n\n"
+            ))?;
+            characters = text.characters;
+        }
+    }
+    let mut sampler = sampler.among(characters.tokens());
+    let written = sample::sample(&model, &mut sampler, &prompt, cli.sample)?;
+    print(&format!("{}\n", characters.decode(&written)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Saves weights and characters.
+fn save(model: &Model, characters: &Characters<VocabSize>, path: &Path) -> Result<(), Failure> {
+    let metadata = HashMap::from([(CHARACTERS.to_string(), characters.text())]);
+    Ok(weights::save_with_metadata(model, path, metadata)?)
+}
+
+/// Weights and characters that were saved together.
+fn load(path: &Path, device: &Cpu) -> Result<(Model, Characters<VocabSize>), Failure> {
+    let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let metadata = weights::metadata(path)?;
+    let text = metadata.get(CHARACTERS);
+    let text = text.ok_or_else(|| in_file(&"there are no characters with the weights"))?;
+    let characters = Characters::of(text).map_err(|error| in_file(&error))?;
+    let model = weights::load(path, device).map_err(|error| in_file(&error))?;
+    Ok((model, characters))
+}

@@ -1,0 +1,120 @@
+//! The training loop.
+
+use crate::{
+    cli::Cli,
+    model::{self, Batch, Block, Model, SeqLen, VocabSize},
+    support::{Failure, Progress},
+    text::{Pieces, Text},
+};
+use dfdx::{
+    shapes::Rank0,
+    tensor::{AsArray, Cpu, NoneTape, OwnedTape, Tape, Tensor},
+    tensor_ops::Backward,
+};
+use rand::{SeedableRng, rngs::StdRng};
+use std::{process::ExitCode, sync::atomic::Ordering};
+use typed_transformer::{
+    dims::ConstDim,
+    ops::{Average, OpError},
+    train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
+};
+
+/// The global norm that gradients are clipped to.
+const MAX_NORM: f64 = 1.0;
+/// Batches of each part of the text that a look at its loss takes.
+const LOOK: usize = 20;
+
+/// A model, trained for `--steps` steps on `--batch` pieces each; the exit status if it was stopped.
+pub fn train(cli: &Cli, text: &Text, device: &Cpu) -> Result<Result<Model, ExitCode>, Failure> {
+    let schedule = WarmupCosine {
+        peak: cli.learning_rate,
+        last: cli.learning_rate / 10.0,
+        warmup_steps: 100,
+        steps: cli.steps,
+    };
+    // On matrices only, as AdamW does by itself.
+    let mut adam = AdamW::default();
+    adam.weight_decay = 0.1;
+    adam.adam.beta2 = 0.99;
+    let mut trainer = Trainer::new(adam, schedule, cli.steps, cli.seed);
+    trainer.max_norm = MAX_NORM;
+    trainer.setting("the batch", cli.batch);
+    trainer.setting("the text", &text.fingerprint);
+    let new = || Ok(model::new(device)?);
+    let mut model = cli.files.open(&mut trainer, device, new)?;
+
+    let progress = Progress::new(cli.steps);
+    while let Some(mut step) = trainer.begin() {
+        if cli.interval > 0 && step.number.is_multiple_of(cli.interval) {
+            let (training, validation) = look(&model, text, cli)?;
+            progress.say(&told(step.number, training, validation));
+            if let Some(metrics) = &mut trainer.metrics {
+                metrics.note("training_loss", training);
+                metrics.note("validation_loss", validation);
+            }
+        }
+        let pieces = Pieces::random(&text.training, cli.batch, &mut step.rng)?;
+        let loss = loss(&model, &pieces, OwnedTape::default())?;
+        let value = f64::from(loss.array());
+        let tokens = cli.batch * Block::SIZE;
+        let report = trainer.update(&mut model, loss.try_backward()?, value, tokens)?;
+        progress.step(&report);
+    }
+    if !trainer.stopped() {
+        // From here on Ctrl-C has nothing to save.
+        trainer.stop.store(true, Ordering::Relaxed);
+        let (training, validation) = look(&model, text, cli)?;
+        progress.say(&told(trainer.step(), training, validation));
+    }
+    progress.finish();
+    Ok(match trainer.stopped() {
+        false => Ok(model),
+        true => Err(cli.files.say_how_to_resume(trainer.step())),
+    })
+}
+
+fn told(steps: usize, training: f64, validation: f64) -> String {
+    format!("after step {steps}: training loss {training:.4}, validation loss {validation:.4}")
+}
+
+/// The loss of both parts of the text, each over the same few batches at every look.
+fn look(model: &Model, text: &Text, cli: &Cli) -> Result<(f64, f64), Failure> {
+    let of = |part: &[usize]| {
+        let mut rng = StdRng::seed_from_u64(cli.seed);
+        mean_loss(
+            model,
+            (0..LOOK).map(|_| Pieces::random(part, cli.batch, &mut rng)),
+        )
+    };
+    Ok((of(&text.training)?, of(&text.validation)?))
+}
+
+/// The mean loss of a character of the whole validation part.
+pub fn validation_loss(model: &Model, text: &Text, batch: usize) -> Result<f64, Failure> {
+    mean_loss(model, Pieces::all(&text.validation, batch))
+}
+
+/// The mean loss of a character.
+fn mean_loss(
+    model: &Model,
+    batches: impl Iterator<Item = Result<Pieces, Failure>>,
+) -> Result<f64, Failure> {
+    let (mut sum, mut count) = (0.0, 0);
+    for pieces in batches {
+        let pieces = pieces?;
+        let characters = pieces.labels.as_slice().len();
+        sum += f64::from(loss(model, &pieces, NoneTape)?.array()) * characters as f64;
+        count += characters;
+    }
+    Ok(sum / count as f64)
+}
+
+fn loss<T: Tape<f32, Cpu>>(
+    model: &Model,
+    pieces: &Pieces,
+    tape: T,
+) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
+    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> =
+        model.try_forward(&pieces.inputs, tape)?;
+    try_cross_entropy(logits, &pieces.labels, Average::EveryPosition)
+}

@@ -1,0 +1,147 @@
+//! The examples as a user meets them: their arguments, their streams, their exit status.
+
+use super::support::Folder;
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+/// Longer than any run here takes on a busy machine.
+const HANGS: Duration = Duration::from_secs(300);
+
+/// The example of this profile. `cargo test` has built it; for a `cargo test --test NAME`, which builds
+/// no examples, it is built here if it is missing or older than what it is made of.
+pub fn built(example: &str) -> PathBuf {
+    let this_test = env::current_exe().unwrap();
+    let profile = this_test.parent().and_then(Path::parent).unwrap();
+    let name = format!("{example}{}", env::consts::EXE_SUFFIX);
+    let program = profile.join("examples").join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = ["src", "examples", "Cargo.toml"].map(|source| newest(&root.join(source)));
+    let built = program.metadata().and_then(|program| program.modified());
+    if built.is_ok_and(|built| sources.iter().all(|source| *source <= built)) {
+        return program;
+    }
+    let profile_name = match profile.file_name().and_then(|name| name.to_str()).unwrap() {
+        "debug" => "dev",
+        name => name,
+    };
+    let cargo = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--example", example])
+        .args(["--profile", profile_name, "--target-dir"])
+        .arg(profile.parent().unwrap())
+        .current_dir(root)
+        .status();
+    assert!(cargo.unwrap().success(), "the example does not build");
+    program
+}
+
+/// When a file, or any file of a folder, was last changed.
+fn newest(path: &Path) -> SystemTime {
+    if !path.is_dir() {
+        return path.metadata().and_then(|file| file.modified()).unwrap();
+    }
+    let entries = fs::read_dir(path).unwrap();
+    let times = entries.map(|entry| newest(&entry.unwrap().path()));
+    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// What became of a run.
+pub struct Run {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Starts a program; what it is given by relative path it finds in `folder`.
+pub fn start<Arg: AsRef<OsStr>>(
+    program: &Path,
+    folder: &Folder,
+    args: impl IntoIterator<Item = Arg>,
+) -> Child {
+    Command::new(program)
+        .args(args)
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits for its end; what it says by then must fit into a pipe.
+pub fn end(mut child: Child) -> Run {
+    let until = Instant::now() + HANGS;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > until {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    Run {
+        status: output.status,
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Presses Ctrl-C once the file of metrics has this many lines.
+#[cfg(unix)]
+pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
+    let until = Instant::now() + HANGS;
+    while metrics_of(metrics).len() < lines {
+        assert!(Instant::now() < until, "it makes no steps");
+        thread::sleep(Duration::from_millis(2));
+    }
+    let mut kill = Command::new("kill");
+    kill.args(["-INT", &child.id().to_string()]);
+    assert!(kill.status().unwrap().success());
+}
+
+/// The whole lines of a file of metrics, without the speed, which no two runs share.
+pub fn metrics_of(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let without_speed = |line: &str| {
+        let (before, speed) = line.split_once(",\"tokens_per_second\":").unwrap();
+        let after = speed.trim_start_matches(|c| !",}".contains(c));
+        format!("{before}{after}")
+    };
+    whole.lines().map(without_speed).collect()
+}
+
+impl Run {
+    /// It failed with this line, which no progress came before and no result after.
+    #[track_caller]
+    pub fn assert_refused(&self, error: &str) {
+        assert_eq!(self.stderr, format!("error: {error}\n"));
+        assert_eq!(self.status.code(), Some(1));
+        assert_eq!(self.stdout, "");
+    }
+
+    /// A wrong argument: the parser of the command line says that this is an error, and which.
+    #[track_caller]
+    pub fn assert_usage(&self, error: &str) {
+        let said = self.stderr.lines().next().unwrap();
+        assert!(
+            said.starts_with("error: ") && said.contains(error),
+            "{said}"
+        );
+        assert_eq!(self.status.code(), Some(2));
+        assert_eq!(self.stdout, "");
+    }
+
+    /// It made its steps, whatever it thinks of the result.
+    #[track_caller]
+    pub fn assert_ended_with(&self, code: i32) {
+        assert_eq!(self.status.code(), Some(code), "{}", self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+    }
+}

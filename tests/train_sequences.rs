@@ -1,0 +1,184 @@
+//! The example `train_sequences` as a user meets it: at a small size, since learning takes minutes.
+
+#[path = "support/program.rs"]
+mod program;
+mod support;
+
+use program::{Run, built, end, interrupt, metrics_of, start};
+use std::{fs, path::PathBuf, sync::LazyLock};
+use support::Folder;
+
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_sequences"));
+
+fn run(folder: &Folder, args: &str) -> Run {
+    end(start(&PROGRAM, folder, args.split_whitespace()))
+}
+
+#[test]
+fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
+    let folder = Folder::new();
+    let run = run(&folder, "--steps 3 --batch 2 --metrics metrics");
+    run.assert_ended_with(1);
+    let said: Vec<_> = run.stderr.lines().collect();
+    assert_eq!(said.len(), 5, "{said:?}");
+    for (number, line) in (1..=3).zip(&said) {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [
+            "step",
+            step,
+            "loss",
+            loss,
+            "learning",
+            "rate",
+            rate,
+            speed,
+            "tokens/s",
+            left,
+            "left",
+        ] = words[..]
+        else {
+            panic!("{line}");
+        };
+        assert_eq!(step, format!("{number}/3"));
+        assert!((0.1..20.0).contains(&loss.parse().unwrap()), "{line}");
+        assert_eq!(rate, "5.00e-4");
+        assert!(speed.parse::<f64>().unwrap() > 0.0, "{line}");
+        assert!(left.contains(':'), "{line}");
+    }
+    assert!(said[3].starts_with("mean loss ") && said[3].ends_with(" of the last 3 steps"));
+    assert!(said[4].starts_with("error: only ") && said[4].ends_with("try more --steps"));
+
+    // All of the examined sequences are of one direction or the other, and runs of integers.
+    let counts = run
+        .stdout
+        .lines()
+        .filter(|line| line.contains(" continued rightly"));
+    let count = |line: &str| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap();
+    assert_eq!(counts.map(count).sum::<usize>(), 1_000);
+    let shown = run.stdout.lines().filter_map(|line| line.split_once("->"));
+    let shown: Vec<(Vec<i32>, &str)> = shown
+        .map(|(given, written)| {
+            (
+                given
+                    .split_whitespace()
+                    .map(|n| n.parse().unwrap())
+                    .collect(),
+                written,
+            )
+        })
+        .collect();
+    assert_eq!(shown.len(), 10);
+    for (i, (given, written)) in shown.iter().enumerate() {
+        assert!((3..=15).contains(&given.len()), "{given:?}");
+        let step = if i < 5 { 1 } else { -1 };
+        assert!(
+            given.windows(2).all(|pair| pair[1] - pair[0] == step),
+            "{given:?}"
+        );
+        let last = given.last().unwrap();
+        let next = format!("{} {}", last + step, last + 2 * step);
+        let right = written.trim() == next;
+        assert!(
+            right || written.ends_with(&format!("but it is {next}")),
+            "{given:?} {written}"
+        );
+        assert!(
+            given
+                .iter()
+                .chain([&(last + 2 * step)])
+                .all(|n| (0..125).contains(n))
+        );
+    }
+    assert_eq!(folder.content(), ["metrics"]);
+    assert_eq!(metrics_of(&folder.join("metrics")).len(), 3);
+}
+
+#[test]
+fn it_learns() {
+    let folder = Folder::new();
+    run(&folder, "--steps 60 --batch 16 --metrics metrics").assert_ended_with(1);
+    let losses = metrics_of(&folder.join("metrics"));
+    let loss = |line: &String| -> f64 {
+        let (_, rest) = line.split_once("\"loss\":").unwrap();
+        rest.split(',').next().unwrap().parse().unwrap()
+    };
+    let mean = |lines: &[String]| lines.iter().map(loss).sum::<f64>() / lines.len() as f64;
+    assert!(
+        mean(&losses[50..]) < mean(&losses[..10]) - 0.5,
+        "{losses:?}"
+    );
+}
+
+/// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
+    let folder = Folder::new();
+    let args = "--steps 12 --batch 3 --checkpoint-every 12";
+    let straight = run(
+        &folder,
+        &format!("{args} --checkpoint straight --metrics straight.jsonl"),
+    );
+    straight.assert_ended_with(1);
+
+    let args = format!("{args} --metrics stopped.jsonl");
+    let child = start(&PROGRAM, &folder, args.split_whitespace());
+    interrupt(&child, &folder.join("stopped.jsonl"), 2);
+    let stopped = end(child);
+    stopped.assert_ended_with(130);
+    assert_eq!(stopped.stdout, "");
+    let advice = "to go on, give the same arguments and --resume train_sequences.checkpoint";
+    assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
+    let made = metrics_of(&folder.join("stopped.jsonl")).len();
+    assert!((2..12).contains(&made), "{made}");
+
+    let resumed = run(
+        &folder,
+        &format!("{args} --resume train_sequences.checkpoint"),
+    );
+    resumed.assert_ended_with(1);
+    assert_eq!(resumed.stdout, straight.stdout);
+    let metrics = |name| metrics_of(&folder.join(name));
+    assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
+    let bytes = |name| fs::read(folder.join(name)).unwrap();
+    assert!(bytes("train_sequences.checkpoint") == bytes("straight"));
+
+    // What decides how a training goes on must be as it was.
+    let other = run(&folder, "--steps 12 --batch 4 --resume straight");
+    other.assert_refused("straight: the batch should be 4 but is 3");
+}
+
+#[test]
+fn what_cannot_be_is_said_in_one_line_before_any_training() {
+    let folder = Folder::new();
+    fs::write(folder.join("garbage"), "garbage").unwrap();
+    for (args, error) in [
+        (
+            "--resume garbage",
+            "garbage is damaged or not a safetensors file: ",
+        ),
+        ("--resume missing", "cannot read missing: "),
+        (
+            "--checkpoint no/such/folder",
+            "cannot write no/such/folder: ",
+        ),
+        ("--metrics no/such/folder", "cannot write no/such/folder: "),
+    ] {
+        let run = run(&folder, args);
+        let line = run.stderr.strip_prefix("error: ").unwrap().trim_end();
+        assert!(line.starts_with(error), "{line}");
+        run.assert_refused(line);
+    }
+    for (args, error) in [
+        ("--batch 0", "0 is not in 1..=10000"),
+        ("--batch 10001", "10001 is not in 1..=10000"),
+        ("--learning-rate 0", "it must be above 0 and finite"),
+        ("--learning-rate nan", "it must be above 0 and finite"),
+        ("--learning-rate fast", "invalid float literal"),
+        ("--steps -1", "unexpected argument"),
+        ("words", "unexpected argument"),
+    ] {
+        run(&folder, args).assert_usage(error);
+    }
+    assert_eq!(folder.content(), ["garbage"]);
+}
