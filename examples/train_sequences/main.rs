@@ -2,8 +2,8 @@
 //! learns to continue ascending and descending sequences of integers, and then does so with fresh ones.
 //!
 //! ```text
-//! cargo run --release --example train_sequences
-//! cargo run --release --example train_sequences -- --resume train_sequences.checkpoint   # after a Ctrl-C
+//! cargo run --example train_sequences
+//! cargo run --example train_sequences -- --resume train_sequences.checkpoint   # after a Ctrl-C
 //! ```
 //!
 //! 3 to 15 consecutive numbers below 125 are given, and the next two are asked for. As in the post, the

@@ -2,10 +2,10 @@
 //! [nanoGPT](https://github.com/karpathy/nanoGPT)'s configuration for a CPU.
 //!
 //! ```text
-//! cargo run --release --example train_shakespeare
-//! cargo run --release --example train_shakespeare -- --data FILE --save weights.safetensors
-//! cargo run --release --example train_shakespeare -- --load weights.safetensors --prompt ROMEO
-//! cargo run --release --example train_shakespeare -- --resume train_shakespeare.checkpoint   # after a Ctrl-C
+//! cargo run --example train_shakespeare
+//! cargo run --example train_shakespeare -- --data FILE --save weights.safetensors
+//! cargo run --example train_shakespeare -- --load weights.safetensors --prompt ROMEO
+//! cargo run --example train_shakespeare -- --resume train_shakespeare.checkpoint   # after a Ctrl-C
 //! ```
 //!
 //! # A vocabulary that is known only at run time

@@ -33,8 +33,10 @@ pub fn train(cli: &Cli, text: &Text, device: &Cpu) -> Result<Result<Model, ExitC
         steps: cli.steps,
     };
     // On matrices only, as AdamW does by itself.
-    let mut adam = AdamW::default();
-    adam.weight_decay = 0.1;
+    let mut adam = AdamW {
+        weight_decay: 0.1,
+        ..AdamW::default()
+    };
     adam.adam.beta2 = 0.99;
     let mut trainer = Trainer::new(adam, schedule, cli.steps, cli.seed);
     trainer.max_norm = MAX_NORM;
