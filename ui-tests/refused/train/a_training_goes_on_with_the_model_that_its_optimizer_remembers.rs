@@ -1,4 +1,5 @@
 //! A training goes on with the model that its optimizer remembers, not with another of the same size.
+//! Proves `Model` of `train::Trainer::resume`.
 use typed_transformer::{nn::Linear, prelude::*, train::Adam, train::Constant, train::ResumeError, train::Trainer};
 
 dims! { EmbedDim = 8; Letters = 28; Sounds = 28; }

@@ -1,0 +1,14 @@
+//! A sequence is averaged over what is real in it.
+//! Proves `S` of `ops::masked_mean`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn pool(
+    encoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    padding: &PaddingMask<Batch, SrcLen>,
+) {
+    let _pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = masked_mean(encoded, padding);
+}
+
+fn main() {}
