@@ -360,7 +360,7 @@ fn gradients_that_are_no_numbers_do_not_touch_the_model() {
     let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "update: the norm of the gradients is inf"
+        "the norm of the gradients is inf at step 1"
     );
     assert_eq!(model.logit.bias.as_ref().unwrap().as_vec(), before);
     assert_eq!((trainer.step(), step.unwrap().number), (1, 1));

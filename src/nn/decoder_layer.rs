@@ -1,8 +1,11 @@
-use super::{Arch, CrossAttention, FeedForward, Norm, SelfAttention, Style, norm::try_norm};
+use super::{
+    Arch, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, Style,
+    cache::SourceKeys, norm::try_norm,
+};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{CausalMask, PaddingMask, PaddingRule},
+    mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real, or_panic},
 };
@@ -91,6 +94,24 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
             query_padding_mask,
             key_value_padding_mask,
         )?;
+        let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
+        try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
+    }
+
+    /// [`SelfAttention::try_extend`], then the rest of the layer, which attends to a source that is
+    /// projected already.
+    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        written: &mut KeyValueCache<B, MaxLen, A, E, D>,
+        source: &SourceKeys<B, K, A, E, D>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
+        let self_attn_out = self.self_attention.try_extend(query, written)?;
+        let self_attn_out = try_norm(&self.norm, self_attn_out)?;
+        let cross_attn_out = self
+            .cross_attention
+            .try_extend(self_attn_out, source, mask)?;
         let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
         try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }

@@ -31,6 +31,7 @@ mod heads;
 mod layer_norm;
 mod linear;
 mod masked_mean;
+mod most_likely;
 mod multi_head_attention;
 mod parts;
 mod permute;
@@ -58,16 +59,17 @@ pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use masked_mean::{masked_mean, try_masked_mean};
+pub use most_likely::{most_likely, try_most_likely};
 pub(crate) use multi_head_attention::check_attention;
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
 pub use parts::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use permute::{permute, try_permute};
 pub(crate) use positions::check_positions;
-pub(crate) use positions::try_sinusoids;
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions,
     try_learned_positions, try_sinusoidal_positions,
 };
+pub(crate) use positions::{try_rows, try_sinusoids};
 pub use reduce::{
     max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over,
     try_sum_over,

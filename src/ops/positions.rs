@@ -54,10 +54,26 @@ pub fn try_learned_positions<
     table: &Tensor<(MaxSeqLen, M), E, D>,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
+    try_rows(table, 0, len)
+}
+
+/// [`try_learned_positions`] from a position on, for callers that know the table to reach so far.
+pub(crate) fn try_rows<
+    S: Dim,
+    MaxSeqLen: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    table: &Tensor<(MaxSeqLen, M), E, D>,
+    start: usize,
+    len: S,
+) -> Result<Tensor<(S, M), E, D, T>, OpError> {
     let define = || {
         let rows: Tensor<_, usize, D> = table
             .device()
-            .try_tensor_from_vec((0..len.size()).collect(), (len,))?;
+            .try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
         table.retaped::<T>().try_gather(rows)
     };
     define().map_err(failed::<D::Err>("learned positions"))
@@ -99,16 +115,17 @@ pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    try_sinusoids(device, len, width)
+    try_sinusoids(device, 0, len, width)
 }
 
-/// [`try_sinusoidal_positions`] for callers that know `M` to be even in other words.
+/// [`try_sinusoidal_positions`] from a position on, for callers that know `M` to be even in other words.
 pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
     device: &D,
+    start: usize,
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    let table = (0..len.size())
+    let table = (start..start + len.size())
         .flat_map(|position| {
             (0..M::SIZE).map(move |column| {
                 let pair = (column - column % 2) as f64;

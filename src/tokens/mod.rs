@@ -398,23 +398,25 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         })
     }
 
-    /// The same tokens, none of them padding.
-    pub(crate) fn without_padding(self) -> Self {
-        Self { pad: None, ..self }
-    }
-
-    /// A batch in which every token is `pad`.
-    pub(crate) fn filled(pad: Fin<VocabSize>, shape: (Batch, SeqLen)) -> Self {
+    /// A batch of the token at each row and position, none of them padding.
+    pub(crate) fn from_fn(
+        shape: (Batch, SeqLen),
+        token: impl Fn(usize, usize) -> Fin<VocabSize>,
+    ) -> Self {
+        let (rows, len) = (shape.0.size(), shape.1.size());
+        let places = (0..rows).flat_map(|row| (0..len).map(move |position| (row, position)));
         Self {
-            ids: vec![pad.value(); shape.0.size() * shape.1.size()].into(),
-            pad: Some(pad),
+            ids: places
+                .map(|(row, position)| token(row, position).value())
+                .collect(),
+            pad: None,
             shape,
         }
     }
 
-    /// Replaces one token, both coordinates from 0.
-    pub(crate) fn set(&mut self, row: usize, position: usize, token: Fin<VocabSize>) {
-        Arc::make_mut(&mut self.ids)[row * self.shape.1.size() + position] = token.value();
+    /// The same tokens; those that are `pad` are padding.
+    pub(crate) fn with_padding(self, pad: Option<Fin<VocabSize>>) -> Self {
+        Self { pad, ..self }
     }
 
     fn token(&self, index: usize) -> Fin<VocabSize> {

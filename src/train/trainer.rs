@@ -129,9 +129,17 @@ pub enum TrainError {
         /// The loss.
         loss: f64,
     },
-    /// The update failed.
+    /// The gradients are not finite. The model is as it was before the step.
+    #[error("the norm of the gradients is {norm} at step {step}")]
+    Gradient {
+        /// The step, the first being 0.
+        step: usize,
+        /// Their global norm.
+        norm: f64,
+    },
+    /// The device failed.
     #[error(transparent)]
-    Op(#[from] OpError),
+    Op(OpError),
     /// The step is made, but its checkpoint could not be written; the one before it is whole.
     #[error(transparent)]
     Save(#[from] SaveError),
@@ -243,8 +251,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// learning rate of the schedule, writes the metrics, and saves the training if it is time.
     ///
     /// # Errors
-    /// [`TrainError::Loss`] if the loss is not finite, [`TrainError::Op`] if the gradients are not or
-    /// the device fails: no step is made. [`TrainError::Save`] and [`TrainError::Metrics`] if a file
+    /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
+    /// [`TrainError::Op`] if the device fails: no step is made. [`TrainError::Save`] and [`TrainError::Metrics`] if a file
     /// cannot be written: the step is made.
     pub fn update<Model, E, D>(
         &mut self,
@@ -265,7 +273,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let learning_rate = self.schedule.learning_rate(step);
         let optimizer = &mut self.optimizer;
-        let gradient_norm = update(model, gradients, optimizer, learning_rate, self.max_norm)?;
+        let gradient_norm = update(model, gradients, optimizer, learning_rate, self.max_norm)
+            .map_err(|error| match error {
+                OpError::Gradient { norm } => TrainError::Gradient { step, norm },
+                error => TrainError::Op(error),
+            })?;
         self.progress.step += 1;
 
         let (tokens_per_second, time_left) = self.speed(tokens);

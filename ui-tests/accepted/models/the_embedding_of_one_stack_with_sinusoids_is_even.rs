@@ -1,0 +1,24 @@
+//! A decoder-only model with sinusoidal positions has an embedding of even width.
+use typed_transformer::{models::learning_the_transformer::Learning, prelude::*};
+
+dims! { VocabSize = 28; MaxSeqLen = 16; NumHeads = 4; HeadDim = 2; NumLayers = 1; }
+dims! { EmbedDim = 8; }
+
+struct Model;
+
+impl Arch for Model {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = VocabSize;
+    type Style = Learning;
+}
+
+impl OneStack for Model {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A linear map of an attention does not become one of a feed-forward, which may have a bias.
+use typed_transformer::{nn::{InAttention, InFeedForward, Projection}, prelude::*};
+
+dims! { EmbedDim = 8; }
+
+fn replace<A: Arch<HiddenDim = EmbedDim>>(
+    feed_forward: &mut FeedForward<EmbedDim, A, f32, Cpu>,
+    attention: Projection<EmbedDim, EmbedDim, InAttention<A>, f32, Cpu>,
+    other: Projection<EmbedDim, EmbedDim, InFeedForward<A>, f32, Cpu>,
+) {
+    feed_forward.hidden = other;
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! A sequence is no longer than the block of a decoder-only model.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; Block = 16; SeqLen = 17; Batch; }
+
+trait Writes: OneStack<VocabSize = Letters, MaxSeqLen = Block> {}
+
+fn logits<M: Writes>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    ids: &TokenIds<Batch, SeqLen, Letters>,
+) -> Tensor<(Batch, SeqLen, Letters), f32, Cpu> {
+    model.forward(ids, NoneTape)
+}
+
+fn main() {}
