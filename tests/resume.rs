@@ -33,10 +33,11 @@ use typed_transformer::{
 dims! {
     SrcVocab = 7; TgtVocab = 9; MaxSrcLen = 5; MaxTgtLen = 6; EmbedDim = 4; NumHeads = 3;
     QKDim = 8; VODim = 10; HiddenDim = 11; NumLayers = 1; Batch = 2; OtherVocab = 9; LongTgtLen = 12;
+    MoreLayers = 2; NoLayers = 0;
 }
 
 macro_rules! model {
-    ($name:ident: $vocab:ty, $len:ty) => {
+    ($name:ident: $vocab:ty, $len:ty, $layers:ty) => {
         struct $name;
         impl Arch for $name {
             type NumHeads = NumHeads;
@@ -53,15 +54,17 @@ macro_rules! model {
             type MaxSrcLen = MaxSrcLen;
             type MaxTgtLen = $len;
             type EmbedDim = EmbedDim;
-            type EncoderLayers = NumLayers;
+            type EncoderLayers = $layers;
             type DecoderLayers = NumLayers;
         }
     };
 }
-model!(Small: TgtVocab, MaxTgtLen);
-model!(Renamed: OtherVocab, MaxTgtLen);
-model!(Longer: TgtVocab, LongTgtLen);
-model!(Twin: TgtVocab, MaxTgtLen);
+model!(Small: TgtVocab, MaxTgtLen, NumLayers);
+model!(Renamed: OtherVocab, MaxTgtLen, NumLayers);
+model!(Longer: TgtVocab, LongTgtLen, NumLayers);
+model!(Deeper: TgtVocab, MaxTgtLen, MoreLayers);
+model!(Shallower: TgtVocab, MaxTgtLen, NoLayers);
+model!(Twin: TgtVocab, MaxTgtLen, NumLayers);
 
 type Model<E = f32> = LM<Small, E, Cpu>;
 
@@ -514,13 +517,15 @@ fn metrics_that_cannot_be_written_are_named() {
     let folder = Folder::new();
     assert!(Metrics::open(folder.path(), 0).is_err());
     trainer.metrics = Some(Metrics::open("/dev/full", 0).unwrap());
-    let error = step(&mut trainer, &mut model).unwrap_err();
+    trainer.save_to(folder.join("checkpoint"), 1).unwrap();
+    let error = step(&mut trainer, &mut model).unwrap_err().to_string();
     assert!(
-        error
-            .to_string()
-            .starts_with("cannot write /dev/full: No space left"),
+        error.starts_with("cannot write /dev/full: No space left"),
         "{error}"
     );
+    // The step is made all the same, and saved.
+    assert_eq!(trainer.step(), 2);
+    assert_eq!(folder.content(), ["checkpoint"]);
 }
 
 #[test]
@@ -615,6 +620,14 @@ fn a_checkpoint_of_another_model_is_refused_by_dimension() {
     assert_eq!(
         error::<Longer>(&folder),
         "/checkpoint: dimension 0 of `model.decoder.embedder.position_embedder.weight` should be LongTgtLen=12 but is MaxTgtLen=6"
+    );
+    assert_eq!(
+        error::<Deeper>(&folder),
+        "/checkpoint: `model.encoder.encoder.layers.1.self_attention.attention.query_proj.weight` of (Product<NumHeads, QKDim>=24, EmbedDim=4) is missing"
+    );
+    assert_eq!(
+        error::<Shallower>(&folder),
+        "/checkpoint: `model.encoder.encoder.layers.0.self_attention.attention.query_proj.weight` is in the file but not in the model"
     );
     // The same dimensions everywhere: the type differs.
     assert_eq!(
@@ -749,4 +762,68 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
     );
     replaced("\"step\":3", "\"step\":-3");
     replaced("\"best_loss\":\"", "\"best_loss\":\"x");
+}
+
+/// Whatever becomes of a byte, there is an error or a training that can make a step.
+#[test]
+fn any_byte_of_a_checkpoint_may_change() {
+    let folder = Folder::new();
+    let (whole, path) = (saved(&folder), folder.join("checkpoint"));
+    let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+    let mut rng = StdRng::seed_from_u64(2);
+    let mut refused = 0;
+    for turn in 0..600 {
+        let mut bytes = whole.clone();
+        let end = if turn % 3 == 0 { bytes.len() } else { header };
+        let at = rng.gen_range(0..end);
+        // In the header more often a digit, which leaves it whole.
+        bytes[at] = match bytes[at].is_ascii_digit() {
+            true => b"0987654321"[usize::from(bytes[at] - b'0')],
+            false => rng.r#gen(),
+        };
+        fs::write(&path, bytes).unwrap();
+        let mut trainer = trainer(Adam::default(), RATE);
+        match trainer.resume(&path, &Cpu::default()) {
+            Ok(mut model) => drop::<Result<(), _>>(step(&mut trainer, &mut model)),
+            Err::<Model, _>(error) => {
+                assert!(
+                    error.to_string().contains(&path.display().to_string()),
+                    "{error}"
+                );
+                assert_eq!((trainer.step(), trainer.optimizer.memory().steps()), (0, 0));
+                refused += 1;
+            }
+        }
+    }
+    assert!((300..600).contains(&refused), "{refused}");
+}
+
+#[test]
+fn a_training_may_be_as_far_as_a_number_can_say() {
+    let bytes = saved(&Folder::new());
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    let header = &metadata.metadata().as_ref().unwrap()["training"];
+    let header = header
+        .replace("\"step\":3", &format!("\"step\":{}", usize::MAX - 1))
+        .replace(
+            "\"optimizer_steps\":3",
+            &format!("\"optimizer_steps\":{}", u64::MAX),
+        );
+    let metadata = HashMap::from([("training".to_string(), header)]);
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    fs::write(
+        &path,
+        safetensors::serialize(file.iter(), Some(metadata)).unwrap(),
+    )
+    .unwrap();
+    let mut trainer = trainer(Adam::default(), RATE);
+    let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
+    step(&mut trainer, &mut model).unwrap();
+    assert_eq!(
+        (trainer.step(), trainer.optimizer.memory().steps()),
+        (usize::MAX, u64::MAX)
+    );
+    assert!(trainer.begin().is_none());
 }

@@ -247,24 +247,37 @@ fn compare_dimensions(
     expected: &[Described],
     found: &[(String, Vec<String>)],
 ) -> Result<(), ResumeError> {
+    let load = |source| ResumeError::Load {
+        path: path.to_path_buf(),
+        source,
+    };
     for parameter in expected {
-        let found = found.iter().find(|(path, _)| *path == parameter.path);
-        // A tensor that is missing, or one too many, is told of by its absence or presence.
-        let Some((_, found)) = found else { continue };
-        let count = parameter.dims.len().max(found.len());
-        let at = |dims: &[String], i| dims.get(i).map_or(NOTHING.into(), String::clone);
-        let both = (0..count).map(|i| (i, at(&parameter.dims, i), at(found, i)));
-        if let Some((position, expected, found)) = both.into_iter().find(|(_, a, b)| a != b) {
-            return Err(ResumeError::Dimension {
-                path: path.to_path_buf(),
-                tensor: format!("model.{}", parameter.path),
-                position,
-                expected,
-                found,
-            });
+        let tensor = format!("model.{}", parameter.path);
+        let Some((_, found)) = found.iter().find(|(path, _)| *path == parameter.path) else {
+            let expected = format!("({})", parameter.dims.join(", "));
+            return Err(load(LoadError::Missing { tensor, expected }));
+        };
+        for position in 0..parameter.dims.len().max(found.len()) {
+            let at = |dims: &[String]| dims.get(position).map_or(NOTHING.into(), String::clone);
+            let (expected, found) = (at(&parameter.dims), at(found));
+            if expected != found {
+                return Err(ResumeError::Dimension {
+                    path: path.to_path_buf(),
+                    tensor,
+                    position,
+                    expected,
+                    found,
+                });
+            }
         }
     }
-    Ok(())
+    let is_expected = |path: &str| expected.iter().any(|parameter| parameter.path == path);
+    match found.iter().find(|(path, _)| !is_expected(path)) {
+        None => Ok(()),
+        Some((path, _)) => Err(load(LoadError::Unexpected {
+            tensor: format!("model.{path}"),
+        })),
+    }
 }
 
 fn compare_settings(

@@ -128,7 +128,7 @@ impl<Model, E, const SLOTS: usize> Memory<Model, E, [Slot<E>; SLOTS]> {
     where
         E: Real,
     {
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         let slots = self.slots.each_mut().map(|slot| {
             if slot.numbers.is_empty() {
                 let zeros = |p: &Parameter<E>| vec![E::zero(); p.values.len()];
@@ -253,12 +253,19 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E, D> {
             self.parameters.push(Parameter {
                 path,
                 sizes: parameter.shape().concrete().into(),
-                values: parameter.as_vec(),
-                gradient: self.gradients.get(parameter).as_vec(),
+                values: elements(parameter),
+                gradient: elements(&self.gradients.get(parameter)),
             });
         }
         Ok(None)
     }
+}
+
+/// A tensor's elements in the order of memory, which for parameters is that of their rows.
+fn elements<S: Shape, E: Real, D: Device<E>>(tensor: &Tensor<S, E, D>) -> Vec<E> {
+    let mut elements = vec![E::zero(); tensor.shape().num_elements()];
+    tensor.copy_into(&mut elements);
+    elements
 }
 
 /// Copies parameters back to the device.

@@ -26,6 +26,7 @@ use std::{
 /// The step itself, forward, loss, backward, update, is the user's:
 ///
 /// ```
+/// # use dfdx::tensor::OnesTensor;
 /// use rand::Rng;
 /// use typed_transformer::{nn::Linear, prelude::*, train::{AdamW, Constant, Trainer}};
 /// dims! { pub InDim = 3; pub VocabSize = 5; pub SeqLen = 1; pub Batch = 2; }
@@ -38,7 +39,6 @@ use std::{
 ///     let ids = [0; 2].map(|_| step.rng.gen_range(0..5));
 ///     let labels = TokenIds::from_ids(&ids, None, (Batch, SeqLen))?;
 ///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.ones();
-/// #   use dfdx::tensor::OnesTensor;
 ///
 ///     let logits = model.forward(input.leaky_traced());
 ///     let loss = cross_entropy(logits, &labels, Average::EveryPosition);
@@ -252,8 +252,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if the device fails: no step is made. [`TrainError::Save`] and [`TrainError::Metrics`] if a file
-    /// cannot be written: the step is made.
+    /// [`TrainError::Op`] if the device fails: no step is made. [`TrainError::Save`] and
+    /// [`TrainError::Metrics`] if a file cannot be written: the step is made.
     pub fn update<Model, E, D>(
         &mut self,
         model: &mut Model,
@@ -290,19 +290,8 @@ impl<O, S: Schedule> Trainer<O, S> {
             tokens_per_second,
             time_left,
         };
-        if let Some(metrics) = &mut self.metrics {
-            let numbers = [
-                ("loss", loss),
-                ("learning_rate", learning_rate),
-                ("gradient_norm", gradient_norm),
-                ("tokens_per_second", tokens_per_second),
-            ];
-            let written = metrics.write(report.step, &numbers);
-            written.map_err(|source| TrainError::Metrics {
-                path: metrics.path().to_path_buf(),
-                source,
-            })?;
-        }
+        // That a line is lost is no reason to lose the checkpoint.
+        let written = self.write_metrics(&report);
         self.stopped = self.stop.load(Ordering::Relaxed);
         if let Some((path, every)) = &self.checkpoint {
             let is_last = report.step == self.steps;
@@ -311,6 +300,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                 self.save(model, path)?;
             }
         }
+        written?;
         Ok(report)
     }
 
@@ -371,6 +361,23 @@ impl<O, S: Schedule> Trainer<O, S> {
         ];
         settings.extend_from_slice(&self.settings);
         settings
+    }
+
+    fn write_metrics(&mut self, report: &Report) -> Result<(), TrainError> {
+        let Some(metrics) = &mut self.metrics else {
+            return Ok(());
+        };
+        let numbers = [
+            ("loss", report.loss),
+            ("learning_rate", report.learning_rate),
+            ("gradient_norm", report.gradient_norm),
+            ("tokens_per_second", report.tokens_per_second),
+        ];
+        let written = metrics.write(report.step, &numbers);
+        written.map_err(|source| TrainError::Metrics {
+            path: metrics.path().to_path_buf(),
+            source,
+        })
     }
 
     /// Tokens a second and the time left, after a step of as many tokens.
