@@ -2,7 +2,7 @@
 //! Proves `EmbedDim` of `nn::OneStack`.
 use typed_transformer::{nn::Stack, prelude::*};
 
-dims! { EmbedDim = 8; HiddenDim = 32; NumLayers = 1; }
+dims! { EmbedDim = 8; KeyDim = 18; NumLayers = 1; }
 
 trait Writer: OneStack<EmbedDim = EmbedDim, NumLayers = NumLayers> {}
 

@@ -2,7 +2,7 @@
 //! Proves `EmbedDim` of `nn::Seq2Seq`.
 use typed_transformer::prelude::*;
 
-dims! { Letters = 28; MaxLen = 16; MaxSrcLen = 16; EmbedDim = 8; HiddenDim = 32; NumLayers = 1; }
+dims! { Letters = 28; MaxLen = 16; MaxSrcLen = 16; EmbedDim = 8; KeyDim = 18; NumLayers = 1; }
 
 trait Speech:
     Seq2Seq<

@@ -2,7 +2,7 @@
 //! Proves `Dims` of `ops::concat`.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; Other; }
 
 type Seen = Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>;
 

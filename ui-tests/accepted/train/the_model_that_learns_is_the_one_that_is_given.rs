@@ -12,7 +12,7 @@ fn learn(
     gradients: Gradients<f32, Cpu>,
     optimizer: &mut Adam<Logit<Letters>, f32>,
 ) -> Result<f64, OpError> {
-    update::<Logit<Letters>, _, _>(model, gradients, optimizer, 1e-3, 1.0)
+    update(model, gradients, optimizer, 1e-3, 1.0)
 }
 
 fn main() {}

@@ -2,11 +2,11 @@
 //! Proves `Mask` of `nn::Block`.
 use typed_transformer::{nn::{Block, Stack}, prelude::*};
 
-dims! { EmbedDim = 8; NumLayers = 1; }
+dims! { TgtDim = 20; NumLayers = 1; }
 
 fn replace<Small: Arch, Large: Arch>(
-    stack: &mut Stack<EmbedDim, NumLayers, CausalMask, Small, f32, Cpu>,
-    block: Block<EmbedDim, NoMask, Small, f32, Cpu>,
+    stack: &mut Stack<TgtDim, NumLayers, CausalMask, Small, f32, Cpu>,
+    block: Block<TgtDim, NoMask, Small, f32, Cpu>,
 ) {
     stack.layers[0] = block;
 }

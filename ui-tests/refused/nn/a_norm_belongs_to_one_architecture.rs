@@ -5,10 +5,10 @@ use typed_transformer::prelude::*;
 dims! { EmbedDim = 8; }
 
 fn replace<Small: Arch, Large: Arch>(
-    feed_forward: &mut FeedForward<EmbedDim, Small, f32, Cpu>,
-    norm: Norm<EmbedDim, Large, f32, Cpu>,
+    norm: &mut Norm<EmbedDim, Small, f32, Cpu>,
+    other: Norm<EmbedDim, Large, f32, Cpu>,
 ) {
-    feed_forward.norm = Some(norm);
+    *norm = other;
 }
 
 fn main() {}

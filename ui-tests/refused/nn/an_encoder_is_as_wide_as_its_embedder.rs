@@ -2,11 +2,11 @@
 //! Proves `EmbedDim` of `nn::Encoder`.
 use typed_transformer::{nn::Embeds, prelude::*};
 
-dims! { Letters = 28; MaxLen = 16; EmbedDim = 8; HiddenDim = 32; NumLayers = 1; }
+dims! { Letters = 28; MaxLen = 16; EmbedDim = 8; KeyDim = 18; NumLayers = 1; }
 
 fn replace<Small: Embeds<EmbedDim>, Large: Embeds<EmbedDim>>(
     model: &mut EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, Small, f32, Cpu>,
-    encoder: Encoder<HiddenDim, NumLayers, Small, f32, Cpu>,
+    encoder: Encoder<KeyDim, NumLayers, Small, f32, Cpu>,
 ) {
     model.encoder = encoder;
 }

@@ -2,7 +2,14 @@
 //! Proves `M` of `nn::EncoderOnly`.
 use typed_transformer::prelude::*;
 
-fn replace<Small: OneStack, Large: OneStack>(
+dims! { Letters = 28; MaxLen = 16; EmbedDim = 8; NumLayers = 1; }
+
+trait Reader:
+    OneStack<VocabSize = Letters, MaxSeqLen = MaxLen, EmbedDim = EmbedDim, NumLayers = NumLayers>
+{
+}
+
+fn replace<Small: Reader, Large: Reader>(
     model: &mut EncoderOnly<Small, f32, Cpu>,
     other: EncoderOnly<Large, f32, Cpu>,
 ) {

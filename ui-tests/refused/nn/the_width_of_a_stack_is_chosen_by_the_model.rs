@@ -2,9 +2,9 @@
 //! Proves `EmbedDim` of `nn::OneStack`.
 use typed_transformer::{nn::Stack, prelude::*};
 
-dims! { EmbedDim = 8; HiddenDim = 32; NumLayers = 1; }
+dims! { EmbedDim = 8; KeyDim = 18; NumLayers = 1; }
 
-trait Writer: OneStack<EmbedDim = HiddenDim, NumLayers = NumLayers> {}
+trait Writer: OneStack<EmbedDim = KeyDim, NumLayers = NumLayers> {}
 
 fn replace<M: Writer>(
     model: &mut DecoderOnly<M, f32, Cpu>,

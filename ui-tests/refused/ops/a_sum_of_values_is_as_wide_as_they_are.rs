@@ -2,7 +2,7 @@
 //! Proves `VODim` of `ops::sum_of_values`.
 use typed_transformer::{ops::sum_of_values, prelude::*};
 
-dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; QKDim = 10; VODim = 11; Batch; }
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; QKDim = 10; VODim = 11; Batch; }
 
 fn attend(
     query: Tensor<(Batch, TgtLen, Product<NumHeads, QKDim>), f32, Cpu>,
@@ -10,7 +10,7 @@ fn attend(
     value: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
-    sum_of_values(query, key, value, mask)
+    sum_of_values(query, key, value, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
 }
 
 fn main() {}

@@ -2,9 +2,9 @@
 //! Proves `Dims` of `ops::concat`.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; Other; }
 
-type Seen = Tensor<(Batch, TotalLen, HiddenDim), f32, Cpu>;
+type Seen = Tensor<(Other, TotalLen, EmbedDim), f32, Cpu>;
 
 fn remember(
     past: Tensor<(Batch, PastLen, EmbedDim), f32, Cpu>,

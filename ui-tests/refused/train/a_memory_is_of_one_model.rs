@@ -1,11 +1,11 @@
 //! A memory is of one model.
 //! Proves `Model` of `train::Memory`.
-use typed_transformer::{nn::Linear, train::{Memory, Slot}, prelude::*};
+use typed_transformer::{train::{Memory, Slot}, prelude::*};
 
-dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
+type Velocity<Model> = Memory<Model, f32, [Slot<f32>; 1]>;
 
-fn forget(memory: Memory<Linear<EmbedDim, Sounds, f32, Cpu>, f32, [Slot<f32>; 1]>) {
-    let _memory: Memory<Linear<EmbedDim, Letters, f32, Cpu>, f32, _> = memory;
+fn keep<Small: Seq2Seq, Large: Seq2Seq>(memory: Velocity<Large>) {
+    let _memory: Velocity<Small> = memory;
 }
 
 fn main() {}

@@ -8,11 +8,11 @@ dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn learn(
-    model: &mut Logit<Letters>,
+    model: &mut Logit<Sounds>,
     gradients: Gradients<f32, Cpu>,
     optimizer: &mut Adam<Logit<Letters>, f32>,
 ) -> Result<f64, OpError> {
-    update::<Logit<Sounds>, _, _>(model, gradients, optimizer, 1e-3, 1.0)
+    update(model, gradients, optimizer, 1e-3, 1.0)
 }
 
 fn main() {}
