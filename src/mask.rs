@@ -157,6 +157,11 @@ debug_with_shape!(AttentionMask<Batch, QLen, KLen>);
 ///
 /// It is a type parameter of the attention module and not an argument of its call: a module that
 /// was trained with one does not work with the other.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind of mask",
+    label = "`{Self}` does not say whether a position sees what comes after it",
+    note = "the kinds are `NoMask` and `CausalMask`"
+)]
 pub trait MaskKind: 'static {
     /// Whether a query is kept from seeing keys after its own position.
     const CAUSAL: bool;
@@ -186,14 +191,21 @@ pub struct NoMask;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CausalMask;
 
+#[diagnostic::do_not_recommend]
 impl MaskKind for NoMask {
     const CAUSAL: bool = false;
 }
+#[diagnostic::do_not_recommend]
 impl MaskKind for CausalMask {
     const CAUSAL: bool = true;
 }
 
 /// What padding hides: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a rule for padding",
+    label = "`{Self}` does not say what padding hides",
+    note = "the rules are `PadQueriesAndKeys` and `PadSourceKeys`"
+)]
 pub trait PaddingRule: 'static {
     /// Whether padded queries see nothing.
     const HIDES_QUERIES: bool;
@@ -230,10 +242,12 @@ pub struct PadQueriesAndKeys;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;
 
+#[diagnostic::do_not_recommend]
 impl PaddingRule for PadQueriesAndKeys {
     const HIDES_QUERIES: bool = true;
     const HIDES_TARGET: bool = true;
 }
+#[diagnostic::do_not_recommend]
 impl PaddingRule for PadSourceKeys {
     const HIDES_QUERIES: bool = false;
     const HIDES_TARGET: bool = false;

@@ -4,16 +4,36 @@
 //! same program with the one token put right, so that nothing else can be what is refused. Texts that
 //! changed on purpose are written anew by `TRYBUILD=overwrite cargo test --test ui`.
 
+#[path = "support/compiler.rs"]
+mod compiler;
+#[path = "support/source.rs"]
+mod source;
+
+use compiler::Compiler;
 use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
+/// The lines in which a reader finds what does not fit.
+const HEAD_LINES: usize = 5;
 /// The most lines that the text of a refusal may have.
 const MOST_LINES: usize = 25;
 /// The most that the middle one of them may have, by length.
 const MEDIAN_LINES: usize = 15;
+/// The most characters of a line, and of the path of a type.
+const LINE: usize = 100;
+/// What says nothing to the user of a model.
+const NOISE: [&str; 7] = [
+    "UInt<",
+    "UTerm",
+    "StaticSize",
+    "other types implement",
+    "other candidates",
+    "the full type name has been written to",
+    "warning",
+];
 
 // With no `pass` among its cases, trybuild runs `cargo check` and builds nothing.
 #[test]
@@ -23,7 +43,32 @@ fn wrong_programs_are_refused() {
 
 #[test]
 fn right_programs_are_accepted() {
-    trybuild::TestCases::new().pass("ui-tests/accepted/*/*.rs");
+    let files = files("accepted", "rs");
+    let programs: Vec<String> = files.iter().map(|file| read(file)).collect();
+    let refusals = Compiler::new("accepted").refusals("", &programs);
+    let refused: Vec<_> = files
+        .iter()
+        .zip(refusals)
+        .filter_map(|(file, refusal)| Some((rule(file), refusal?)))
+        .collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+// Relations are about sizes; all else is about names.
+#[test]
+fn names_decide_where_sizes_are_equal() {
+    let mut files = files("refused", "rs");
+    files.retain(|file| text(file).starts_with("error[E0308]"));
+    let equal = |file: &PathBuf| source::with_equal_sizes(&read(file));
+    let programs: Vec<String> = files.iter().map(equal).collect();
+    let refusals = Compiler::new("equal").refusals("", &programs);
+    let accepted: Vec<_> = files
+        .iter()
+        .zip(refusals)
+        .filter(|(_, refusal)| refusal.is_none())
+        .map(|(file, _)| rule(file))
+        .collect();
+    assert!(accepted.is_empty(), "{accepted:#?}");
 }
 
 #[test]
@@ -32,45 +77,170 @@ fn one_token_makes_the_difference() {
     let rules = |files: &[PathBuf]| -> BTreeSet<String> { files.iter().map(|f| rule(f)).collect() };
     assert_eq!(rules(&refused), rules(&accepted));
     assert!(!refused.is_empty());
-    for (refused, accepted) in refused.iter().zip(&accepted) {
-        let (wrong, right) = (read(refused), read(accepted));
-        assert!(
-            wrong.starts_with("//! "),
-            "{} states no rule",
-            rule(refused)
-        );
-        let (wrong, right) = (tokens(&wrong), tokens(&right));
-        let different = wrong.iter().zip(&right).filter(|(one, other)| one != other);
+    for file in &refused {
+        let (wrong, right) = (read(file), read(&accepted_form(file)));
+        assert!(wrong.starts_with("//! "), "{} states no rule", rule(file));
+        let count = |program: &str| source::tokens(program).len();
         assert_eq!(
-            (different.count(), wrong.len()),
-            (1, right.len()),
+            (differences(&wrong, &right).len(), count(&wrong)),
+            (1, count(&right)),
             "tokens that differ, and tokens in all, of {}",
-            rule(refused),
+            rule(file),
         );
     }
 }
 
 #[test]
 fn refusals_are_short_and_in_the_words_of_the_model() {
-    let texts = files("refused", "stderr");
-    assert_eq!(texts.len(), files("refused", "rs").len());
+    let files = files("refused", "rs");
     let mut lengths = Vec::new();
-    for file in &texts {
-        let (rule, text) = (rule(file), read(file));
-        let errors = text.lines().filter(|line| line.starts_with("error"));
-        assert_eq!(errors.count(), 1, "errors of {rule}");
-        assert!(!text.contains("warning"), "{rule} warns");
-        for noise in ["UInt<", "other types implement", "UTerm", "StaticSize"] {
-            assert!(!text.contains(noise), "{rule} says `{noise}`");
-        }
-        assert!(!has_projection(&text), "{rule} shows a projection");
-        let lines = text.lines().count();
-        assert!(lines <= MOST_LINES, "{rule} takes {lines} lines");
-        lengths.push(lines);
+    let mut wrong = Vec::new();
+    for file in &files {
+        let text = text(file);
+        lengths.push(text.lines().count());
+        let faults = faults(&text).into_iter().chain(faults_of_head(file, &text));
+        wrong.extend(faults.map(|fault| format!("{}: {fault}", rule(file))));
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
     lengths.sort_unstable();
     let median = lengths[lengths.len() / 2];
     assert!(median <= MEDIAN_LINES, "the median is {median} lines");
+}
+
+/// What is wrong with the text of a refusal, whatever it is of.
+fn faults(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let errors = text.lines().filter(|line| line.starts_with("error"));
+    let (errors, lines) = (errors.count(), text.lines().count());
+    if errors != 1 {
+        faults.push(format!("{errors} errors"));
+    }
+    if lines > MOST_LINES {
+        faults.push(format!("{lines} lines"));
+    }
+    let noise = NOISE.iter().filter(|noise| text.contains(**noise));
+    faults.extend(noise.map(|noise| format!("it says `{noise}`")));
+    for line in text.lines().filter(|line| !is_source(line)) {
+        // So the compiler spells what it cannot reduce: `<Type as Trait>::Name`.
+        let cast = line.split_once(" as ");
+        if cast.is_some_and(|(_, rest)| rest.contains(">::")) {
+            faults.push("it shows a projection".to_string());
+        }
+        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        if line.split(|c| !is_path(c)).any(|path| path.len() > LINE) {
+            faults.push("a path is longer than a line".to_string());
+        }
+    }
+    faults
+}
+
+/// What is missing in the first lines: the dimensions that do not fit, by the names in the program.
+///
+/// Where a relation does not hold, the headline is the relation's own and says of which two. Where two
+/// types are not one, rustc's headline is always "mismatched types"; the label under the marked
+/// line has to name what differs between them.
+fn faults_of_head(file: &Path, text: &str) -> Vec<String> {
+    let head = text.lines().take(HEAD_LINES).collect::<Vec<_>>().join("\n");
+    let headline = text.lines().next().unwrap_or_default();
+    let (wrong, right) = (read(file), read(&accepted_form(file)));
+    let mut faults = Vec::new();
+    let mut needed = BTreeSet::new();
+    if headline.starts_with("error[E0277]") {
+        let quoted: Vec<_> = headline.split('`').skip(1).step_by(2).collect();
+        if headline.contains("is not satisfied") || quoted.is_empty() {
+            faults.push("its headline is not that of the relation".to_string());
+        }
+        // A number is a `Const` to rustc.
+        let is_said = |name: &&str| *name == "Const" || has_word(&wrong, name);
+        let unsaid = quoted
+            .iter()
+            .flat_map(|ty| names(ty))
+            .find(|name| !is_said(name));
+        faults.extend(unsaid.map(|name| format!("its headline says `{name}`")));
+    } else {
+        let meant = differences(&wrong, &right)
+            .into_iter()
+            .map(|(_, meant)| meant);
+        needed.extend(meant.map(str::to_string));
+    }
+    for (given, _) in differences(&wrong, &right) {
+        needed.insert(dim_of_size(&wrong, given).unwrap_or(given.to_string()));
+    }
+    needed.retain(|name| dims(&wrong).contains(name));
+    let known = |name: &String| dims(&wrong).contains(name) || is_generic_in(&wrong, name);
+    needed.extend(unlike(text).into_iter().filter(known));
+    let missing = needed.into_iter().filter(|name| !has_word(&head, name));
+    faults.extend(missing.map(|name| format!("`{name}` is not in its first {HEAD_LINES} lines")));
+    faults
+}
+
+/// The dimensions of a program.
+fn dims(program: &str) -> BTreeSet<String> {
+    let dims = source::declarations(program).0;
+    dims.into_iter()
+        .map(|(name, _)| program[name].to_string())
+        .collect()
+}
+
+/// Whether a program has a type parameter of that name.
+fn is_generic_in(program: &str, name: &str) -> bool {
+    let is_type = name.starts_with(|c: char| c.is_uppercase());
+    is_type && words(program).windows(2).any(|pair| pair == [name, ":"])
+}
+
+/// The dimension whose size `token` is.
+fn dim_of_size(program: &str, token: &str) -> Option<String> {
+    let dims = source::declarations(program).0;
+    let found = dims
+        .into_iter()
+        .find(|(_, size)| size.clone().is_some_and(|size| &program[size] == token));
+    found.map(|(name, _)| program[name].to_string())
+}
+
+/// The names that differ between the types that the note spells in full.
+fn unlike(text: &str) -> Vec<String> {
+    let full = |what: &str| -> Vec<&str> {
+        let is_it = |line: &&str| line.trim_start_matches([' ', '=']).starts_with(what);
+        let line = text.lines().find(is_it);
+        let ty = line.and_then(|line| line.split_once('`'));
+        ty.map_or(Vec::new(), |(_, ty)| names(ty).collect())
+    };
+    let pairs = full("note: expected").into_iter().zip(full("found"));
+    pairs
+        .filter(|(expected, found)| expected != found && ![*expected, *found].contains(&"_"))
+        .flat_map(|(expected, found)| [expected.to_string(), found.to_string()])
+        .collect()
+}
+
+/// The tokens in which two texts differ, one by one.
+fn differences<'a>(one: &'a str, other: &'a str) -> Vec<(&'a str, &'a str)> {
+    let pairs = words(one).into_iter().zip(words(other));
+    pairs.filter(|(one, other)| one != other).collect()
+}
+
+fn words(text: &str) -> Vec<&str> {
+    let tokens = source::tokens(text);
+    tokens.into_iter().map(|token| &text[token]).collect()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c| !is_word(c)).any(|found| found == word)
+}
+
+/// The names in a type, without the paths before them.
+fn names(ty: &str) -> impl Iterator<Item = &str> {
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let paths = ty.split(move |c| !is_path(c));
+    let last = paths.filter_map(|path| path.rsplit("::").next());
+    last.filter(|name| !name.is_empty())
+}
+
+/// Whether a line of the compiler's text quotes a program; under it stand marks and what they mean.
+fn is_source(line: &str) -> bool {
+    let line = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    let quoted = line.strip_prefix('|').map(str::trim_start);
+    quoted.is_some_and(|quoted| !quoted.starts_with(['^', '-', '|']))
 }
 
 /// The files of one kind with one extension, sorted by rule.
@@ -89,46 +259,23 @@ fn files(kind: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The program of the same rule that is right.
+fn accepted_form(refused: &Path) -> PathBuf {
+    let root = refused.ancestors().nth(3).unwrap();
+    root.join("accepted").join(rule(refused) + ".rs")
+}
+
 /// `<room>/<rule>` of a file.
 fn rule(file: &Path) -> String {
     let room = file.parent().and_then(Path::file_name).unwrap();
     format!("{}/{}", room.display(), file.file_stem().unwrap().display())
 }
 
+/// What the compiler says of a program.
+fn text(file: &Path) -> String {
+    read(&file.with_extension("stderr"))
+}
+
 fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
-}
-
-/// Identifiers and numbers whole, and every other character by itself.
-fn tokens(text: &str) -> Vec<&str> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut tokens = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-        let (token, after) = rest.split_at(if is_word(first) {
-            word
-        } else {
-            first.len_utf8()
-        });
-        tokens.push(token);
-        rest = after.trim_start();
-    }
-    tokens
-}
-
-/// Whether the compiler spells a type `<Type as Trait>::Name`, as it does with what it cannot reduce.
-fn has_projection(text: &str) -> bool {
-    let spells = |line: &str| {
-        let cast = line.split_once(" as ");
-        cast.is_some_and(|(_, rest)| rest.contains(">::"))
-    };
-    text.lines().any(|line| !is_source(line) && spells(line))
-}
-
-/// Whether a line of the compiler's text quotes a program; under it stand marks and what they mean.
-fn is_source(line: &str) -> bool {
-    let line = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
-    let quoted = line.strip_prefix('|').map(str::trim_start);
-    quoted.is_some_and(|quoted| !quoted.starts_with(['^', '-', '|']))
 }

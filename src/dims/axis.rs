@@ -123,20 +123,60 @@ pub fn along<One: Dim, Other: Dim>() -> Along<One, Other> {
     Along(PhantomData)
 }
 
-/// The shape has the axes of `Dims` in an order of its own; `Order` is which, and is inferred.
+/// The shape is `Less` once more for each `Name`: an axis is added and the others stay as they are.
+/// `Place` is where, and is inferred.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Dim, Repeats}};
+/// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn can_be_broadcast<Less, Name: Dim, Place, Dims: Repeats<Less, Name, Place>>() {}
+/// can_be_broadcast::<(SeqLen, EmbedDim), Batch, _, (Batch, SeqLen, EmbedDim)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Less}` is not `{Self}` without `{Name}`",
+    label = "`{Less}` and `{Name}` do not make `{Self}`",
+    note = "only `{Name}` is added; every other axis stays as it is"
+)]
+pub trait Repeats<Less, Name: Dim, Place>: HasAxis<Name, Place, Without = Less> {}
+
+#[diagnostic::do_not_recommend]
+impl<Less, Name: Dim, Place, Dims> Repeats<Less, Name, Place> for Dims where
+    Dims: HasAxis<Name, Place, Without = Less>
+{
+}
+
+/// The shape has the axes of `Rest` and no others, in the same order.
+///
+/// ```
+/// use typed_transformer::{dims, dims::SameAxes};
+/// dims! { pub Batch; pub EmbedDim = 8; }
+/// fn agree<Rest, Dims: SameAxes<Rest>>() {}
+/// agree::<(Batch, EmbedDim), (Batch, EmbedDim)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the other axes differ: `{Rest}` and `{Self}`",
+    label = "`{Rest}` does not agree with `{Self}`",
+    note = "tensors that are joined along one axis have all other axes in common"
+)]
+pub trait SameAxes<Rest> {}
+
+#[diagnostic::do_not_recommend]
+impl<Dims> SameAxes<Dims> for Dims {}
+
+/// The shape has the axes of `To` in an order of its own; `Order` is which, and is inferred.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Reorders};
 /// dims! { pub Batch; pub NumHeads = 2; pub SeqLen = 3; }
-/// fn is_permutation<Dims, Order, To: Reorders<Dims, Order>>() {}
-/// is_permutation::<(Batch, NumHeads, SeqLen), _, (NumHeads, SeqLen, Batch)>();
+/// fn is_permutation<Dims: Reorders<To, Order>, To, Order>() {}
+/// is_permutation::<(Batch, NumHeads, SeqLen), (NumHeads, SeqLen, Batch), _>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not have the axes of `{Dims}`",
-    label = "`{Self}` is no order of the axes of `{Dims}`",
+    message = "`{Self}` does not have the axes of `{To}`",
+    label = "`{Self}` is no order of the axes of `{To}`",
     note = "a permutation has the same dimensions, each as often"
 )]
-pub trait Reorders<Dims, Order> {}
+pub trait Reorders<To, Order>: Shape + PermuteShapeTo<To, Order> {}
 
 #[diagnostic::do_not_recommend]
-impl<Dims: PermuteShapeTo<To, Order>, Order, To> Reorders<Dims, Order> for To {}
+impl<Dims: Shape + PermuteShapeTo<To, Order>, To, Order> Reorders<To, Order> for Dims {}

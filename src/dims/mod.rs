@@ -43,7 +43,7 @@ mod relations;
 mod size;
 mod sum;
 
-pub use axis::{Along, AxisName, HasAxis, Reorders, along, axis};
+pub use axis::{Along, AxisName, HasAxis, Reorders, Repeats, SameAxes, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::{Const, ConstDim, Dim};
 pub use fresh::FreshSize;

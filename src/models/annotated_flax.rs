@@ -61,6 +61,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnnotatedFlax;
 
+#[diagnostic::do_not_recommend]
 impl Style for AnnotatedFlax {
     type Activation = Relu;
     type Positions = Sinusoidal;

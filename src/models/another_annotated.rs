@@ -44,6 +44,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Annotated;
 
+#[diagnostic::do_not_recommend]
 impl Style for Annotated {
     type Activation = Relu;
     type Positions = Sinusoidal;

@@ -55,6 +55,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learning;
 
+#[diagnostic::do_not_recommend]
 impl Style for Learning {
     type Activation = Relu;
     type Positions = Sinusoidal;

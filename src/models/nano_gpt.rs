@@ -48,6 +48,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NanoGpt;
 
+#[diagnostic::do_not_recommend]
 impl Style for NanoGpt {
     type Activation = GeluErf;
     type Positions = Learned;

@@ -68,6 +68,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FromScratch;
 
+#[diagnostic::do_not_recommend]
 impl Style for FromScratch {
     type Activation = GeluErf;
     type Positions = Sinusoidal;
@@ -81,6 +82,7 @@ impl Style for FromScratch {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AsPublished;
 
+#[diagnostic::do_not_recommend]
 impl Style for AsPublished {
     type Activation = <FromScratch as Style>::Activation;
     type Positions = <FromScratch as Style>::Positions;

@@ -40,6 +40,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TypedTransformer;
 
+#[diagnostic::do_not_recommend]
 impl Style for TypedTransformer {
     type Activation = Gelu;
     type Positions = Learned;

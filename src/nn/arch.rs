@@ -22,6 +22,11 @@ use crate::{
 ///     type Style = TypedTransformer;
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an architecture",
+    label = "`{Self}` does not say how many heads there are, nor how wide they are",
+    note = "an architecture is a type of your own that implements `Arch`, one line for each dimension"
+)]
 pub trait Arch: 'static {
     /// Number of heads of every attention.
     type NumHeads: ConstDim;
@@ -49,6 +54,11 @@ pub trait Arch: 'static {
 ///
 /// The defaults are those of *The Typed Transformer*; the styles of the posts are in
 /// [`models`](crate::models).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a style",
+    label = "`{Self}` does not say which conventions the blocks follow",
+    note = "the styles of the posts are in `typed_transformer::models`; a type of your own is one when it implements `Style`"
+)]
 pub trait Style: 'static {
     /// The non-linearity of the feed-forward block.
     type Activation: Activation;
@@ -173,6 +183,11 @@ impl PowerOfWidth {
 }
 
 /// How positions become vectors: [`Learned`] or [`Sinusoidal`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind of positions",
+    label = "`{Self}` does not say how positions become vectors",
+    note = "the kinds are `Learned` and `Sinusoidal`"
+)]
 pub trait PositionKind: 'static {
     /// Whether there is a table of them among the parameters.
     const LEARNED: bool;
@@ -186,9 +201,11 @@ pub struct Learned;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sinusoidal;
 
+#[diagnostic::do_not_recommend]
 impl PositionKind for Learned {
     const LEARNED: bool = true;
 }
+#[diagnostic::do_not_recommend]
 impl PositionKind for Sinusoidal {
     const LEARNED: bool = false;
 }

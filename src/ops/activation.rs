@@ -7,6 +7,11 @@ use dfdx::{
 use std::f64::consts::{PI, SQRT_2};
 
 /// The non-linearity of a feed-forward block, chosen by type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an activation",
+    label = "`{Self}` says nothing of what becomes of an element",
+    note = "`Relu`, `Gelu` and `GeluErf` are activations; a type of your own is one when it implements `Activation`"
+)]
 pub trait Activation: 'static {
     /// Applies the function to every element; any shape to the same shape.
     ///
@@ -62,6 +67,7 @@ pub struct Gelu;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GeluErf;
 
+#[diagnostic::do_not_recommend]
 impl Activation for Relu {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
@@ -70,6 +76,7 @@ impl Activation for Relu {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Activation for Gelu {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
@@ -78,6 +85,7 @@ impl Activation for Gelu {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Activation for GeluErf {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,

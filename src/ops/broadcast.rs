@@ -1,5 +1,5 @@
 use super::{OpError, Real, failed, or_panic};
-use crate::dims::{AxisName, Dim, HasAxis};
+use crate::dims::{AxisName, Dim, Repeats};
 use dfdx::{
     shapes::{Axes, HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -22,13 +22,13 @@ use dfdx::{
 /// ```
 #[track_caller]
 #[must_use]
-pub fn broadcast<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims::Without, E, D, T>,
+pub fn broadcast<Less: Shape, Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Less, E, D, T>,
     shape: Dims,
     axis: AxisName<Name>,
 ) -> Tensor<Dims, E, D, T>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: Repeats<Less, Name, Place>,
 {
     or_panic(try_broadcast(input, shape, axis))
 }
@@ -38,13 +38,21 @@ where
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
 /// [`OpError::Device`] if the device fails.
-pub fn try_broadcast<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims::Without, E, D, T>,
+pub fn try_broadcast<
+    Less: Shape,
+    Dims,
+    Name: Dim,
+    Place: Axes,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<Less, E, D, T>,
     shape: Dims,
     _: AxisName<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: Repeats<Less, Name, Place>,
 {
     const OP: &str = "broadcast";
     let mut sizes: Vec<_> = shape.concrete().into_iter().collect();

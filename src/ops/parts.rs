@@ -1,7 +1,7 @@
 //! Parts of an axis: put together, taken apart, cut out.
 
 use super::{OpError, Real, failed, not_empty, or_panic, try_scale};
-use crate::dims::{Along, AtMost, AxisName, Dim, HasAxis, SumOf};
+use crate::dims::{Along, AtMost, AxisName, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::{
     shapes::{Axes, Axis, HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -31,6 +31,7 @@ use dfdx::{
 #[must_use]
 pub fn concat<
     Dims,
+    Next,
     One: Dim,
     Other: Dim,
     Total: SumOf<One, Other>,
@@ -40,11 +41,12 @@ pub fn concat<
     T: Tape<E, D>,
 >(
     one: Tensor<Dims, E, D, T>,
-    other: Tensor<Dims::With<Other>, E, D, T>,
+    other: Tensor<Next, E, D, T>,
     axis: Along<One, Other>,
 ) -> Tensor<Dims::With<Total>, E, D, T>
 where
     Dims: HasAxis<One, Place>,
+    Next: HasAxis<Other, Place, Without: SameAxes<Dims::Without>>,
 {
     or_panic(try_concat(one, other, axis))
 }
@@ -56,6 +58,7 @@ where
 /// [`OpError::Device`] if the device fails.
 pub fn try_concat<
     Dims,
+    Next,
     One: Dim,
     Other: Dim,
     Total: SumOf<One, Other>,
@@ -65,11 +68,12 @@ pub fn try_concat<
     T: Tape<E, D>,
 >(
     one: Tensor<Dims, E, D, T>,
-    other: Tensor<Dims::With<Other>, E, D, T>,
+    other: Tensor<Next, E, D, T>,
     _: Along<One, Other>,
 ) -> Result<Tensor<Dims::With<Total>, E, D, T>, OpError>
 where
     Dims: HasAxis<One, Place>,
+    Next: HasAxis<Other, Place, Without: SameAxes<Dims::Without>>,
 {
     const OP: &str = "concat";
     let (shape, other_shape) = (*one.shape(), *other.shape());
@@ -80,9 +84,9 @@ where
         from: format!("{shape:?}"),
         to: format!("{other_shape:?}"),
     };
-    // What the other must be, once the axis is that of its own.
-    let expected = Other::from_size(other_len).map(|other| shape.with(other));
-    if expected != Some(other_shape) {
+    let mut expected = sizes(&shape);
+    expected[Dims::INDEX] = other_len;
+    if sizes(&other_shape) != expected {
         return Err(misfit());
     }
     let total = Total::from_size(len + other_len).ok_or_else(misfit)?;
@@ -282,11 +286,15 @@ where
 
 /// The elements before, along and after an axis.
 fn around<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
-    let sizes: Vec<_> = shape.concrete().into_iter().collect();
+    let sizes = sizes(shape);
     let count = |sizes: &[usize]| sizes.iter().product();
     (
         count(&sizes[..index]),
         sizes[index],
         count(&sizes[index + 1..]),
     )
+}
+
+fn sizes<Dims: Shape>(shape: &Dims) -> Vec<usize> {
+    shape.concrete().into_iter().collect()
 }

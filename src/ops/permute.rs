@@ -1,7 +1,7 @@
 use super::{OpError, Real, failed, or_panic};
 use crate::dims::Reorders;
 use dfdx::{
-    shapes::{Axes, PermuteShapeTo, Shape},
+    shapes::{Axes, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, PermuteTo},
 };
@@ -21,12 +21,11 @@ use dfdx::{
 /// ```
 #[track_caller]
 #[must_use]
-pub fn permute<Dims, To, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Tensor<To, E, D, T>
 where
-    Dims: Shape + PermuteShapeTo<To, Order>,
-    To: Shape + Reorders<Dims, Order>,
+    Dims: Reorders<To, Order>,
 {
     or_panic(try_permute(input))
 }
@@ -35,12 +34,11 @@ where
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
-pub fn try_permute<Dims, To, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where
-    Dims: Shape + PermuteShapeTo<To, Order>,
-    To: Shape + Reorders<Dims, Order>,
+    Dims: Reorders<To, Order>,
 {
     input.try_permute().map_err(failed("permute"))
 }

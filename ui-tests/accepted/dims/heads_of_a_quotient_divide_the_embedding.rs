@@ -1,4 +1,5 @@
 //! An embedding is shared out only among heads that divide it.
+//! Proves `Parts` of `dims::Quotient`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; NumHeads = 4; HiddenDim = 32; }

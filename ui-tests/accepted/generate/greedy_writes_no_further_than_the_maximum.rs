@@ -1,4 +1,5 @@
 //! A model writes no sequence longer than its maximum.
+//! Proves `Tgt` of `generate::greedy`.
 use typed_transformer::{generate::greedy, prelude::*};
 
 dims! { Letters = 28; Max = 16; TgtLen = 16; Batch; }

@@ -1,4 +1,5 @@
 //! The mask of one batch says nothing about another.
+//! Proves `B` of `ops::attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! { SeqLen = 4; NumHeads = 4; HeadDim = 2; Batch = 3; OtherBatch = 3; }

@@ -1,4 +1,5 @@
 //! A decoder reads encoders of one width.
+//! Proves `KVDim` of `nn::DecoderLayer`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 4; TgtLen = 4; QDim = 8; KVDim = 8; Batch; }

@@ -1,4 +1,5 @@
 //! A module of `f32` takes no `f64`.
+//! Proves `E` of `nn::Linear`.
 use typed_transformer::{nn::Linear, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 5; SeqLen; Batch; }

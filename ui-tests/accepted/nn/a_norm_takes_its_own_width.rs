@@ -1,4 +1,5 @@
 //! A norm takes embeddings of its width.
+//! Proves `EmbedDim` of `nn::Norm`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; HiddenDim = 8; SeqLen; Batch; }

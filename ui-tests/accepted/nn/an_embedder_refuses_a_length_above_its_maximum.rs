@@ -1,4 +1,5 @@
 //! A sequence is no longer than the maximum of its embedder.
+//! Proves `S` of `nn::Embedder::forward`.
 use typed_transformer::{nn::Embeds, prelude::*};
 
 dims! { Letters = 28; MaxSeqLen = 16; SeqLen = 16; EmbedDim = 8; Batch; }

@@ -1,4 +1,5 @@
 //! A feed-forward block takes embeddings of its width.
+//! Proves `EmbedDim` of `nn::FeedForward`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; HiddenDim = 8; SeqLen; Batch; }

@@ -1,4 +1,5 @@
 //! Logits of one vocabulary are not measured against the embeddings of another.
+//! Proves `VocabSize` of `nn::Logit`.
 use typed_transformer::{nn::{Embedding, Logit}, prelude::*};
 
 dims! { Letters = 28; Sounds = 28; EmbedDim = 8; SeqLen; Batch; }

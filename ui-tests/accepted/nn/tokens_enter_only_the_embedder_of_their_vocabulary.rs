@@ -1,4 +1,5 @@
 //! An embedder reads tokens of its own vocabulary.
+//! Proves `VocabSize` of `nn::Embedder`.
 use typed_transformer::{nn::Embeds, prelude::*};
 
 dims! { Letters = 28; Sounds = 28; MaxSeqLen = 16; SeqLen = 4; EmbedDim = 8; Batch; }

@@ -1,4 +1,5 @@
 //! Query and key are compared head by head.
+//! Proves `H` of `ops::attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }

@@ -1,4 +1,5 @@
 //! A table of positions has no rows past its last.
+//! Proves `S` of `ops::learned_positions`.
 use typed_transformer::prelude::*;
 
 dims! { MaxSeqLen = 16; SeqLen = 16; EmbedDim = 8; }

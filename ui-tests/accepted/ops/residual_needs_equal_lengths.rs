@@ -1,4 +1,5 @@
 //! What is added to the input of a sublayer has the length of the input.
+//! Proves `S` of `ops::residual`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }

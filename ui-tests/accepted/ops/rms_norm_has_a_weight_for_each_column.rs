@@ -1,4 +1,5 @@
 //! RMSNorm has a weight for each column of what it normalizes.
+//! Proves `M` of `ops::rms_norm`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; HiddenDim = 8; SeqLen; Batch; }

@@ -1,13 +1,12 @@
 //! What is most likely in one batch says nothing about another.
+//! Proves `B` of `ops::most_likely`.
 use typed_transformer::{ops::most_likely, prelude::*};
 
 dims! { Letters = 28; SeqLen; Batch = 3; OtherBatch = 3; }
 
-fn written(
-    logits: &Tensor<(Batch, SeqLen, Letters), f32, Cpu>,
-) -> TokenIds<Batch, SeqLen, Letters> {
+fn written(logits: &Tensor<(Batch, SeqLen, Letters), f32, Cpu>) {
     let ids = most_likely(logits);
-    ids
+    let _ids: TokenIds<Batch, SeqLen, Letters> = ids;
 }
 
 fn main() {}

@@ -1,4 +1,5 @@
 //! Positions are added to a sequence of their own length.
+//! Proves `S` of `ops::add_positions`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }

@@ -1,4 +1,5 @@
 //! A table of embeddings is looked up by tokens of its vocabulary.
+//! Proves `V` of `ops::embed`.
 use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Sounds = 28; EmbedDim = 8; SeqLen; Batch; }

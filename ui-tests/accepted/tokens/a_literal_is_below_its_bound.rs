@@ -1,4 +1,5 @@
 //! A literal token is one of its vocabulary: ids count from 0.
+//! Proves `VALUE` of `tokens::Fin::literal`.
 use typed_transformer::prelude::*;
 
 dims! { VocabSize = 28; }

@@ -1,4 +1,5 @@
 //! A label is smoothed over the vocabulary that the model writes.
+//! Proves `V` of `train::smoothed_cross_entropy`.
 use typed_transformer::{ops::Average, prelude::*, train::smoothed_cross_entropy};
 
 dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }

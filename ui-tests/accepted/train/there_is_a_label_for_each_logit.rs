@@ -1,4 +1,5 @@
 //! A model is graded by the target, not by the source.
+//! Proves `S` of `train::cross_entropy`.
 use typed_transformer::{ops::Average, prelude::*, train::cross_entropy};
 
 dims! { Letters = 28; SrcLen = 4; TgtLen = 4; Batch; }

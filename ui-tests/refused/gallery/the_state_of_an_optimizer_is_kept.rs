@@ -9,10 +9,10 @@ dims! { EmbedDim = 8; VocabSize = 28; }
 type Model = Linear<EmbedDim, VocabSize, f32, Cpu>;
 
 fn train(
-    train_step: impl Fn(Model, Adam<f32>) -> (Model, Adam<f32>),
+    train_step: impl Fn(Model, Adam<Model, f32>) -> (Model, Adam<Model, f32>),
     model: Model,
-    opt_state: Adam<f32>,
-) -> (Model, Adam<f32>) {
+    opt_state: Adam<Model, f32>,
+) -> (Model, Adam<Model, f32>) {
     let (model, opt_params) = train_step(model, opt_state);
     let _ = &opt_params;
     train_step(model, opt_state)

@@ -3,8 +3,8 @@ use typed_transformer::prelude::*;
 
 dims! { Bottleneck = 8; HeadDim = 8; Batch; }
 
-fn squeezed(batch: Batch) -> Tensor<(Batch, Bottleneck), f32, Cpu> {
-    Cpu::default().zeros_like(&(batch, HeadDim))
+fn squeezed(device: &Cpu, batch: Batch) {
+    let _squeezed: Tensor<(Batch, Bottleneck), f32, Cpu> = device.zeros_like(&(batch, HeadDim));
 }
 
 fn main() {}

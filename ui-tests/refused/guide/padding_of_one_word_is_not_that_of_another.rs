@@ -10,8 +10,8 @@ fn chain(word: &str, next: &str) {
         let word_len: FirstLen = word.len();
         let next_len: NextLen = next.len();
     }
-    let word = PaddingMask::none((Const, word_len));
-    let next = PaddingMask::none((Const, next_len));
+    let word = PaddingMask::none((Const::<1>, word_len));
+    let next = PaddingMask::none((Const::<1>, next_len));
     let states: Tensor<(FirstLen, EmbedDim), f32, Cpu> =
         Cpu::default().zeros_like(&(word_len, EmbedDim));
     read(states, &next);

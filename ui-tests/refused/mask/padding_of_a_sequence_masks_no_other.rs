@@ -1,4 +1,5 @@
 //! What is padding in the source says nothing about the target.
+//! Proves `S` of `nn::SelfAttention::forward`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; SrcLen = 4; TgtLen = 4; Batch; }

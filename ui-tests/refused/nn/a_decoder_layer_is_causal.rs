@@ -1,4 +1,5 @@
 //! A decoder does not see what it is still to write: the self-attention of its layers is causal.
+//! Proves `Mask` of `nn::SelfAttention`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; }

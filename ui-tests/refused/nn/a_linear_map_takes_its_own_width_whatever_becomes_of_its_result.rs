@@ -1,11 +1,11 @@
 //! A linear map takes vectors of its input width, and no annotation has to ask for it.
 use typed_transformer::{nn::Linear, prelude::*};
 
-dims! { EmbedDim = 8; HiddenDim = 8; SeqLen; Batch; }
+dims! { Embed = 8; Hidden = 8; Len; Batch; }
 
 fn map(
-    linear: &Linear<EmbedDim, HiddenDim, f32, Cpu>,
-    input: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>,
+    linear: &Linear<Embed, Hidden, f32, Cpu>,
+    input: Tensor<(Batch, Len, Hidden), f32, Cpu>,
 ) {
     let _mapped = linear.forward(input);
 }

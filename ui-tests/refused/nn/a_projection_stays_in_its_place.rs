@@ -1,4 +1,5 @@
 //! A linear map of an attention does not become one of a feed-forward, which may have a bias.
+//! Proves `P` of `nn::Projection`.
 use typed_transformer::{nn::{InAttention, InFeedForward, Projection}, prelude::*};
 
 dims! { EmbedDim = 8; }

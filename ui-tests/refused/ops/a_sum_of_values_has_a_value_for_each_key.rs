@@ -1,4 +1,5 @@
 //! Even where values are summed without their weights there is one for each key.
+//! Proves `K` of `ops::sum_of_values`.
 use typed_transformer::{ops::sum_of_values, prelude::*};
 
 dims! { NumHeads = 4; HeadDim = 2; TgtLen = 5; SrcLen = 5; OtherLen = 5; Batch; }

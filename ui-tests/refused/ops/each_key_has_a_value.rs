@@ -1,4 +1,5 @@
 //! Attention reads a value for each of its keys.
+//! Proves `K` of `ops::attention`.
 use typed_transformer::prelude::*;
 
 dims! { TgtLen = 4; SrcLen = 4; OtherLen = 4; NumHeads = 4; HeadDim = 2; Batch; }

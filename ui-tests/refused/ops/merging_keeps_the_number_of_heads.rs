@@ -1,4 +1,5 @@
 //! Heads side by side are as many as there were.
+//! Proves `H` of `ops::merge_heads`.
 use typed_transformer::prelude::*;
 
 dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }

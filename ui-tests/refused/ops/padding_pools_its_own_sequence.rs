@@ -1,4 +1,5 @@
 //! The mean over real positions is told which are real by the padding of the same sequence.
+//! Proves `S` of `ops::masked_mean`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; SrcLen = 4; TgtLen = 4; Batch; }

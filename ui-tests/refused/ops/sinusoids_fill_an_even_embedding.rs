@@ -1,4 +1,5 @@
 //! Sines and cosines come in pairs.
+//! Proves `M` of `ops::sinusoidal_positions`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 7; SeqLen = 4; }

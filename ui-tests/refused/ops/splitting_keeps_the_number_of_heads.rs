@@ -1,4 +1,5 @@
 //! A projection is split into the heads that it was made for.
+//! Proves `H` of `ops::split_heads`.
 use typed_transformer::prelude::*;
 
 dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }

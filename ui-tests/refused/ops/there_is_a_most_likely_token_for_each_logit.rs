@@ -1,13 +1,12 @@
 //! There is a most likely token for each position that has logits.
+//! Proves `S` of `ops::most_likely`.
 use typed_transformer::{ops::most_likely, prelude::*};
 
 dims! { Letters = 28; SrcLen = 4; TgtLen = 4; Batch; }
 
-fn written(
-    logits: &Tensor<(Batch, TgtLen, Letters), f32, Cpu>,
-) -> TokenIds<Batch, SrcLen, Letters> {
+fn written(logits: &Tensor<(Batch, TgtLen, Letters), f32, Cpu>) {
     let ids = most_likely(logits);
-    ids
+    let _ids: TokenIds<Batch, SrcLen, Letters> = ids;
 }
 
 fn main() {}

@@ -1,13 +1,17 @@
 //! A training goes on with the model that its optimizer remembers, not with another of the same size.
+//! Proves `Model` of `train::Trainer::resume`.
 use typed_transformer::{nn::Linear, prelude::*, train::Adam, train::Constant, train::ResumeError, train::Trainer};
 
 dims! { EmbedDim = 8; Letters = 28; Sounds = 28; }
 
+type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+
 fn resume(
-    trainer: &mut Trainer<Adam<Linear<EmbedDim, Sounds, f32, Cpu>, f32>, Constant>,
+    trainer: &mut Trainer<Adam<Logit<Sounds>, f32>, Constant>,
     device: &Cpu,
-) -> Result<Linear<EmbedDim, Letters, f32, Cpu>, ResumeError> {
-    trainer.resume("letters.safetensors", device)
+) -> Result<(), ResumeError> {
+    let _logit: Logit<Letters> = trainer.resume("letters.safetensors", device)?;
+    Ok(())
 }
 
 fn main() {}

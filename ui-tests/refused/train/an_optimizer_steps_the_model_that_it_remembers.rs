@@ -1,4 +1,6 @@
 //! An optimizer steps the model that it remembers, not another of the same size.
+//! Proves `Self` of `train::Optimizer`.
+//! Proves `Model` of `train::Adam`.
 use dfdx::tensor::Gradients;
 use typed_transformer::{nn::Linear, prelude::*, train::Adam, train::update};
 

@@ -1,4 +1,5 @@
 //! A model is graded by labels in the vocabulary that it writes.
+//! Proves `V` of `train::cross_entropy`.
 use typed_transformer::{ops::Average, prelude::*, train::cross_entropy};
 
 dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }

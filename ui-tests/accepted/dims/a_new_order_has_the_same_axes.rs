@@ -1,0 +1,11 @@
+//! A new order has the same axes.
+//! Proves `To` of `dims::Reorders`.
+use typed_transformer::{dims::Reorders, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; }
+
+fn is_permutation<Dims: Reorders<(NumHeads, SrcLen), Order>, Order>() {}
+
+const _: fn() = is_permutation::<(SrcLen, NumHeads), _>;
+
+fn main() {}

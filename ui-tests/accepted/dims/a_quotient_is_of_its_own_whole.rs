@@ -1,0 +1,11 @@
+//! A quotient is of its own whole.
+//! Proves `Whole` of `dims::Quotient`.
+use typed_transformer::prelude::*;
+
+dims! { EmbedDim = 8; HiddenDim = 32; NumHeads = 4; }
+
+fn share(share: Quotient<EmbedDim, NumHeads>) {
+    let _share: Quotient<EmbedDim, NumHeads> = share;
+}
+
+fn main() {}

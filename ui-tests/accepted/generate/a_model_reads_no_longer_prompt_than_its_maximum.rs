@@ -1,0 +1,17 @@
+//! A model reads no longer prompt than its maximum.
+//! Proves `Prompt` of `generate::try_complete`.
+use typed_transformer::{generate::{Sampler, try_complete}, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; Long = 17; SrcLen = 5; OtherLen = 6; Batch; }
+
+trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+fn write<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    prompt: &TokenIds<Batch, SrcLen, Letters>,
+    sampler: &mut Sampler<Letters>,
+) {
+    let _text = try_complete(model, prompt, None, OtherLen, sampler);
+}
+
+fn main() {}

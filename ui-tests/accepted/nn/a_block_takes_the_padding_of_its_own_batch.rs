@@ -1,0 +1,15 @@
+//! A block takes the padding of its own batch.
+//! Proves `B` of `nn::Block::forward`.
+use typed_transformer::{nn::Block, prelude::*};
+
+dims! { SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
+
+fn encode<A: Arch>(
+    layer: &Block<EmbedDim, NoMask, A, f32, Cpu>,
+    source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    layer.forward(source, padding)
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A cache belongs to one model.
+//! Proves `A` of `nn::Cache`.
+use typed_transformer::{nn::Cache, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; Batch; }
+
+trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+fn extend<Small: Writer, Large: Writer>(
+    model: &DecoderOnly<Small, f32, Cpu>,
+    text: &TokenIds<Batch, SrcLen, Letters>,
+    cache: &mut Cache<Batch, MaxLen, Small, f32, Cpu>,
+) {
+    let _logits = model.try_extend(text, cache);
+}
+
+fn main() {}

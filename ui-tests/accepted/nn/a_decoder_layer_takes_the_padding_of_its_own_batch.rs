@@ -1,0 +1,17 @@
+//! A decoder layer takes the padding of its own batch.
+//! Proves `B` of `nn::DecoderLayer::forward`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; Batch; OtherBatch; }
+
+fn decode<A: Arch>(
+    layer: &DecoderLayer<TgtDim, SrcDim, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
+    target_padding: &PaddingMask<Batch, TgtLen>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+    layer.forward(target, source, target_padding, source_padding)
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! A decoder of tokens reads its own vocabulary.
+//! Proves `VocabSize` of `nn::EmbeddingDecoder`.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! {
+    Letters = 28; Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20;
+    NumLayers = 1; Batch;
+}
+
+type Reader<A> = EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>;
+
+fn decode<A: Embeds<TgtDim>>(
+    decoder: &Reader<A>,
+    target: &TokenIds<Batch, TgtLen, Sounds>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+    decoder.forward(target, source, source_padding)
+}
+
+fn main() {}

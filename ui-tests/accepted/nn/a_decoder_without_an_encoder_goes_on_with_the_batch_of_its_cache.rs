@@ -1,0 +1,19 @@
+//! A decoder without an encoder goes on with the batch of its cache.
+//! Proves `B` of `nn::DecoderOnly::try_extend`.
+use typed_transformer::{nn::Cache, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; Batch; OtherBatch; }
+
+trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+type Logits = Tensor<(Batch, SrcLen, Letters), f32, Cpu>;
+
+fn extend<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    text: &TokenIds<Batch, SrcLen, Letters>,
+    cache: &mut Cache<Batch, MaxLen, M, f32, Cpu>,
+) {
+    let _logits: Result<Logits, OpError> = model.try_extend(text, cache);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A decoder without an encoder is of one kind.
+//! Proves `M` of `nn::DecoderOnly`.
+use typed_transformer::prelude::*;
+
+fn replace<Small: OneStack, Large: OneStack>(
+    model: &mut DecoderOnly<Small, f32, Cpu>,
+    other: DecoderOnly<Small, f32, Cpu>,
+) {
+    *model = other;
+}
+
+fn main() {}

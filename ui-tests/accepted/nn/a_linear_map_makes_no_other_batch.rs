@@ -1,0 +1,14 @@
+//! A linear map makes no other batch.
+//! Proves `B` of `nn::Linear::forward`.
+use typed_transformer::{nn::Linear, prelude::*};
+
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; OtherBatch; }
+
+fn map(
+    linear: &Linear<EmbedDim, HiddenDim, f32, Cpu>,
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
+    linear.forward(input)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A linear map takes vectors of its input width.
+//! Proves `InDim` of `nn::Linear`.
+use typed_transformer::{nn::Linear, prelude::*};
+
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; SrcDim = 24; Batch; }
+
+fn map(
+    linear: &Linear<EmbedDim, HiddenDim, f32, Cpu>,
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+) {
+    let _mapped: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = linear.forward(input);
+}
+
+fn main() {}

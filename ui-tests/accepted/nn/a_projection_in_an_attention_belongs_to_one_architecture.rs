@@ -1,0 +1,14 @@
+//! A projection in an attention belongs to one architecture.
+//! Proves `A` of `nn::InAttention`.
+use typed_transformer::{nn::{InAttention, Projection}, prelude::*};
+
+dims! { EmbedDim = 8; HiddenDim = 32; }
+
+fn replace<Small: Arch, Large: Arch>(
+    projection: &mut Projection<EmbedDim, HiddenDim, InAttention<Small>, f32, Cpu>,
+    other: Projection<EmbedDim, HiddenDim, InAttention<Small>, f32, Cpu>,
+) {
+    *projection = other;
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! An attention belongs to one architecture.
+//! Proves `A` of `nn::MHAttention`.
+use typed_transformer::prelude::*;
+
+dims! { SrcDim = 24; TgtDim = 20; }
+
+fn replace<Small: Arch, Large: Arch>(
+    attention: &mut MHAttention<TgtDim, SrcDim, SrcDim, TgtDim, Small, f32, Cpu>,
+    other: MHAttention<TgtDim, SrcDim, SrcDim, TgtDim, Small, f32, Cpu>,
+) {
+    *attention = other;
+}
+
+fn main() {}

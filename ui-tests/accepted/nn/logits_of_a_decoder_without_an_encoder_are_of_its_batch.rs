@@ -1,0 +1,16 @@
+//! Logits of a decoder without an encoder are of its batch.
+//! Proves `B` of `nn::DecoderOnly::try_logits`.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
+
+trait Writer: OneStack<VocabSize = Letters, EmbedDim = EmbedDim> {}
+
+fn logits<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    decoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+) -> Result<Tensor<(Batch, SrcLen, Letters), f32, Cpu>, OpError> {
+    model.try_logits(decoded)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! The longest target is chosen by the model.
+//! Proves `MaxTgtLen` of `nn::Seq2Seq`.
+use typed_transformer::prelude::*;
+
+dims! { Sounds = 44; MaxLen = 16; MaxTgtLen = 12; Short = 4; TgtLen = 7; Batch; }
+
+trait Speech: Seq2Seq<TgtVocab = Sounds, MaxTgtLen = MaxLen> {}
+
+fn embed<M: Speech>(
+    model: &LM<M, f32, Cpu>,
+    target: &TokenIds<Batch, TgtLen, Sounds>,
+) {
+    let _embeds = model.decoder.embedder.forward(target, NoneTape);
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A position is as wide as the embedding that it is added to.
+//! Proves `M` of `ops::add_positions`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn place(
+    embeds: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    positions: Tensor<(SrcLen, EmbedDim), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    add_positions(embeds, positions)
+}
+
+fn main() {}

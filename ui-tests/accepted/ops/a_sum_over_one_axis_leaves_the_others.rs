@@ -1,0 +1,11 @@
+//! A sum over one axis leaves the others.
+//! Proves `Dims` of `ops::sum_over`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn sum(scores: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
+    let _sum: Tensor<(Batch, EmbedDim), f32, Cpu> = sum_over(scores, axis::<SrcLen>());
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! All heads have a value for each key.
+//! Proves `K` of `ops::multi_head_attention`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; QKDim = 10; VODim = 11; Batch; }
+
+fn attend(
+    query: Tensor<(Batch, TgtLen, Product<NumHeads, QKDim>), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Cpu>,
+    value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
+    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0)
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! Merging heads keeps the batch.
+//! Proves `B` of `ops::merge_heads`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; NumHeads = 4; HeadDim = 2; Batch; Other; }
+
+fn merged(
+    heads: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, Product<NumHeads, HeadDim>), f32, Cpu> {
+    merge_heads(heads)
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! Reshaping adds no elements.
+//! Proves `To` of `ops::reshape`.
+use typed_transformer::prelude::*;
+
+dims! { EmbedDim = 8; NumHeads = 4; HeadDim = 2; QKDim = 10; Batch; }
+
+fn heads(input: Tensor<(Batch, EmbedDim), f32, Cpu>, batch: Batch) {
+    let _heads = reshape(input, (batch, NumHeads, HeadDim));
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! Reshaping drops no elements.
+//! Proves `Dims` of `ops::reshape`.
+use typed_transformer::prelude::*;
+
+dims! { EmbedDim = 8; HiddenDim = 32; NumHeads = 4; HeadDim = 2; Batch; }
+
+fn heads(
+    input: Tensor<(Batch, EmbedDim), f32, Cpu>,
+    batch: Batch,
+) -> Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> {
+    reshape(input, (batch, NumHeads, HeadDim))
+}
+
+fn main() {}

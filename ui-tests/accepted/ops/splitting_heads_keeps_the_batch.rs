@@ -1,0 +1,13 @@
+//! Splitting heads keeps the batch.
+//! Proves `B` of `ops::split_heads`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; NumHeads = 4; HeadDim = 2; Batch; OtherBatch; }
+
+fn heads(
+    projected: Tensor<(Batch, SrcLen, Product<NumHeads, HeadDim>), f32, Cpu>,
+) -> Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu> {
+    split_heads(projected)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! What is added to a batch is of that batch.
+//! Proves `B` of `ops::residual`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
+
+fn add(
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    residual(input, output)
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! What is averaged is an axis of the tensor.
+//! Proves `Name` of `ops::mean_over`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn mean(scores: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
+    let _mean: Tensor<(Batch, EmbedDim), f32, Cpu> = mean_over(scores, axis::<SrcLen>());
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! What is cut is an axis of the tensor.
+//! Proves `Len` of `ops::narrow`.
+use typed_transformer::prelude::*;
+
+dims! { Short = 4; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+type Part = Tensor<(Batch, Short, EmbedDim), f32, Cpu>;
+
+fn cut(input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
+    let _part: Part = narrow(input, axis::<SrcLen>(), 0, Short);
+}
+
+fn main() {}

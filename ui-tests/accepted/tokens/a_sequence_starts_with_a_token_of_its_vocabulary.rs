@@ -1,0 +1,14 @@
+//! A sequence starts with a token of its vocabulary.
+//! Proves `VocabSize` of `tokens::TokenIds`.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; Sounds = 44; TgtLen = 7; Batch; }
+
+fn decoder_input(
+    labels: &TokenIds<Batch, TgtLen, Letters>,
+    start: Fin<Letters>,
+) {
+    let _input = labels.shifted_right(start);
+}
+
+fn main() {}

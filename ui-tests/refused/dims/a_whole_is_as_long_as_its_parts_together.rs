@@ -1,0 +1,11 @@
+//! A whole is as long as its parts together.
+//! Proves `Self` of `dims::SumOf`.
+use typed_transformer::prelude::*;
+
+dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; SeenLen = 9; }
+
+fn adds_up<Whole: SumOf<PastLen, PresentLen>>() {}
+
+const _: fn() = adds_up::<SeenLen>;
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! An old order has the same axes.
+//! Proves `Self` of `dims::Reorders`.
+use typed_transformer::{dims::Reorders, prelude::*};
+
+dims! { SrcLen = 5; OtherLen = 6; NumHeads = 4; }
+
+fn is_permutation<Dims: Reorders<(NumHeads, SrcLen), Order>, Order>() {}
+
+const _: fn() = is_permutation::<(OtherLen, NumHeads), _>;
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! The names of two parts begin with the first.
+//! Proves `One` of `dims::Along`.
+use typed_transformer::{dims::Along, prelude::*};
+
+dims! { SrcLen = 5; PastLen = 3; PresentLen = 2; }
+
+fn parts() {
+    let _axis: Along<SrcLen, PresentLen> = along::<PastLen, PresentLen>();
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! A completed text is as long as was asked for.
+//! Proves `Len` of `generate::try_complete`.
+use typed_transformer::{generate::{Sampler, try_complete}, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; OtherLen = 6; Batch; }
+
+trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+type Text = TokenIds<Batch, SrcLen, Letters>;
+
+fn write<Small: Writer, Large: Writer>(
+    model: &DecoderOnly<Small, f32, Cpu>,
+    prompt: &TokenIds<Batch, SrcLen, Letters>,
+    sampler: &mut Sampler<Letters>,
+) {
+    let text = try_complete::<_, _, _, Small, _, _>(model, prompt, None, OtherLen, sampler);
+    let _text: Text = text.unwrap();
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! A model writes from no longer source than its maximum.
+//! Proves `Src` of `generate::greedy`.
+use typed_transformer::{generate::greedy, prelude::*};
+
+dims! {
+    Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; Long = 17; SrcLen = 5;
+    TgtLen = 7; Batch;
+}
+
+trait Writer:
+    Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>
+{
+}
+
+fn write<M: Writer>(
+    model: &LM<M, f32, Cpu>,
+    source: &TokenIds<Batch, Long, Letters>,
+    start: Fin<Sounds>,
+    end: Fin<Sounds>,
+) {
+    let _written: TokenIds<Batch, TgtLen, Sounds> = greedy(model, source, start, end, TgtLen);
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! What a model answers it answers itself.
+//! Proves `M` of `generate::try_answer`.
+use typed_transformer::{generate::{Sampler, try_answer}, prelude::*};
+
+dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }
+
+trait Writer:
+    Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>
+{
+}
+
+fn write<Small: Writer, Large: Writer>(
+    model: &LM<Small, f32, Cpu>,
+    source: &TokenIds<Batch, SrcLen, Letters>,
+    start: Fin<Sounds>,
+    end: Fin<Sounds>,
+    sampler: &mut Sampler<Sounds>,
+) {
+    let _answer = try_answer::<_, _, _, Large, _, _>(model, source, start, end, TgtLen, sampler);
+}
+
+fn main() {}

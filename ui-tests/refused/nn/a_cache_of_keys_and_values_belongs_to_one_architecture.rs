@@ -1,0 +1,15 @@
+//! A cache of keys and values belongs to one architecture.
+//! Proves `A` of `nn::KeyValueCache`.
+use typed_transformer::{nn::KeyValueCache, prelude::*};
+
+dims! { MaxLen = 16; SrcLen = 5; EmbedDim = 8; Batch; }
+
+fn extend<Small: Arch, Large: Arch>(
+    attention: &SelfAttention<EmbedDim, CausalMask, Small, f32, Cpu>,
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    cache: &mut KeyValueCache<Batch, MaxLen, Large, f32, Cpu>,
+) {
+    let _extended = attention.try_extend(input, cache);
+}
+
+fn main() {}

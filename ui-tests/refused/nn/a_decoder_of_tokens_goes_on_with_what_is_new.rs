@@ -1,0 +1,20 @@
+//! A decoder of tokens goes on with what is new.
+//! Proves `Q` of `nn::EmbeddingDecoder::try_extend`.
+use typed_transformer::{nn::{CrossCache, Embeds}, prelude::*};
+
+dims! {
+    Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; OtherLen = 6; SrcDim = 24; TgtDim = 20;
+    NumLayers = 1; Batch;
+}
+
+type Decoded = Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>;
+
+fn extend<A: Embeds<TgtDim>>(
+    decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>,
+    target: &TokenIds<Batch, OtherLen, Sounds>,
+    cache: &mut CrossCache<Batch, SrcLen, MaxLen, A, f32, Cpu>,
+) {
+    let _decoded: Result<Decoded, OpError> = decoder.try_extend::<_, _, SrcLen>(target, cache);
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! A decoder of tokens has its own number of layers.
+//! Proves `NumLayers` of `nn::EmbeddingDecoder`.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! {
+    Sounds = 44; MaxLen = 16; EmbedDim = 8; SrcDim = 24; TgtDim = 20; NumLayers = 1;
+    OtherLayers = 6;
+}
+
+type Decoding<A> = EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>;
+
+fn replace<Small: Embeds<TgtDim> + Embeds<EmbedDim>, Large: Embeds<TgtDim>>(
+    decoder: &mut Decoding<Small>,
+    other: EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, OtherLayers, Small, f32, Cpu>,
+) {
+    *decoder = other;
+}
+
+fn main() {}

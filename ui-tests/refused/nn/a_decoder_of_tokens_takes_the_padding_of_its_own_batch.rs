@@ -1,0 +1,19 @@
+//! A decoder of tokens takes the padding of its own batch.
+//! Proves `B` of `nn::EmbeddingDecoder::forward`.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! {
+    Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; NumLayers = 1;
+    Batch; OtherBatch;
+}
+
+fn decode<A: Embeds<TgtDim>>(
+    decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>,
+    target: &TokenIds<Batch, TgtLen, Sounds>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
+    source_padding: &PaddingMask<OtherBatch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+    decoder.forward(target, source, source_padding)
+}
+
+fn main() {}

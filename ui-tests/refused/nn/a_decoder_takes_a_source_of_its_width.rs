@@ -1,0 +1,17 @@
+//! A decoder takes a source of its width.
+//! Proves `KVDim` of `nn::Decoder`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; SrcDim = 24; TgtDim = 20; NumLayers = 1; Batch; }
+
+fn decode<A: Arch>(
+    decoder: &Decoder<TgtDim, EmbedDim, NumLayers, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
+    target_padding: &PaddingMask<Batch, TgtLen>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+    decoder.forward(target, source, target_padding, source_padding)
+}
+
+fn main() {}

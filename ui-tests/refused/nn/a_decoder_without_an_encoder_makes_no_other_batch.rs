@@ -1,0 +1,16 @@
+//! A decoder without an encoder makes no other batch.
+//! Proves `B` of `nn::DecoderOnly::forward`.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; Batch; OtherBatch; }
+
+trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+fn logits<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    text: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Tensor<(Batch, SrcLen, Letters), f32, Cpu> {
+    model.forward(text, NoneTape)
+}
+
+fn main() {}

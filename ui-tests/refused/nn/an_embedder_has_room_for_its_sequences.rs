@@ -1,0 +1,14 @@
+//! An embedder has room for its sequences.
+//! Proves `MaxSeqLen` of `nn::Embedder`.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; EmbedDim = 8; Batch; }
+
+fn embeds<A: Embeds<EmbedDim>>(
+    embedder: &Embedder<Letters, Short, EmbedDim, A, f32, Cpu>,
+    ids: &TokenIds<Batch, SrcLen, Letters>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    embedder.forward(ids, NoneTape)
+}
+
+fn main() {}

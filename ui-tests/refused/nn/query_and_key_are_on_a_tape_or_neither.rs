@@ -1,0 +1,19 @@
+//! Query and key are on a tape or neither.
+//! Proves `T` of `nn::CrossAttention::forward`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; Batch; }
+
+type Recorded = OwnedTape<f32, Cpu>;
+
+fn attend<A: Arch>(
+    attention: &CrossAttention<TgtDim, SrcDim, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, TgtDim), f32, Cpu, Recorded>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu, NoneTape>,
+    target_padding: &PaddingMask<Batch, TgtLen>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu, Recorded> {
+    attention.forward(target, source, target_padding, source_padding)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! The activation of a style is one.
+//! Proves `Activation` of `nn::Style`.
+//! Proves `Self` of `ops::Activation`.
+use typed_transformer::{nn, ops, prelude::*};
+
+struct Mine;
+
+impl nn::Style for Mine {
+    type Activation = ops::Average;
+    type Positions = nn::Sinusoidal;
+    type Padding = PadSourceKeys;
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! The layers of the encoder are counted by the model.
+//! Proves `EncoderLayers` of `nn::Seq2Seq`.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; MaxLen = 16; MaxSrcLen = 16; EmbedDim = 8; NumLayers = 1; OtherLayers = 6; }
+
+trait Speech:
+    Seq2Seq<
+        SrcVocab = Letters,
+        MaxSrcLen = MaxLen,
+        EmbedDim = EmbedDim,
+        EncoderLayers = OtherLayers,
+    >
+{
+}
+
+fn replace<M: Speech>(
+    model: &mut LM<M, f32, Cpu>,
+    encoder: Encoder<EmbedDim, NumLayers, M, f32, Cpu>,
+) {
+    model.encoder.encoder = encoder;
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! The padding of a style follows a rule for padding.
+//! Proves `Padding` of `nn::Style`.
+//! Proves `Self` of `mask::PaddingRule`.
+use typed_transformer::{nn, ops, prelude::*};
+
+struct Mine;
+
+impl nn::Style for Mine {
+    type Activation = ops::Relu;
+    type Positions = nn::Sinusoidal;
+    type Padding = CausalMask;
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! There is a vector for each sequence that is pooled.
+//! Proves `B` of `nn::EmbeddingEncoder::pooled`.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; EmbedDim = 8; NumLayers = 1; Batch; OtherBatch; }
+
+fn pool<A: Embeds<EmbedDim>>(
+    encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
+    source: &TokenIds<OtherBatch, SrcLen, Letters>,
+) {
+    let _pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = encoder.pooled(source, NoneTape);
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! What is pooled is no longer than the maximum.
+//! Proves `S` of `nn::EmbeddingEncoder::pooled`.
+use typed_transformer::{nn::Embeds, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; Long = 17; SrcLen = 5; EmbedDim = 8; NumLayers = 1; Batch; }
+
+fn pool<A: Embeds<EmbedDim>>(
+    encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
+    source: &TokenIds<Batch, Long, Letters>,
+) {
+    let _pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = encoder.pooled(source, NoneTape);
+}
+
+fn main() {}

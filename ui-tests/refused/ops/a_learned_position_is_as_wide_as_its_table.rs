@@ -1,0 +1,13 @@
+//! A learned position is as wide as its table.
+//! Proves `M` of `ops::learned_positions`.
+use typed_transformer::prelude::*;
+
+dims! { MaxLen = 16; SrcLen = 5; EmbedDim = 8; HiddenDim = 32; }
+
+fn positions(
+    table: &Tensor<(MaxLen, HiddenDim), f32, Cpu>,
+) -> Tensor<(SrcLen, EmbedDim), f32, Cpu> {
+    learned_positions(table, SrcLen)
+}
+
+fn main() {}

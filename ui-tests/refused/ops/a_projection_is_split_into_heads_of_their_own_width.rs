@@ -1,0 +1,13 @@
+//! A projection is split into heads of their own width.
+//! Proves `HeadDim` of `ops::split_heads`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; EmbedDim = 8; NumHeads = 4; HeadDim = 2; Batch; }
+
+fn heads(
+    projected: Tensor<(Batch, SrcLen, Product<NumHeads, EmbedDim>), f32, Cpu>,
+) -> Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu> {
+    split_heads(projected)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Both that are added are on a tape or neither.
+//! Proves `T` of `ops::residual`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; EmbedDim = 8; Batch; }
+
+type Recorded = OwnedTape<f32, Cpu>;
+
+fn add(
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, Recorded>,
+    output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, NoneTape>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, Recorded> {
+    residual(input, output)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! The first part is named by its own axis.
+//! Proves `One` of `ops::concat`.
+use typed_transformer::prelude::*;
+
+dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; }
+
+type Seen = Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>;
+
+fn remember(
+    past: Tensor<(Batch, PastLen, EmbedDim), f32, Cpu>,
+    present: Tensor<(Batch, PresentLen, EmbedDim), f32, Cpu>,
+) {
+    let _seen: Seen = concat(past, present, along::<TgtLen, PresentLen>());
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! A trainer updates the model that its optimizer remembers.
+//! Proves `Model` of `train::Trainer::update`.
+use dfdx::tensor::Gradients;
+use typed_transformer::{nn::Linear, train::*, prelude::*};
+
+dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
+
+type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+
+fn learn(
+    trainer: &mut Trainer<Adam<Logit<Letters>, f32>, Constant>,
+    model: &mut Logit<Sounds>,
+    gradients: Gradients<f32, Cpu>,
+) -> Result<Report, TrainError> {
+    trainer.update(model, gradients, 1.0, 50)
+}
+
+fn main() {}

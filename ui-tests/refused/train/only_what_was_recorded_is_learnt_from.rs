@@ -1,0 +1,16 @@
+//! Only what was recorded is learnt from.
+//! Proves `T` of `train::cross_entropy`.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; TgtLen = 7; Batch; }
+
+type Recorded = OwnedTape<f32, Cpu>;
+
+fn loss(
+    logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu, NoneTape>,
+    labels: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(), f32, Cpu, Recorded> {
+    cross_entropy(logits, labels, Average::EveryPosition)
+}
+
+fn main() {}

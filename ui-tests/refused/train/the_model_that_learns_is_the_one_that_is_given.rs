@@ -1,0 +1,18 @@
+//! The model that learns is the one that is given.
+//! Proves `Model` of `train::update`.
+use dfdx::tensor::Gradients;
+use typed_transformer::{nn::Linear, train::{Adam, update}, prelude::*};
+
+dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
+
+type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+
+fn learn(
+    model: &mut Logit<Sounds>,
+    gradients: Gradients<f32, Cpu>,
+    optimizer: &mut Adam<Logit<Letters>, f32>,
+) -> Result<f64, OpError> {
+    update(model, gradients, optimizer, 1e-3, 1.0)
+}
+
+fn main() {}
