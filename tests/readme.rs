@@ -74,7 +74,7 @@ fn body(program: &str) -> &str {
 
 #[test]
 fn the_guide_s_program_is_the_example_to_the_last_line() {
-    let program = read("examples/own_model.rs");
+    let program = read("examples/own_model/program.rs");
     let mut rest = body(&program);
     for block in blocks().iter().filter(|block| block.info.is_empty()) {
         let shown = block.lines.iter().filter(|line| hidden(line).is_none());

@@ -45,7 +45,9 @@ impl AttentionScale {
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f64, Cpu> = device.tensor(vec![1.0]);
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
 /// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
-/// let weights = |masked| attention_weights(query.clone(), key.clone(), &blind, masked).as_vec();
+/// let weights = |masked| {
+///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, masked).as_vec()
+/// };
 /// assert_eq!(weights(MaskedLogit::Lowest), [0.5, 0.5]);
 /// assert!((weights(MaskedLogit::Minus(10_000.0))[1] - 0.75).abs() < 1e-9);
 /// ```
@@ -110,7 +112,9 @@ pub fn attention_weights<
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> =
 ///     device.zeros_like(&(Batch, NumHeads, KLen::new(3), QKDim));
 /// let mask = AttentionMask::none((Batch, QLen, KLen::new(2)));
-/// let error = try_attention_weights(query, key, &mask, MaskedLogit::Lowest).unwrap_err();
+/// let error =
+///     try_attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+///         .unwrap_err();
 /// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
 /// ```
 pub fn try_attention_weights<
@@ -229,7 +233,8 @@ pub fn attention<
 /// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f32, Cpu> = device.zeros();
 /// let keys = |len| device.zeros_like(&(Batch, NumHeads, KLen::new(len), HeadDim));
 /// let mask = AttentionMask::none((Batch, QLen, KLen::new(3)));
-/// let error = try_attention(query, keys(3), keys(4), &mask, MaskedLogit::Lowest, 0.0).unwrap_err();
+/// let (scale, masked) = (AttentionScale::HeadDim, MaskedLogit::Lowest);
+/// let error = try_attention(query, keys(3), keys(4), &mask, scale, masked, 0.0).unwrap_err();
 /// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
 /// ```
 pub fn try_attention<

@@ -75,8 +75,9 @@ pub fn multi_head_attention<
 ///     device.zeros_like(&(Batch::new(rows), Len, Product::default()))
 /// };
 /// let mask = AttentionMask::none((Batch::new(2), Len, Len));
+/// let (scale, masked) = (AttentionScale::HeadDim, MaskedLogit::Lowest);
 /// let attended =
-///     try_multi_head_attention(heads(2), heads(3), heads(3), &mask, MaskedLogit::Lowest, 0.0);
+///     try_multi_head_attention(heads(2), heads(3), heads(3), &mask, scale, masked, 0.0);
 /// assert_eq!(
 ///     attended.err().unwrap().to_string(),
 ///     "attention: `Batch` is 2 in the query and 3 in the key",

@@ -51,7 +51,7 @@ where
     or_panic(try_concat(one, other, axis))
 }
 
-/// Fallible [`concat`].
+/// Fallible [`concat`](fn@concat).
 ///
 /// # Errors
 /// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements;
@@ -107,7 +107,7 @@ where
     define().map_err(failed::<D::Err>(OP))
 }
 
-/// The inverse of [`concat`]: `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other = Total`.
+/// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other = Total`.
 ///
 /// # Panics
 /// If the sizes do not add up, a part is 0 or the device fails; [`try_split`] returns the error.

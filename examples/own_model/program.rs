@@ -1,4 +1,4 @@
-//! The program of the guide (`docs/guide.md`), in one piece.
+// The program of the guide (`docs/guide.md`), in one piece.
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::error::Error;
