@@ -1,5 +1,5 @@
-use super::Stored;
-use crate::dims::name;
+use super::{CONVENTIONS, Stored, conventions};
+use crate::{dims::name, nn::Module};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
     shapes::Shape,
@@ -31,6 +31,14 @@ pub enum LoadError {
         path: PathBuf,
         /// What is wrong with it.
         message: String,
+    },
+    /// The weights are those of a model that computes something else from them.
+    #[error("the model has {expected}, but the weights are of one with {found}")]
+    Conventions {
+        /// The model's conventions that are not those of the weights.
+        expected: String,
+        /// The conventions of the weights that are not those of the model.
+        found: String,
     },
     /// The model has a tensor that the file lacks.
     #[error("`{tensor}` of {expected} is missing")]
@@ -90,7 +98,9 @@ pub enum LoadError {
 ///
 /// # Errors
 /// A [`LoadError`] that names the first tensor which is missing, of another dtype, of other
-/// dimensions, not finite, or not the model's; or says that the file cannot be read or is damaged.
+/// dimensions, not finite, or not the model's; or says that the file cannot be read, is damaged, or is of
+/// a model of other [conventions](crate::nn::Style::conventions). A file of another system says nothing of
+/// these.
 ///
 /// ```
 /// use typed_transformer::{io, nn::Linear, prelude::*};
@@ -105,7 +115,7 @@ pub enum LoadError {
 /// ```
 pub fn load<Model, E, D>(path: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
-    Model: TensorCollection<E, D, To<E, D> = Model>,
+    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
     E: Stored,
     D: Device<E>,
 {
@@ -119,6 +129,13 @@ where
         source,
     })?;
     let file = SafeTensors::deserialize(&bytes).map_err(|error| format(error.to_string()))?;
+    let (_, metadata) =
+        SafeTensors::read_metadata(&bytes).map_err(|error| format(error.to_string()))?;
+    let written = metadata
+        .metadata()
+        .as_ref()
+        .and_then(|all| all.get(CONVENTIONS));
+    written.map_or(Ok(()), |written| compare_conventions::<Model>(written))?;
     let mut build = Build {
         file: &file,
         device,
@@ -139,6 +156,26 @@ where
         });
     }
     model.ok_or_else(|| format(format!("{} has no parameters", name::<Model>())))
+}
+
+/// Compares the conventions that a file was written with, one a line, with those of the model.
+fn compare_conventions<Model: Module>(written: &str) -> Result<(), LoadError> {
+    let found = written.lines().map(String::from).collect();
+    let expected = conventions::<Model>();
+    if found == expected {
+        return Ok(());
+    }
+    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let phrases: Vec<_> = one.difference(other).cloned().collect();
+        match phrases.is_empty() {
+            true => "nothing of the kind".to_string(),
+            false => phrases.join(", "),
+        }
+    };
+    Err(LoadError::Conventions {
+        expected: only(&expected, &found),
+        found: only(&found, &expected),
+    })
 }
 
 /// Builds each parameter from the tensor of its path.

@@ -1,7 +1,8 @@
 //! Weights in files: [safetensors](https://github.com/huggingface/safetensors), each tensor under its field path.
 //!
 //! A file's tensor becomes a typed tensor only after every one of its dimensions was compared, and
-//! a model is built only if every tensor is there, fits and is finite, and no other tensor is.
+//! a model is built only if every tensor is there, fits and is finite, and no other tensor is. What a
+//! style decides without a trace in the tensors, an activation say, is in the file's metadata.
 
 mod load;
 mod save;
@@ -9,8 +10,18 @@ mod save;
 pub use load::{LoadError, load};
 pub use save::{SaveError, ensure_writable, save};
 
-use crate::ops::Real;
+use crate::{nn::Module, ops::Real};
 use safetensors::Dtype;
+use std::collections::BTreeSet;
+
+/// Where a file's metadata have the conventions of the model, one a line.
+const CONVENTIONS: &str = "conventions";
+
+fn conventions<Model: Module>() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    Model::conventions(&mut found);
+    found
+}
 
 /// An element that a file can hold: `f32` or `f64`.
 pub trait Stored: Real {

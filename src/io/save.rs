@@ -1,4 +1,5 @@
-use super::Stored;
+use super::{CONVENTIONS, Stored, conventions};
+use crate::nn::Module;
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName,
@@ -10,6 +11,7 @@ use dfdx::{
 };
 use safetensors::{serialize, tensor::TensorView};
 use std::{
+    collections::HashMap,
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -36,7 +38,7 @@ pub enum SaveError {
     },
 }
 
-/// Saves a model, each parameter under its field path.
+/// Saves a model, each parameter under its field path, and the conventions of its style.
 ///
 /// The file appears whole or not at all: it is written beside `path` and then moved there.
 ///
@@ -58,7 +60,7 @@ pub enum SaveError {
 /// ```
 pub fn save<Model, E, D>(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
 where
-    Model: TensorCollection<E, D>,
+    Model: Module + TensorCollection<E, D>,
     E: Stored,
     D: Device<E>,
 {
@@ -79,12 +81,18 @@ where
     });
     let bytes = views
         .collect::<Result<Vec<_>, _>>()
-        .and_then(|views| serialize(views, None))
+        .and_then(|views| serialize(views, metadata::<Model>()))
         .map_err(|error| format(error.to_string()))?;
     replace(path, &bytes).map_err(|source| SaveError::Write {
         path: path.to_path_buf(),
         source,
     })
+}
+
+/// The conventions of a model, if it has any.
+fn metadata<Model: Module>() -> Option<HashMap<String, String>> {
+    let phrases: Vec<_> = conventions::<Model>().into_iter().collect();
+    (!phrases.is_empty()).then(|| HashMap::from([(CONVENTIONS.into(), phrases.join("\n"))]))
 }
 
 /// Finds out whether [`save`] will be able to write `path`, without touching what is there: to be

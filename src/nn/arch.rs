@@ -1,5 +1,5 @@
 use crate::{
-    dims::{ConstDim, Even},
+    dims::{ConstDim, Even, name},
     mask::PaddingRule,
     ops::{Activation, AttentionScale, MaskedLogit},
 };
@@ -88,6 +88,30 @@ pub trait Style: 'static {
     const EMBEDDING_NORM: bool = true;
     /// What a norm adds to the variance or to the mean square.
     const NORM_EPSILON: f64 = 1e-5;
+
+    /// What the style decides without a trace in the parameters' paths and sizes, a phrase for each.
+    ///
+    /// A [saved](crate::io::save) model keeps them, and its weights do not become those of a model that would
+    /// compute something else from them.
+    ///
+    /// ```
+    /// use typed_transformer::{nn::Style, prelude::*};
+    /// assert!(TypedTransformer::conventions().contains(&"activation Gelu".to_string()));
+    /// ```
+    fn conventions() -> Vec<String> {
+        vec![
+            format!("activation {}", name::<Self::Activation>()),
+            format!("positions {}", name::<Self::Positions>()),
+            format!("padding {}", name::<Self::Padding>()),
+            format!("norm {:?}", Self::NORM),
+            format!("norm placement {:?}", Self::NORM_PLACEMENT),
+            format!("norm epsilon {}", Self::NORM_EPSILON),
+            format!("attention {:?}", Self::ATTENTION),
+            format!("attention scale {:?}", Self::ATTENTION_SCALE),
+            format!("masked logit {:?}", Self::MASKED_LOGIT),
+            format!("embedding scale {:?}", Self::EMBEDDING_SCALE),
+        ]
+    }
 }
 
 /// What a query gets of the values.

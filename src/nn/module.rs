@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 /// What the type of a module says of it without an instance: its parameters and their dimensions.
 ///
@@ -16,6 +16,9 @@ pub trait Module {
 
     /// Adds a row for each module below `path` (and itself) that has parameters of its own.
     fn describe(path: &str, rows: &mut Vec<SummaryRow>);
+
+    /// Adds the [conventions](super::Style::conventions) of the module and of those below it.
+    fn conventions(found: &mut BTreeSet<String>);
 }
 
 /// One module's own parameters in a [`Summary`].
@@ -123,7 +126,9 @@ pub fn join(path: &str, field: &str) -> String {
 /// of the summary, `Clone` and `Debug`. A parameter's path in a checkpoint is its field path.
 ///
 /// The last two type parameters are always the dtype `E` and the device `D`; a semicolon divides them
-/// from dimensions and whatever else the module is generic in. A field is one of
+/// from dimensions and whatever else the module is generic in. A module that computes what a
+/// [`Style`](crate::nn::Style) decides names it after them, `… A: Arch; E, D> in A::Style {`, so that its weights
+/// in a file are known by it. A field is one of
 ///
 /// | form | is |
 /// | --- | --- |
@@ -168,7 +173,7 @@ pub fn join(path: &str, field: &str) -> String {
 #[macro_export]
 macro_rules! module {
     ($(#[$meta:meta])* $vis:vis struct $name:ident<E, D> { $($fields:tt)* }) => {
-        $crate::module!(@fields [$(#[$meta])* $vis $name []] [] $($fields)* ,);
+        $crate::module!(@fields [$(#[$meta])* $vis $name [] []] [] $($fields)* ,);
     };
     (
         $(#[$meta:meta])*
@@ -183,7 +188,12 @@ macro_rules! module {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
     (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D> { $($fields:tt)* }) => {
-        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}]] [] $($fields)* ,);
+        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}] []] [] $($fields)* ,);
+    };
+    (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ;
+        E, D> in $style:ty { $($fields:tt)* }
+    ) => {
+        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}] [$style]] [] $($fields)* ,);
     };
     (@params $head:tt $done:tt $param:ident [$($bound:tt)*] $token:tt $($rest:tt)*) => {
         $crate::module!(@params $head $done $param [$($bound)* $token] $($rest)*);
@@ -231,7 +241,11 @@ macro_rules! module {
     };
 
     (@fields
-        [$(#[$meta:meta])* $vis:vis $name:ident [$({$param:ident [$($bound:tt)*]})*]]
+        [
+            $(#[$meta:meta])* $vis:vis $name:ident
+            [$({$param:ident [$($bound:tt)*]})*]
+            [$($style:ty)?]
+        ]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
         // Left of the comma that was added, so that the last field needs none of its own.
         $(,)?
@@ -287,6 +301,11 @@ macro_rules! module {
                     rows.push(own);
                 }
                 $($crate::__field!(@below path rows $field $kind);)*
+            }
+
+            fn conventions(_found: &mut ::std::collections::BTreeSet<::std::string::String>) {
+                $(_found.extend(<$style as $crate::nn::Style>::conventions());)?
+                $($crate::__field!(@conventions _found $kind);)*
             }
         }
 
@@ -425,6 +444,21 @@ macro_rules! __field {
         }
     };
     (@below $path:ident $rows:ident $field:ident $kind:tt) => {};
+
+    (@conventions $found:ident (module $module:ty)) => {
+        <$module as $crate::nn::Module>::conventions($found);
+    };
+    (@conventions $found:ident (optional_module $there:expr, $module:ty)) => {
+        if $there {
+            <$module as $crate::nn::Module>::conventions($found);
+        }
+    };
+    (@conventions $found:ident (layers $count:block, $module:ty)) => {
+        if $count > 0 {
+            <$module as $crate::nn::Module>::conventions($found);
+        }
+    };
+    (@conventions $found:ident $kind:tt) => {};
 }
 
 /// `a b c` as `(a, (b, (c, ())))`: dfdx visits tuples of up to six fields, and pairs nest.
