@@ -16,6 +16,8 @@
 //! The crate is built on [dfdx] 0.13: its tensors, its tapes and its devices stay usable beside
 //! the ones here.
 //!
+//! [`guide`] goes from an empty file to a trained model of one's own, with the mistakes on the way.
+//!
 //! # The post, section by section
 //!
 //! The crate follows *The Typed Transformer* in names and order.
@@ -50,25 +52,32 @@
 //! | [`backend`] | where a device replaces a definition by something faster |
 //! | [`nn`] | the modules of the post, and [`module!`], which declares one |
 //! | [`models`] | whole systems, one file for each post |
-//! | [`train`] | losses, learning-rate schedules, clipping, optimizers |
-//! | [`generate`] | decoding |
 //! | [`io`] | weights in files |
+//! | [`train`] | losses, schedules, optimizers, and trainings that stop and go on |
+//! | [`generate`] | decoding |
+//! | [`pictures`] | what a model is and learns, drawn |
 //!
 //! # Errors
 //!
 //! What types can rule out does not compile. What only a run can show is an error value that names
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`]. Every operation and `forward` has a `try_`
-//! form that returns it, and a plain form that panics with its text.
+//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`], [`train::TrainError`],
+//! [`train::ResumeError`]. Every operation and `forward` has a `try_` form that returns it, and a plain
+//! form that panics with its text.
+//!
+//! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
 
 pub mod backend;
 pub mod dims;
 pub mod generate;
+pub mod guide;
 pub mod io;
 pub mod mask;
 pub mod models;
 pub mod nn;
 pub mod ops;
+#[cfg(feature = "pictures")]
+pub mod pictures;
 pub mod tokens;
 pub mod train;
 
@@ -88,8 +97,10 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan,
+            Product, Quotient, Sum, SumOf, along, axis,
         },
+        fresh,
         mask::{
             AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys,
             PaddingMask, mk_cross_mask, mk_mask,
@@ -102,9 +113,11 @@ pub mod prelude {
             Norm, OneStack, Output, SelfAttention, Seq2Seq,
         },
         ops::{
-            AttentionScale, Average, MaskedLogit, OpError, Real, add_positions, attention,
-            attention_weights, embed, layer_norm, learned_positions, masked_mean, merge_heads,
-            multi_head_attention, residual, rms_norm, sinusoidal_positions, split_heads,
+            AttentionScale, Average, Describe, MaskedLogit, OpError, Real, add_positions,
+            attention, attention_weights, broadcast, concat, embed, layer_norm, learned_positions,
+            masked_mean, max_over, mean_over, merge_heads, multi_head_attention, narrow, permute,
+            reshape, residual, rms_norm, sinusoidal_positions, softmax_over, split, split_heads,
+            sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
         train::cross_entropy,
@@ -130,7 +143,7 @@ pub mod __private {
         tensor::Tensor,
         tensor_ops::Device,
     };
-    pub use typenum::UTerm;
+    pub use typenum::{U1, UTerm};
 }
 
 /// The programs in the README compile and run.

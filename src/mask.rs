@@ -29,6 +29,15 @@ pub struct PaddingMask<Batch, SeqLen> {
 
 impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// Where these ids are not padding: `token_ids != pad_token_id`.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub SrcLen = 3; pub Batch = 1; }
+    /// let pad: Fin<VocabSize> = Fin::literal::<27>();
+    /// let ids = TokenIds::padded(&[vec![Fin::literal::<7>()]], pad, (Batch, SrcLen))?;
+    /// assert_eq!(ids.padding_mask().as_slice(), [true, false, false]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
         let pad = self.pad_token_id().map(|pad| pad.value());
         PaddingMask {
@@ -40,6 +49,12 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
 
 impl<Batch: Dim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// A mask that hides nothing.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub SrcLen = 2; pub Batch; }
+    /// assert_eq!(PaddingMask::none((Batch::new(1), SrcLen)).as_slice(), [true, true]);
+    /// ```
     pub fn none(shape: (Batch, SeqLen)) -> Self {
         Self {
             real: vec![true; shape.0.size() * shape.1.size()].into(),
@@ -79,6 +94,14 @@ pub struct AttentionMask<Batch, QLen, KLen> {
 
 impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// A mask from a rule of batch row, query and key, each counted from 0.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub QLen = 2; pub KLen = 2; pub Batch; }
+    /// // Each query sees the key at its own place.
+    /// let mask = AttentionMask::from_fn((Batch::new(1), QLen, KLen), |_, q, k| q == k);
+    /// assert_eq!(mask.as_slice(), [true, false, false, true]);
+    /// ```
     pub fn from_fn(
         shape: (Batch, QLen, KLen),
         visible: impl Fn(usize, usize, usize) -> bool,
@@ -97,6 +120,12 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     }
 
     /// A mask that hides nothing.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub QLen = 1; pub KLen = 2; pub Batch; }
+    /// assert_eq!(AttentionMask::none((Batch::new(1), QLen, KLen)).as_slice(), [true, true]);
+    /// ```
     pub fn none(shape: (Batch, QLen, KLen)) -> Self {
         Self::from_fn(shape, |_, _, _| true)
     }
@@ -134,10 +163,26 @@ pub trait MaskKind: 'static {
 }
 
 /// Every position sees every other, as an encoder does.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub SeqLen = 2; pub Batch = 1; }
+/// let padding = PaddingMask::none((Batch, SeqLen));
+/// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, true, true, true]);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMask;
 
 /// A position sees itself and what comes before it, as a decoder must.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub SeqLen = 2; pub Batch = 1; }
+/// let padding = PaddingMask::none((Batch, SeqLen));
+/// let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, false, true, true]);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CausalMask;
 
@@ -157,11 +202,31 @@ pub trait PaddingRule: 'static {
 }
 
 /// Padded keys are seen by nobody and padded queries see nobody (*The Typed Transformer*).
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 28; pub SeqLen = 2; pub Batch = 1; }
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let ids = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, SeqLen))?;
+/// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&ids.padding_mask());
+/// assert_eq!(mask.as_slice(), [true, false, false, false]);
+/// # Ok::<(), TokenError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
 /// Padded keys of the source are seen by nobody; a decoder's self-attention is causal only
 /// (*Another annotated transformer*).
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 28; pub SeqLen = 2; pub Batch = 1; }
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let ids = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, SeqLen))?;
+/// let mask = mk_mask::<NoMask, PadSourceKeys, _, _>(&ids.padding_mask());
+/// assert_eq!(mask.as_slice(), [true, false, true, false]);
+/// # Ok::<(), TokenError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadSourceKeys;
 

@@ -873,8 +873,8 @@ struct Files {
     load: fn(&Path) -> Result<(), LoadError>,
 }
 
-fn files<M: Seq2Seq>() -> Files {
-    type Model<M> = LM<M, f32, Cpu>;
+fn files<M: OneStack>() -> Files {
+    type Model<M> = DecoderOnly<M, f32, Cpu>;
     Files {
         save: |path| io::save(&build::<Model<M>>(), path).unwrap(),
         load: |path| io::load::<Model<M>, _, _>(path, &Cpu::default()).map(|_| ()),
@@ -895,6 +895,12 @@ macro_rules! styled {
             $(const $const: $type = $value;)*
         }
         small!(Small: Styled);
+        impl OneStack for Small {
+            type VocabSize = TgtVocab;
+            type MaxSeqLen = MaxTgtLen;
+            type EmbedDim = EmbedDim;
+            type NumLayers = NumLayers;
+        }
         files::<Small>()
     }};
 }
@@ -902,7 +908,7 @@ macro_rules! styled {
 #[test]
 fn weights_of_one_style_do_not_become_a_model_of_another() {
     let all = [
-        files::<SmallTyped>(),
+        styled!(),
         styled!(ops::Relu, Learned, PadQueriesAndKeys),
         styled!(ops::GeluErf, Learned, PadQueriesAndKeys),
         styled!(ops::Gelu, Sinusoidal, PadQueriesAndKeys),
@@ -934,6 +940,6 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
     // Where the tensors are the same, the error says what is not.
     assert_eq!(
         (all[1].load)(&folder.join("0")).unwrap_err().to_string(),
-        "the model has activation Relu, but the weights are of one with activation Gelu",
+        "the model's activation is Relu, but that of the weights is Gelu",
     );
 }

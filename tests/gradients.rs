@@ -282,6 +282,11 @@ fn cross_entropy() {
     let labels = TokenIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
     for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
         check(logits.clone(), |x| ops::cross_entropy(x, &labels, average));
+        for smoothing in [0.1, 1.0] {
+            check(logits.clone(), |x| {
+                ops::smoothed_cross_entropy(x, &labels, average, smoothing)
+            });
+        }
     }
 }
 
@@ -308,4 +313,61 @@ fn dropout_of_a_known_seed() {
         "{dropped} of {}",
         gradient.len()
     );
+}
+
+#[test]
+fn axes() {
+    type Dims = (Batch, QLen, EmbedDim);
+    let input = random::<Dims>(61);
+    check(input.clone(), |x| weigh(sum_over(x, axis::<QLen>())));
+    check(input.clone(), |x| weigh(mean_over(x, axis::<Batch>())));
+    check(input.clone(), |x| weigh(max_over(x, axis::<EmbedDim>())));
+    check(input.clone(), |x| weigh(softmax_over(x, axis::<QLen>())));
+    check(input.clone(), |x| {
+        let to: Taped<(QLen, EmbedDim, Batch)> = permute(x);
+        weigh(to)
+    });
+    check(input.clone(), |x| {
+        weigh(broadcast(
+            x,
+            (Batch, NumHeads, QLen, EmbedDim),
+            axis::<NumHeads>(),
+        ))
+    });
+    check(input.clone(), |x| {
+        weigh(reshape(x, (Batch, QLen, NumHeads, QKDim)))
+    });
+}
+
+#[test]
+fn parts() {
+    type One = (Batch, QLen, EmbedDim);
+    type Other = (Batch, KLen, EmbedDim);
+    type Total = (Batch, OutDim, EmbedDim);
+    let (one, other) = (random::<One>(71), random::<Other>(72));
+    let parts = along::<QLen, KLen>;
+    check(one.clone(), |x| -> Taped<()> {
+        let total: Taped<Total> = concat(x, other.retaped(), parts());
+        weigh(total)
+    });
+    check(other, |x| -> Taped<()> {
+        let total: Taped<Total> = concat(one.retaped(), x, parts());
+        weigh(total)
+    });
+    // A tensor put after itself.
+    check(one, |x| -> Taped<()> {
+        let again = x.retaped();
+        let twice: Taped<(Batch, Sum<QLen, QLen>, EmbedDim)> =
+            concat(x, again, along::<QLen, QLen>());
+        weigh(twice)
+    });
+    let whole = random::<Total>(73);
+    check(whole.clone(), |x| -> Taped<()> {
+        let (one, other): (Taped<One>, Taped<Other>) = split(x, axis::<OutDim>(), QLen, KLen);
+        weigh(one) * 3.0 + weigh(other)
+    });
+    check(whole, |x| {
+        let part: Taped<Other> = narrow(x, axis::<OutDim>(), 2, KLen);
+        weigh(part)
+    });
 }

@@ -211,11 +211,14 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
         let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
         for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
-            compare!(
-                Cpu::try_cross_entropy(logits.single.leaky_trace(), &labels, average),
-                ops::try_cross_entropy(logits.double.leaky_trace(), &labels, average),
-                [logits]
-            );
+            for smoothing in [0.0, 0.1, 1.0] {
+                let (single, double) = (logits.single.leaky_trace(), logits.double.leaky_trace());
+                compare!(
+                    Cpu::try_smoothed_cross_entropy(single, &labels, average, smoothing),
+                    ops::try_smoothed_cross_entropy(double, &labels, average, smoothing),
+                    [logits]
+                );
+            }
         }
     }
 }

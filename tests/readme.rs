@@ -1,4 +1,4 @@
-//! What the README shows is what there is.
+//! What the README and the guide show is what there is.
 
 use std::{fs, path::Path};
 
@@ -39,4 +39,91 @@ fn its_links_lead_somewhere() {
             "{target}"
         );
     }
+}
+
+/// A block of code: what stands after its opening backticks, and its lines.
+struct Block {
+    info: String,
+    lines: Vec<String>,
+}
+
+/// The blocks of the guide.
+fn blocks() -> Vec<Block> {
+    let guide = read("docs/guide.md");
+    let parts: Vec<&str> = guide.split("```").collect();
+    assert!(parts.len() % 2 == 1, "a block has no end");
+    let block = |part: &&str| {
+        let (info, code) = part.split_once('\n').unwrap();
+        Block {
+            info: info.to_string(),
+            lines: code.lines().map(String::from).collect(),
+        }
+    };
+    parts.iter().skip(1).step_by(2).map(block).collect()
+}
+
+/// What rustdoc does not show of a line of code, without its mark.
+fn hidden(line: &str) -> Option<&str> {
+    (line == "#").then_some("").or(line.strip_prefix("# "))
+}
+
+/// From the first empty line on: a program without the comment at its head.
+fn body(program: &str) -> &str {
+    program.split_once("\n\n").unwrap().1.trim()
+}
+
+#[test]
+fn the_guide_s_program_is_the_example_to_the_last_line() {
+    let program = read("examples/own_model.rs");
+    let mut rest = body(&program);
+    for block in blocks().iter().filter(|block| block.info.is_empty()) {
+        let shown = block.lines.iter().filter(|line| hidden(line).is_none());
+        let shown: Vec<&str> = shown.map(String::as_str).collect();
+        // The other blocks try out what was shown before.
+        if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
+            rest = after.trim_start();
+        }
+    }
+    assert_eq!(rest, "", "what the guide does not show");
+}
+
+#[test]
+fn the_guide_s_mistakes_are_those_that_are_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests/refused/guide");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut programs: Vec<_> = files
+        .filter(|file| file.extension().unwrap() == "rs")
+        .collect();
+    let blocks = blocks();
+    for pair in blocks.windows(2) {
+        let [mistake, answer] = pair else {
+            unreachable!()
+        };
+        let Some(code) = mistake.info.strip_prefix("compile_fail,") else {
+            continue;
+        };
+        let whole = mistake
+            .lines
+            .iter()
+            .map(|line| hidden(line).unwrap_or(line));
+        let whole = whole.collect::<Vec<_>>().join("\n");
+        let place = programs.iter().position(|file| {
+            let program = fs::read_to_string(file).unwrap();
+            // Its first line says the rule.
+            program.split_once('\n').unwrap().1.trim() == whole
+        });
+        let file = programs.remove(place.unwrap_or_else(|| panic!("not refused:\n{whole}")));
+        let text = fs::read_to_string(file.with_extension("stderr")).unwrap();
+        assert!(
+            text.starts_with(&format!("error[{code}]")),
+            "{code}: {text}"
+        );
+        assert_eq!(answer.info, "text");
+        assert!(answer.lines.len() >= 6, "{}", file.display());
+        let first: Vec<&str> = text.lines().take(answer.lines.len()).collect();
+        assert_eq!(answer.lines, first, "{}", file.display());
+    }
+    assert!(programs.is_empty(), "not in the guide: {programs:?}");
 }

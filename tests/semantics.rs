@@ -5,7 +5,7 @@ use typed_transformer::{
     generate::{greedy, try_greedy},
     models::another_annotated::Annotated,
     nn::Module,
-    ops::{try_dropout, try_residual},
+    ops::{DropoutSeed, dropout, try_dropout, try_residual},
     prelude::*,
     train::{Adam, Schedule, WarmupCosine, update},
 };
@@ -174,6 +174,56 @@ fn dropout_is_active_only_in_training() {
     assert_eq!(inference(), inference());
     assert_ne!(training(), training());
     assert_ne!(training(), inference());
+}
+
+#[test]
+fn a_seed_of_dropout_holds_while_it_lives_on_its_thread() {
+    let dropped = |seed| {
+        let x: Tensor<(Const<64>,), f64, Cpu> = Cpu::seed_from_u64(seed).ones();
+        dropout(x.leaky_traced(), 0.5).as_vec()
+    };
+    let by_device = dropped(1);
+    let outer = DropoutSeed::new(7);
+    let (first, second) = (dropped(1), dropped(1));
+    assert!(
+        first != by_device && first != second,
+        "one sequence of numbers"
+    );
+    {
+        let _inner = DropoutSeed::new(7);
+        // On another device, and in another place of the outer sequence.
+        assert_eq!([dropped(2), dropped(3)], [first, second]);
+        let elsewhere = std::thread::spawn(move || dropped(1)).join().unwrap();
+        assert_eq!(elsewhere, by_device);
+    }
+    let third = dropped(1);
+    drop(outer);
+    assert_eq!(dropped(1), by_device);
+    let _again = DropoutSeed::new(7);
+    assert_eq!([dropped(1), dropped(1), dropped(1)][2], third);
+}
+
+#[test]
+fn what_is_kept_of_dropout_makes_up_for_what_is_not() {
+    const COUNT: usize = 100_000;
+    for rate in [0.001, 0.1, 0.5, 0.9] {
+        let x: Tensor<(Const<COUNT>,), f64, Cpu> = Cpu::default().ones();
+        let dropped = dropout(x.leaky_trace(), rate);
+        let elements = dropped.as_vec();
+        let zeros = elements.iter().filter(|x| **x == 0.0).count() as f64;
+        // Within five standard deviations.
+        let deviation = (COUNT as f64 * rate * (1.0 - rate)).sqrt();
+        assert!(
+            (zeros - COUNT as f64 * rate).abs() < 5.0 * deviation,
+            "{rate}"
+        );
+        assert!(
+            elements
+                .iter()
+                .all(|x| *x == 0.0 || *x == 1.0 / (1.0 - rate))
+        );
+        assert_eq!(dropped.sum::<(), _>().backward().get(&x).as_vec(), elements);
+    }
 }
 
 #[test]
@@ -407,7 +457,10 @@ fn greedy_does_not_decode_from_nan() {
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
     let len = TgtLen::new(3).unwrap();
     let error = try_greedy(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len).unwrap_err();
-    assert_eq!(error.to_string(), "greedy: every logit is NaN");
+    assert_eq!(
+        error.to_string(),
+        "choose: no token has a logit that is a number above -inf"
+    );
 }
 
 #[test]

@@ -307,11 +307,27 @@ fn progress_without_a_terminal_is_plain_lines() {
         .into_iter()
         .map(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
-            let ["step", step, "loss", loss, speed, "words/s"] = words[..] else {
+            let [
+                "step",
+                step,
+                "loss",
+                loss,
+                "rate",
+                rate,
+                speed,
+                "tokens/s",
+                time,
+                "left",
+            ] = words[..]
+            else {
                 panic!("{line}");
             };
             assert!(loss.parse::<f32>().unwrap() < 4.0, "{line}");
+            assert!((0.0..=0.03).contains(&rate.parse().unwrap()), "{line}");
             assert!(speed.parse::<u64>().unwrap() > 0, "{line}");
+            let (minutes, seconds) = time.split_once(':').unwrap();
+            assert!(minutes.parse::<u64>().unwrap() < 60, "{line}");
+            assert!(seconds.parse::<u64>().unwrap() < 60, "{line}");
             step
         })
         .collect();
@@ -410,6 +426,119 @@ fn one_seed_gives_one_result_on_any_number_of_threads() {
     );
 }
 
+// ---- Trainings that stop and go on ----
+
+/// Lets a training make some steps, presses Ctrl-C, and returns how it ended and its last line.
+#[cfg(unix)]
+fn interrupt(mut program: Command) -> (ExitStatus, String) {
+    use std::io::{BufRead, BufReader};
+    let mut child = program.stdin(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(is_progress(&first), "{first}");
+    let process = child.id().to_string();
+    let interrupt = Command::new("kill").args(["-INT", &process]).status();
+    assert!(interrupt.unwrap().success());
+    let last = lines.last().unwrap().unwrap();
+    (wait(&mut child, Instant::now() + HANGS), last)
+}
+
+#[cfg(unix)]
+#[test]
+fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
+    let args = ["--steps", "300", "--seed", "7", "--save", "weights", "hey"];
+    let trained = |folder: &Folder, more: &[&str]| {
+        let args = args.iter().chain(more).copied();
+        let run = run(program(folder, args), Input::Nothing);
+        (run.stdout, fs::read(folder.join("weights")).unwrap())
+    };
+    let straight = trained(&Folder::new(), &[]);
+
+    let folder = Folder::new();
+    let stops = [
+        ("rot13.checkpoint", &[][..]),
+        ("mine", &["--checkpoint", "mine"]),
+    ];
+    for (checkpoint, more) in stops {
+        let args = args.iter().chain(more).copied();
+        let (status, last) = interrupt(program(&folder, args));
+        assert_eq!(status.code(), Some(130), "{last}");
+        let step = last.strip_prefix("stopped after step ").unwrap();
+        let (step, how) = step.split_once(" of 300; ").unwrap();
+        assert!((30..300).contains(&step.parse().unwrap()), "{last}");
+        let expected = format!("the same command with --resume {checkpoint} goes on from there");
+        assert_eq!(how, expected);
+    }
+    assert_eq!(folder.content(), ["mine", "rot13.checkpoint"]);
+    assert!(trained(&folder, &["--resume", "rot13.checkpoint"]) == straight);
+    assert!(trained(&folder, &["--resume", "mine"]) == straight);
+    // It is at its end now, and has nothing to do but to decode.
+    assert!(trained(&folder, &["--resume", "mine"]) == straight);
+}
+
+#[test]
+fn a_checkpoint_of_other_options_is_refused_by_the_option() {
+    let folder = Folder::new();
+    let resumed = |args: &[&str]| {
+        let mut args = args.to_vec();
+        args.extend(["--resume", "checkpoint"]);
+        run(program(&folder, args), Input::Nothing)
+    };
+    let missing = resumed(&[]);
+    let error = missing.assert_at_once().assert_failure();
+    assert!(
+        error.starts_with("error: cannot read checkpoint: "),
+        "{error}"
+    );
+
+    let args = BRIEFLY.into_iter().chain(["--checkpoint", "checkpoint"]);
+    run(program(&folder, args), Input::Nothing).assert_failure();
+    let before = fs::read(folder.join("checkpoint")).unwrap();
+    const SEEDS: &str = "the random numbers should be ChaCha8 of seed 1 but is ChaCha8 of seed 0";
+    for (args, error) in [
+        (
+            &["--steps", "3", "--batch", "49"][..],
+            "the batch should be 49 but is 50",
+        ),
+        (&["--steps", "3", "--seed", "1"], SEEDS),
+    ] {
+        resumed(args)
+            .assert_error(&format!("checkpoint: {error}"))
+            .assert_at_once();
+    }
+    let other = resumed(&["--steps", "4"]);
+    let error = other.assert_at_once().assert_failure();
+    assert!(
+        error.starts_with("error: checkpoint: the schedule should be "),
+        "{error}"
+    );
+    assert!(fs::read(folder.join("checkpoint")).unwrap() == before);
+}
+
+#[test]
+fn metrics_are_a_line_of_json_for_each_step() {
+    let folder = Folder::new();
+    let args = BRIEFLY.into_iter().chain(["--metrics", "metrics.jsonl"]);
+    run(program(&folder, args), Input::Nothing).assert_failure();
+    let text = fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), 3);
+    for (line, step) in text.lines().zip(1..) {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["step"], step);
+        let rate = line["learning_rate"].as_f64().unwrap();
+        assert!((rate - 0.0003 * f64::from(step)).abs() < 1e-12, "{line}");
+        for name in ["loss", "gradient_norm", "tokens_per_second"] {
+            assert!(line[name].as_f64().unwrap() > 0.0, "{line}");
+        }
+    }
+    let run = run(program(&folder, ["--metrics", "no/folder"]), Input::Nothing);
+    let error = run.assert_at_once().assert_failure();
+    assert!(
+        error.starts_with("error: cannot write no/folder: "),
+        "{error}"
+    );
+}
+
 // ---- Results that are none ----
 
 #[test]
@@ -453,7 +582,7 @@ fn a_loss_that_is_no_number_ends_the_training() {
     ];
     let run = run(program(&folder, args), Input::Nothing);
     let error = run.assert_failure();
-    let reason = "error: the loss is no longer a number at step ";
+    let reason = "error: the loss or its gradient is no longer a number at step ";
     let step = error
         .strip_prefix(reason)
         .and_then(|rest| rest.split_once(';'))

@@ -17,6 +17,7 @@ use typed_transformer::{
     io::{LoadError, SaveError},
     ops::OpError,
     tokens::TokenError,
+    train::{ResumeError, TrainError},
 };
 
 /// Train a typed transformer to encrypt words by rot13, then decode with it.
@@ -41,8 +42,20 @@ pub struct Cli {
     /// Where to save the weights, as safetensors
     #[arg(long, value_name = "PATH")]
     pub save: Option<PathBuf>,
+    /// Where to save the training every 100 steps, at its end and on Ctrl-C [default: on Ctrl-C alone,
+    /// in rot13.checkpoint]
+    #[arg(long, value_name = "PATH")]
+    pub checkpoint: Option<PathBuf>,
+    /// A checkpoint to go on from as if the training had never stopped, given the same options; the
+    /// training is saved there, too
+    #[arg(long, value_name = "PATH", conflicts_with = "checkpoint")]
+    pub resume: Option<PathBuf>,
+    /// Where to write a line of numbers for each step, as JSON
+    #[arg(long, value_name = "PATH")]
+    pub metrics: Option<PathBuf>,
     /// Weights to decode with, instead of training
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["save", "steps", "batch", "learning_rate"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all =
+        ["save", "steps", "batch", "learning_rate", "checkpoint", "resume", "metrics"])]
     pub load: Option<PathBuf>,
 }
 
@@ -119,8 +132,25 @@ pub enum RunError {
     Load { path: PathBuf, error: LoadError },
     #[error(transparent)]
     Save(#[from] SaveError),
-    #[error("the loss is no longer a number at step {step}; try a lower --learning-rate")]
+    #[error(
+        "the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate"
+    )]
     Diverged { step: usize },
+    #[error(
+        "stopped after step {step} of {steps}; the same command with --resume {} goes on from there",
+        path.display()
+    )]
+    Stopped {
+        step: usize,
+        steps: usize,
+        path: PathBuf,
+    },
+    #[error("cannot listen to Ctrl-C: {0}")]
+    Signal(#[from] ctrlc::Error),
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+    #[error(transparent)]
+    Train(TrainError),
     #[error("only {:.1} % of the words came out right; try more --steps", 100.0 * share)]
     Inexact { share: f64 },
     #[error("cannot read standard input: {0}")]
@@ -133,6 +163,17 @@ pub enum RunError {
     Op(#[from] OpError),
     #[error(transparent)]
     Device(#[from] dfdx::tensor::CpuError),
+}
+
+impl From<TrainError> for RunError {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
+                Self::Diverged { step }
+            }
+            error => Self::Train(error),
+        }
+    }
 }
 
 /// An error of a tensor does not name the file that the tensor is in.

@@ -8,6 +8,10 @@
 //! echo attack at dawn | cargo run --example train_rot13 -- --load rot13.safetensors
 //! ```
 //!
+//! Ctrl-C finishes the step and saves the training; the same command with `--resume rot13.checkpoint`
+//! goes on as if it had never stopped. `--checkpoint PATH` saves it as it goes, `--metrics PATH`
+//! writes a line of JSON for each step.
+//!
 //! # What differs from the post
 //!
 //! The model is the post's to the last parameter. Its recipe is not: plain gradient descent whose
@@ -45,6 +49,7 @@ use std::{
     io::{self, Write as _},
     process::ExitCode,
 };
+use training::INTERRUPTED;
 use typed_transformer::{dims::Dim, generate::try_greedy, io as weights};
 use words::{Batch, PAD, START, SrcLen, TgtLen, Word};
 
@@ -58,6 +63,10 @@ const REQUIRED: f64 = 0.999;
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(stopped @ RunError::Stopped { .. }) => {
+            say(&stopped.to_string());
+            ExitCode::from(INTERRUPTED)
+        }
         Err(error) => {
             say(&format!("error: {error}"));
             ExitCode::FAILURE
@@ -72,7 +81,6 @@ fn run(cli: &Cli) -> Result<(), RunError> {
         weights::ensure_writable(path)?;
     }
     let device = Cpu::seed_from_u64(cli.seed);
-    let mut rng = StdRng::seed_from_u64(cli.seed);
     let model = match &cli.load {
         Some(path) => {
             weights::load::<Model, _, _>(path, &device).map_err(|error| RunError::Load {
@@ -80,7 +88,7 @@ fn run(cli: &Cli) -> Result<(), RunError> {
                 error,
             })?
         }
-        None => training::train(cli, &device, &mut rng)?,
+        None => training::train(cli, &device)?,
     };
     // A failure to save must not cost the user the result of the training.
     let saved = cli
@@ -88,6 +96,7 @@ fn run(cli: &Cli) -> Result<(), RunError> {
         .as_ref()
         .map_or(Ok(()), |path| weights::save(&model, path));
 
+    let mut rng = StdRng::seed_from_u64(cli.seed);
     let examined: Vec<Word> = (0..EXAMINED).map(|_| words::random(&mut rng)).collect();
     let written = decode(&model, &examined)?;
     let right = examined

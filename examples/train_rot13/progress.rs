@@ -1,49 +1,32 @@
 //! A progress bar for a terminal, plain lines for anything else.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{
-    io::{IsTerminal, Write, stderr},
-    time::Instant,
-};
+use std::io::{IsTerminal, Write, stderr};
+use typed_transformer::train::Report;
 
-/// Shows step, loss and words per second on standard error.
+/// Shows on standard error how far a training has come.
 pub struct Progress {
     /// `None` where there is no terminal.
     bar: Option<ProgressBar>,
-    begun: Instant,
-    steps: usize,
-    batch: usize,
-    step: usize,
-    loss: f32,
 }
 
 impl Progress {
-    pub fn new(steps: usize, batch: usize) -> Self {
+    pub fn new(steps: usize) -> Self {
         let bar = stderr().is_terminal().then(|| {
-            let style =
-                ProgressStyle::with_template("{bar:30} step {pos}/{len}  {msg}  {eta} left")
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style = ProgressStyle::with_template("{bar:30} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
-        Self {
-            bar,
-            begun: Instant::now(),
-            steps,
-            batch,
-            step: 0,
-            loss: f32::NAN,
-        }
+        Self { bar }
     }
 
-    pub fn step(&mut self, loss: f32) {
-        self.step += 1;
-        self.loss = loss;
+    pub fn show(&self, report: &Report) {
+        let Report { step, steps, .. } = *report;
         if let Some(bar) = &self.bar {
-            bar.set_message(self.message());
-            bar.inc(1);
-        } else if self.step.is_multiple_of(self.steps.div_ceil(10)) || self.step == self.steps {
-            let (step, steps, message) = (self.step, self.steps, self.message());
-            say(&format!("step {step}/{steps}  {message}"));
+            bar.set_position(step as u64);
+            bar.set_message(message(report));
+        } else if step.is_multiple_of(steps.div_ceil(10)) || step == steps {
+            say(&message(report));
         }
     }
 
@@ -52,12 +35,20 @@ impl Progress {
             bar.abandon();
         }
     }
+}
 
-    fn message(&self) -> String {
-        let words = (self.step * self.batch) as f64;
-        let per_second = words / self.begun.elapsed().as_secs_f64();
-        format!("loss {:.4}  {per_second:.0} words/s", self.loss)
-    }
+fn message(report: &Report) -> String {
+    let left = report.time_left.as_secs();
+    format!(
+        "step {}/{}  loss {:.4}  rate {:.5}  {:.0} tokens/s  {}:{:02} left",
+        report.step,
+        report.steps,
+        report.loss,
+        report.learning_rate,
+        report.tokens_per_second,
+        left / 60,
+        left % 60,
+    )
 }
 
 /// Writes a line to standard error; that nobody reads it is no reason to stop.

@@ -11,29 +11,62 @@ use dfdx::{
     tensor::{AsArray, Cpu, OwnedTape},
     tensor_ops::Backward,
 };
-use rand::rngs::StdRng;
+use std::{path::PathBuf, process::exit, sync::atomic::Ordering};
 use typed_transformer::{
+    dims::ConstDim,
     ops::Average,
-    train::{Adam, Schedule, WarmupCosine, try_cross_entropy, update},
+    train::{Adam, Metrics, TrainError, Trainer, WarmupCosine, try_cross_entropy},
 };
 
 /// The global norm that gradients are clipped to.
 const MAX_NORM: f64 = 1.0;
+/// Steps from checkpoint to checkpoint.
+const EVERY: usize = 100;
+/// Where a training is saved that is stopped without a word of where.
+const CHECKPOINT: &str = "rot13.checkpoint";
+/// The exit status of a program that Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
 
-/// A new model, trained for `--steps` steps on `--batch` words each.
-pub fn train(cli: &Cli, device: &Cpu, rng: &mut StdRng) -> Result<Model, RunError> {
+/// A model, trained for `--steps` steps on `--batch` words each.
+pub fn train(cli: &Cli, device: &Cpu) -> Result<Model, RunError> {
     let schedule = WarmupCosine {
         peak: cli.learning_rate,
         last: cli.learning_rate / 200.0,
         warmup_steps: 100,
         steps: cli.steps,
     };
-    let mut model = Model::try_build(device)?;
     let mut adam = Adam::default();
     adam.beta2 = 0.99;
-    let mut progress = Progress::new(cli.steps, cli.batch);
-    for step in 0..cli.steps {
-        let plain: Vec<Word> = (0..cli.batch).map(|_| words::random(rng)).collect();
+    let mut trainer = Trainer::new(adam, schedule, cli.steps, cli.seed);
+    trainer.max_norm = MAX_NORM;
+    trainer.setting("the batch", cli.batch);
+
+    let mut model = match &cli.resume {
+        Some(path) => trainer.resume(path, device)?,
+        None => Model::try_build(device)?,
+    };
+    let checkpoint = cli.resume.as_ref().or(cli.checkpoint.as_ref());
+    if let Some(path) = checkpoint {
+        trainer.save_to(path, EVERY)?;
+    }
+    if let Some(path) = &cli.metrics {
+        let metrics = Metrics::open(path, trainer.step());
+        let path = path.clone();
+        trainer.metrics = Some(metrics.map_err(|source| TrainError::Metrics { path, source })?);
+    }
+    let stop = trainer.stop.clone();
+    ctrlc::set_handler(move || {
+        // Whoever presses it twice does not want to wait for the end of the step.
+        if stop.swap(true, Ordering::Relaxed) {
+            exit(INTERRUPTED.into());
+        }
+    })?;
+
+    let progress = Progress::new(cli.steps);
+    while let Some(mut step) = trainer.begin() {
+        let plain: Vec<Word> = (0..cli.batch)
+            .map(|_| words::random(&mut step.rng))
+            .collect();
         let cipher: Vec<Word> = plain.iter().map(|word| words::rot13(word)).collect();
         let source = words::batch(&plain, SrcLen)?;
         let labels = words::batch(&cipher, TgtLen)?;
@@ -42,19 +75,22 @@ pub fn train(cli: &Cli, device: &Cpu, rng: &mut StdRng) -> Result<Model, RunErro
         let output = model.try_forward(&source, &inputs, OwnedTape::default())?;
         let loss = try_cross_entropy(output.logit_output, &labels, Average::EveryPosition)?;
         let value = loss.array();
-        if !value.is_finite() {
-            return Err(RunError::Diverged { step });
-        }
         let gradients = loss.try_backward()?;
-        update(
-            &mut model,
-            gradients,
-            &mut adam,
-            schedule.learning_rate(step),
-            MAX_NORM,
-        )?;
-        progress.step(value);
+        let tokens = cli.batch * TgtLen::SIZE;
+        let report = trainer.update(&mut model, gradients, value.into(), tokens)?;
+        progress.show(&report);
     }
     progress.finish();
+    if trainer.stopped() {
+        let path = checkpoint.cloned().unwrap_or(PathBuf::from(CHECKPOINT));
+        if checkpoint.is_none() {
+            trainer.save(&model, &path)?;
+        }
+        return Err(RunError::Stopped {
+            step: trainer.step(),
+            steps: cli.steps,
+            path,
+        });
+    }
     Ok(model)
 }

@@ -1,6 +1,6 @@
 //! The task: words and their rot13, as tokens.
 
-use rand::{Rng, rngs::StdRng};
+use rand::Rng;
 use typed_transformer::prelude::*;
 
 dims! {
@@ -78,7 +78,7 @@ pub fn rot13(word: &[Fin<VocabSize>]) -> Word {
 }
 
 /// A word of 1 to 15 letters, every length and every letter as likely as any other.
-pub fn random(rng: &mut StdRng) -> Word {
+pub fn random(rng: &mut impl Rng) -> Word {
     let len = rng.gen_range(1..=MaxSeqLen::SIZE);
     (0..len).map(|_| token(rng.gen_range(0..26))).collect()
 }

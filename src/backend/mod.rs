@@ -13,7 +13,7 @@ use crate::{
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::Rank0,
+    shapes::{HasShape, Rank0},
     tensor::{Cpu, Tape, Tensor},
     tensor_ops::Device,
 };
@@ -48,6 +48,24 @@ pub trait Backend<E: Real>: Device<E> {
         positions: Tensor<(S, M), E, Self, T>,
     ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
         ops::try_add_positions(input, positions)
+    }
+
+    /// Replaces the positions from `start` on by those of `part`:
+    /// `(B, Len, M), (B, S, M) -> (B, Len, M)`, in place; the positions must be there.
+    fn try_write<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+        into: &mut Tensor<(B, Len, M), E, Self>,
+        part: &Tensor<(B, S, M), E, Self>,
+        start: usize,
+    ) -> Result<(), OpError> {
+        let (_, len, _) = *into.shape();
+        let mut all = into.as_vec();
+        let rows = part.as_vec();
+        let rows = rows.chunks(part.shape().1.size() * M::SIZE);
+        for (row, part) in all.chunks_mut(len.size() * M::SIZE).zip(rows) {
+            row[start * M::SIZE..][..part.len()].copy_from_slice(part);
+        }
+        into.copy_from(&all);
+        Ok(())
     }
 
     /// [`ops::try_residual`].
@@ -98,13 +116,14 @@ pub trait Backend<E: Real>: Device<E> {
         ops::try_rms_norm(input, weight, epsilon)
     }
 
-    /// [`ops::try_cross_entropy`].
-    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    /// [`ops::try_smoothed_cross_entropy`].
+    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         labels: &TokenIds<B, S, V>,
         average: Average,
+        smoothing: f64,
     ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
-        ops::try_cross_entropy(logits, labels, average)
+        ops::try_smoothed_cross_entropy(logits, labels, average, smoothing)
     }
 }
 

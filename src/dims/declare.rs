@@ -39,6 +39,7 @@ impl<Max: ConstDim> BoundedSize<Max> {
 
 impl<Max> BoundedSize<Max> {
     /// The size.
+    #[must_use]
     pub fn get(self) -> usize {
         self.size
     }
@@ -123,6 +124,7 @@ macro_rules! dims {
         impl $crate::dims::StaticSize for $name {
             type Nat = $crate::__nat!(<$name as $crate::dims::ConstDim>::SIZE);
         }
+        impl $crate::dims::Summed for $name {}
         const _: () = ::core::assert!(
             (<$name as $crate::dims::ConstDim>::SIZE as u64) < 1 << 32,
             ::core::concat!("`", ::core::stringify!($name), "` must be smaller than 2^32"),
@@ -161,6 +163,7 @@ macro_rules! dims {
             $max: $crate::dims::AtMost<Max>
         {
         }
+        $crate::dims!(@unknown $name);
         $crate::dims!(@debug $name);
         $crate::dims!($($rest)*);
     };
@@ -187,8 +190,16 @@ macro_rules! dims {
                 ::core::option::Option::Some(Self(size))
             }
         }
+        $crate::dims!(@unknown $name);
         $crate::dims!(@debug $name);
         $crate::dims!($($rest)*);
+    };
+
+    (@unknown $name:ident) => {
+        impl $crate::dims::Counted for $name {
+            type Known = $crate::__private::U1;
+            type Unknown<Rest> = ($name, Rest);
+        }
     };
 
     (@debug $name:ident) => {

@@ -9,6 +9,7 @@
 //! | compile-time | `pub VocabSize = 28;` | at compile time | its name: `VocabSize` |
 //! | bounded run-time | `pub SrcLen <= MaxSeqLen;` | at run time, checked | `SrcLen::new(7)?` |
 //! | free run-time | `pub Batch;` | at run time | `Batch::new(50)` |
+//! | of one value | `fresh! { let src: SrcLen = 7; }` | at run time | the declaration itself |
 //! | anonymous | dfdx's [`Const<N>`](dfdx::shapes::Const) | at compile time | `Const` |
 //! | unchecked | `usize` | at run time | its value |
 //!
@@ -34,20 +35,33 @@
 //! );
 //! ```
 
+mod axis;
 mod declare;
+mod fresh;
 mod product;
 mod relations;
 mod size;
+mod sum;
 
+pub use axis::{Along, AxisName, HasAxis, Reorders, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::{Const, ConstDim, Dim};
+pub use fresh::FreshSize;
 pub use product::{Product, Quotient};
-pub use relations::{AtMost, Divides, Even, LessThan};
-pub use size::{PushBit, StaticSize};
+pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
+pub use size::{Counted, PushBit, StaticSize, Summed};
+pub use sum::Sum;
 
 use std::any::type_name;
 
 /// What can be wrong with the size of a dimension at run time.
+///
+/// ```
+/// use typed_transformer::{dims, dims::DimError};
+/// dims! { pub MaxSeqLen = 15; pub SrcLen <= MaxSeqLen; }
+/// let Err(DimError::TooLong { dim, size, max, max_size }) = SrcLen::new(17) else { panic!() };
+/// assert_eq!((dim, size, max.as_str(), max_size), ("SrcLen", 17, "MaxSeqLen", 15));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DimError {
     /// A bounded dimension was made longer than its bound.
@@ -114,6 +128,7 @@ pub fn same<Any: Dim>(
 /// dims! { pub NumHeads = 7; pub HeadDim = 5; }
 /// assert_eq!(name::<(Product<NumHeads, HeadDim>, usize)>(), "(Product<NumHeads, HeadDim>, usize)");
 /// ```
+#[must_use]
 pub fn name<Any: ?Sized>() -> String {
     let path = type_name::<Any>();
     let mut out = String::with_capacity(path.len());

@@ -1,9 +1,12 @@
 //! Relations between dimensions: traits named as sentences, decided by typenum, each with a
 //! message in the words of the user's own model.
 
-use super::{ConstDim, Dim, StaticSize};
-use std::ops::Rem;
-use typenum::{B1, IsLess, IsLessOrEqual, Mod, U2, UTerm};
+use super::{
+    ConstDim, Dim, StaticSize, Sum,
+    size::{Counted, Summed},
+};
+use std::ops::{Add, Mul, Rem};
+use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
 
 /// The dimension is never longer than `Max` (the post's `LTE`).
 ///
@@ -86,6 +89,60 @@ pub trait Even: ConstDim {}
 #[diagnostic::do_not_recommend]
 impl<Width: StaticSize> Even for Width where (U2, Width::Nat): LeavesNothing {}
 
+/// The dimension is as long as `One` and `Other` together.
+///
+/// Holds between compile-time dimensions by their sizes, and always for [`Sum<One, Other>`](Sum), which
+/// is the way to name the sum of run-time dimensions.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Sum, SumOf}};
+/// dims! { pub Past = 3; pub Present = 1; pub Total = 4; pub Seen; }
+/// fn adds_up<One: dfdx::shapes::Dim, Other: dfdx::shapes::Dim, Whole: SumOf<One, Other>>() {}
+/// adds_up::<Past, Present, Total>();
+/// adds_up::<Seen, Present, Sum<Seen, Present>>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the sum of `{One}` and `{Other}`",
+    label = "`{One}` followed by `{Other}` does not make `{Self}`",
+    note = "a sum of run-time dimensions is called `Sum<{One}, {Other}>`"
+)]
+pub trait SumOf<One: Dim, Other: Dim>: Dim {}
+
+#[diagnostic::do_not_recommend]
+impl<One: Dim, Other: Dim> SumOf<One, Other> for Sum<One, Other> {}
+
+#[diagnostic::do_not_recommend]
+impl<One: StaticSize, Other: StaticSize, Total: Summed> SumOf<One, Other> for Total where
+    (One::Nat, Other::Nat, Total::Nat): AddsUp
+{
+}
+
+/// The shape has as many elements as `Other`: the products of their dimensions are equal.
+///
+/// Decided by the sizes of compile-time dimensions; run-time ones must stand in both shapes, in the
+/// same order.
+///
+/// ```
+/// use typed_transformer::{dims, dims::EqualProducts};
+/// dims! { pub Batch; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; }
+/// fn can_become<To, Dims: EqualProducts<To>>() {}
+/// can_become::<(Batch, NumHeads, HeadDim), (Batch, EmbedDim)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{Other}` differ in their number of elements",
+    label = "the products of `{Self}` and of `{Other}` are not known to be equal",
+    note = "compile-time sizes must multiply to the same number; run-time dimensions must stand in both shapes, in the same order"
+)]
+pub trait EqualProducts<Other> {}
+
+#[diagnostic::do_not_recommend]
+impl<One: Elements, Other: Elements> EqualProducts<Other> for One
+where
+    (One::Known, Other::Known): Alike,
+    (One::Unknown, Other::Unknown): Alike,
+{
+}
+
 // Relations between typenum numbers. They are markers of our own because a bound on an associated
 // type (`IsLess<…, Output = B1>`) would replace the messages above by one about typenum.
 
@@ -104,3 +161,40 @@ impl<Parts, Whole: Rem<Parts>> LeavesNothing for (Parts, Whole) where Mod<Whole,
 /// Zero.
 pub trait Zero {}
 impl Zero for UTerm {}
+
+/// The third number is the sum of the others.
+pub trait AddsUp {}
+impl<One: Add<Other, Output = Total>, Other, Total> AddsUp for (One, Other, Total) {}
+
+/// The two are the same.
+pub trait Alike {}
+impl<Any> Alike for (Any, Any) {}
+
+/// The number of elements of a shape: its compile-time part, and the run-time dimensions in their order.
+pub trait Elements {
+    type Known;
+    type Unknown;
+}
+impl Elements for () {
+    type Known = U1;
+    type Unknown = ();
+}
+macro_rules! elements {
+    ($first:ident $($rest:ident)*) => {
+        impl<$first, $($rest,)*> Elements for ($first, $($rest,)*)
+        where
+            $first: Counted,
+            ($($rest,)*): Elements,
+            $first::Known: Mul<<($($rest,)*) as Elements>::Known>,
+        {
+            type Known = Prod<$first::Known, <($($rest,)*) as Elements>::Known>;
+            type Unknown = $first::Unknown<<($($rest,)*) as Elements>::Unknown>;
+        }
+    };
+}
+elements!(A);
+elements!(A B);
+elements!(A B C);
+elements!(A B C F);
+elements!(A B C F G);
+elements!(A B C F G H);

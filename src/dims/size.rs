@@ -1,4 +1,4 @@
-use dfdx::shapes::{Const, ConstDim};
+use dfdx::shapes::{Const, ConstDim, Dim};
 use typenum::{B0, B1, ToUInt, UInt, UTerm};
 
 /// A dimension whose size the type checker can calculate with.
@@ -23,6 +23,25 @@ where
     typenum::Const<N>: ToUInt,
 {
     type Nat = typenum::U<N>;
+}
+
+/// Every compile-time dimension but a [`Sum`](super::Sum), whose parts may be known at run time only.
+#[doc(hidden)]
+pub trait Summed: StaticSize {}
+impl<const N: usize> Summed for Const<N> where Const<N>: StaticSize {}
+
+/// A dimension with which the type checker can count elements: compile-time ones by their sizes, those
+/// of [`dims!`](crate::dims!) that are known at run time by their names.
+#[doc(hidden)]
+pub trait Counted: Dim {
+    /// What it multiplies the compile-time part of a count by, as a typenum number.
+    type Known;
+    /// The run-time part of a count: its names before those of `Rest`.
+    type Unknown<Rest>;
+}
+impl<Any: StaticSize> Counted for Any {
+    type Known = Any::Nat;
+    type Unknown<Rest> = Rest;
 }
 
 /// Appends a bit to a typenum number, without leading zeros.

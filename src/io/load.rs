@@ -1,4 +1,4 @@
-use super::{CONVENTIONS, Stored, conventions};
+use super::{CONVENTIONS, Stored, conventions, elements_of, first_not_finite};
 use crate::{dims::name, nn::Module};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -8,7 +8,7 @@ use dfdx::{
 };
 use safetensors::{Dtype, SafeTensors};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -33,11 +33,13 @@ pub enum LoadError {
         message: String,
     },
     /// The weights are those of a model that computes something else from them.
-    #[error("the model has {expected}, but the weights are of one with {found}")]
-    Conventions {
-        /// The model's conventions that are not those of the weights.
+    #[error("the model's {convention} is {expected}, but that of the weights is {found}")]
+    Convention {
+        /// What differs.
+        convention: String,
+        /// What it is in the model.
         expected: String,
-        /// The conventions of the weights that are not those of the model.
+        /// What it is in the file.
         found: String,
     },
     /// The model has a tensor that the file lacks.
@@ -98,9 +100,9 @@ pub enum LoadError {
 ///
 /// # Errors
 /// A [`LoadError`] that names the first tensor which is missing, of another dtype, of other
-/// dimensions, not finite, or not the model's; or says that the file cannot be read, is damaged, or is of
-/// a model of other [conventions](crate::nn::Style::conventions). A file of another system says nothing of
-/// these.
+/// dimensions, not finite, or not the model's; or names the first [convention](crate::nn::Style::conventions)
+/// in which the saved model differs, of which a file of another system says nothing; or says that the
+/// file cannot be read or is damaged.
 ///
 /// ```
 /// use typed_transformer::{io, nn::Linear, prelude::*};
@@ -120,69 +122,142 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    let format = |message: String| LoadError::Format {
-        path: path.to_path_buf(),
-        message,
-    };
-    let bytes = fs::read(path).map_err(|source| LoadError::Read {
-        path: path.to_path_buf(),
-        source,
-    })?;
-    let file = SafeTensors::deserialize(&bytes).map_err(|error| format(error.to_string()))?;
-    let (_, metadata) =
-        SafeTensors::read_metadata(&bytes).map_err(|error| format(error.to_string()))?;
-    let written = metadata
-        .metadata()
-        .as_ref()
-        .and_then(|all| all.get(CONVENTIONS));
-    written.map_or(Ok(()), |written| compare_conventions::<Model>(written))?;
-    let mut build = Build {
-        file: &file,
-        device,
-        built: BTreeSet::new(),
-    };
-    let model = Model::iter_tensors(&mut RecursiveWalker {
-        m: String::new(),
-        f: &mut build,
-    })?;
-    let left = file
-        .names()
-        .into_iter()
-        .filter(|tensor| !build.built.contains(*tensor))
-        .min();
-    if let Some(tensor) = left {
-        return Err(LoadError::Unexpected {
-            tensor: tensor.to_string(),
-        });
-    }
-    model.ok_or_else(|| format(format!("{} has no parameters", name::<Model>())))
+    let bytes = read(path)?;
+    let file = parse(path, &bytes)?;
+    compare_conventions::<Model>(&bytes)?;
+    let mut known = BTreeSet::new();
+    let model = build(path, &file, "", device, &mut known)?;
+    refuse_others(&file, &known)?;
+    Ok(model)
 }
 
-/// Compares the conventions that a file was written with, one a line, with those of the model.
-fn compare_conventions<Model: Module>(written: &str) -> Result<(), LoadError> {
-    let found = written.lines().map(String::from).collect();
-    let expected = conventions::<Model>();
-    if found == expected {
-        return Ok(());
-    }
-    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
-        let phrases: Vec<_> = one.difference(other).cloned().collect();
-        match phrases.is_empty() {
-            true => "nothing of the kind".to_string(),
-            false => phrases.join(", "),
-        }
-    };
-    Err(LoadError::Conventions {
-        expected: only(&expected, &found),
-        found: only(&found, &expected),
+/// A file's bytes.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    fs::read(path).map_err(|source| LoadError::Read {
+        path: path.to_path_buf(),
+        source,
     })
+}
+
+/// The tensors in a file's bytes.
+pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>, LoadError> {
+    SafeTensors::deserialize(bytes).map_err(|error| LoadError::Format {
+        path: path.to_path_buf(),
+        message: error.to_string(),
+    })
+}
+
+/// Compares the conventions that a model was saved with, if the file says, with those of this one.
+fn compare_conventions<Model: Module>(bytes: &[u8]) -> Result<(), LoadError> {
+    let metadata = SafeTensors::read_metadata(bytes).ok();
+    let metadata = metadata.and_then(|(_, file)| file.metadata().clone());
+    let Some(lines) = metadata.and_then(|mut metadata| metadata.remove(CONVENTIONS)) else {
+        return Ok(());
+    };
+    let found: BTreeMap<_, _> = lines
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
+    let expected = conventions::<Model>();
+    let expected: BTreeMap<_, _> = expected
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    for &convention in expected.keys().chain(found.keys()) {
+        let value = |of: &BTreeMap<_, &str>| of.get(convention).unwrap_or(&"none").to_string();
+        if expected.get(convention) != found.get(convention) {
+            return Err(LoadError::Convention {
+                convention: convention.to_string(),
+                expected: value(&expected),
+                found: value(&found),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Builds a model from the tensors below `prefix`, and adds their paths to the known ones.
+pub(crate) fn build<Model, E, D>(
+    path: &Path,
+    file: &SafeTensors,
+    prefix: &str,
+    device: &D,
+    known: &mut BTreeSet<String>,
+) -> Result<Model, LoadError>
+where
+    Model: TensorCollection<E, D, To<E, D> = Model>,
+    E: Stored,
+    D: Device<E>,
+{
+    let mut build = Build {
+        file,
+        device,
+        known,
+    };
+    let model = Model::iter_tensors(&mut RecursiveWalker {
+        m: prefix.to_string(),
+        f: &mut build,
+    })?;
+    model.ok_or_else(|| LoadError::Format {
+        path: path.to_path_buf(),
+        message: format!("{} has no parameters", name::<Model>()),
+    })
+}
+
+/// The first tensor, by its path, that nobody has asked for is an error.
+pub(crate) fn refuse_others(file: &SafeTensors, known: &BTreeSet<String>) -> Result<(), LoadError> {
+    let names = file.names().into_iter();
+    match names.filter(|tensor| !known.contains(*tensor)).min() {
+        None => Ok(()),
+        Some(tensor) => Err(LoadError::Unexpected {
+            tensor: tensor.to_string(),
+        }),
+    }
+}
+
+/// The elements of one tensor, if it is there, of these dimensions and finite.
+pub(crate) fn elements<E: Stored>(
+    file: &SafeTensors,
+    tensor: &str,
+    shape: impl Shape,
+) -> Result<Vec<E>, LoadError> {
+    let tensor = tensor.to_string();
+    let Ok(view) = file.tensor(&tensor) else {
+        return Err(LoadError::Missing {
+            tensor,
+            expected: format!("{shape:?}"),
+        });
+    };
+    if view.dtype() != E::DTYPE {
+        return Err(LoadError::Dtype {
+            tensor,
+            expected: E::DTYPE,
+            found: view.dtype(),
+        });
+    }
+    if view.shape() != shape.concrete().as_ref() {
+        return Err(LoadError::Shape {
+            tensor,
+            expected: format!("{shape:?}"),
+            found: view.shape().to_vec(),
+        });
+    }
+    let elements = elements_of(view.data());
+    match first_not_finite(&elements) {
+        None => Ok(elements),
+        Some((index, value)) => Err(LoadError::NotFinite {
+            tensor,
+            index,
+            value,
+        }),
+    }
 }
 
 /// Builds each parameter from the tensor of its path.
 struct Build<'a, D> {
     file: &'a SafeTensors<'a>,
     device: &'a D,
-    built: BTreeSet<String>,
+    known: &'a mut BTreeSet<String>,
 }
 
 impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Build<'_, D> {
@@ -196,47 +271,15 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Build<'_, D> {
         options: TensorOptions<S, E, D>,
         tensor: String,
     ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
-        let shape = options.shape;
-        let Ok(view) = self.file.tensor(&tensor) else {
-            return Err(LoadError::Missing {
-                tensor,
-                expected: format!("{shape:?}"),
-            });
-        };
-        if view.dtype() != E::DTYPE {
-            return Err(LoadError::Dtype {
-                tensor,
-                expected: E::DTYPE,
-                found: view.dtype(),
-            });
-        }
-        if view.shape() != shape.concrete().as_ref() {
-            return Err(LoadError::Shape {
-                tensor,
-                expected: format!("{shape:?}"),
-                found: view.shape().to_vec(),
-            });
-        }
-        let elements: Vec<E> = view
-            .data()
-            .chunks_exact(size_of::<E>())
-            .filter_map(E::read)
-            .collect();
-        if let Some(index) = elements.iter().position(|element| !element.is_finite()) {
-            return Err(LoadError::NotFinite {
-                tensor,
-                index,
-                value: elements[index].to_f64().unwrap_or(f64::NAN),
-            });
-        }
+        let elements = elements(self.file, &tensor, options.shape)?;
         let parameter = self
             .device
-            .try_tensor_from_vec(elements, shape)
+            .try_tensor_from_vec(elements, options.shape)
             .map_err(|error| LoadError::Device {
                 tensor: tensor.clone(),
                 message: error.to_string(),
             })?;
-        self.built.insert(tensor);
+        self.known.insert(tensor);
         Ok(Some(parameter))
     }
 }

@@ -8,19 +8,29 @@ mod load;
 mod save;
 
 pub use load::{LoadError, load};
+pub(crate) use load::{build, elements, parse, read, refuse_others};
+pub(crate) use save::{FileTensor, clear_partial, collect, write};
 pub use save::{SaveError, ensure_writable, save};
 
 use crate::{nn::Module, ops::Real};
 use safetensors::Dtype;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a file's metadata have the conventions of the model, one a line.
 const CONVENTIONS: &str = "conventions";
 
-fn conventions<Model: Module>() -> BTreeSet<String> {
+/// What the styles of a model decide, by name; several values where its parts are of several styles.
+pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);
-    found
+    let mut values = BTreeMap::<_, Vec<_>>::new();
+    for (name, value) in found {
+        values.entry(name.to_string()).or_default().push(value);
+    }
+    let values = values.into_iter();
+    values
+        .map(|(name, values)| (name, values.join(" and ")))
+        .collect()
 }
 
 /// An element that a file can hold: `f32` or `f64`.
@@ -48,3 +58,15 @@ macro_rules! stored {
 }
 stored!(f32, Dtype::F32);
 stored!(f64, Dtype::F64);
+
+/// The elements of which these are the bytes.
+pub(crate) fn elements_of<E: Stored>(bytes: &[u8]) -> Vec<E> {
+    let elements = bytes.chunks_exact(size_of::<E>());
+    elements.filter_map(E::read).collect()
+}
+
+/// The first NaN or infinity, and its position.
+pub(crate) fn first_not_finite<E: Stored>(elements: &[E]) -> Option<(usize, f64)> {
+    let index = elements.iter().position(|element| !element.is_finite())?;
+    Some((index, elements[index].to_f64().unwrap_or(f64::NAN)))
+}

@@ -9,7 +9,7 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::Device,
 };
-use safetensors::{serialize, tensor::TensorView};
+use safetensors::{Dtype, serialize, tensor::TensorView};
 use std::{
     collections::HashMap,
     fs::{self, File},
@@ -36,9 +36,22 @@ pub enum SaveError {
         /// What the format's library said.
         message: String,
     },
+    /// A training is not saved with a NaN or an infinity in it, with which it could not go on.
+    #[error("cannot write {}: `{tensor}` holds {value} at position {index}", path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// Path of the tensor.
+        tensor: String,
+        /// Position in row-major order.
+        index: usize,
+        /// What stands there.
+        value: f64,
+    },
 }
 
-/// Saves a model, each parameter under its field path, and the conventions of its style.
+/// Saves a model, each parameter under its field path, and the [conventions](crate::nn::Style::conventions)
+/// of its style.
 ///
 /// The file appears whole or not at all: it is written beside `path` and then moved there.
 ///
@@ -65,34 +78,82 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    let format = |message: String| SaveError::Format {
-        path: path.to_path_buf(),
-        message,
-    };
+    let conventions = conventions::<Model>().into_iter();
+    let lines: Vec<_> = conventions
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let metadata = HashMap::from([(CONVENTIONS.into(), lines.join("\n"))]);
+    let metadata = (!lines.is_empty()).then_some(metadata);
+    write(path, &collect(model, "", path)?, metadata)
+}
+
+/// A tensor as it is in a file.
+pub(crate) struct FileTensor {
+    pub path: String,
+    pub sizes: Vec<usize>,
+    pub dtype: Dtype,
+    pub bytes: Vec<u8>,
+}
+
+impl FileTensor {
+    pub fn new<E: Stored>(path: String, sizes: Vec<usize>, elements: &[E]) -> Self {
+        let mut bytes = Vec::with_capacity(size_of_val(elements));
+        elements
+            .iter()
+            .for_each(|element| element.write(&mut bytes));
+        Self {
+            path,
+            sizes,
+            dtype: E::DTYPE,
+            bytes,
+        }
+    }
+}
+
+/// The parameters of a model, their paths below `prefix`, for the file at `path`.
+pub(crate) fn collect<Model, E, D>(
+    model: &Model,
+    prefix: &str,
+    path: &Path,
+) -> Result<Vec<FileTensor>, SaveError>
+where
+    Model: TensorCollection<E, D>,
+    E: Stored,
+    D: Device<E>,
+{
     let mut collect = Collect(Vec::new());
     Model::iter_tensors(&mut RecursiveWalker {
-        m: (model, String::new()),
+        m: (model, prefix.to_string()),
         f: &mut collect,
     })
-    .map_err(|error| format(error.to_string()))?;
-    let views = collect.0.iter().map(|(name, shape, bytes)| {
-        let view = TensorView::new(E::DTYPE, shape.clone(), bytes)?;
-        Ok((name, view))
+    .map_err(|error: D::Err| SaveError::Format {
+        path: path.to_path_buf(),
+        message: error.to_string(),
+    })?;
+    Ok(collect.0)
+}
+
+/// Writes a safetensors file in the place of what is there.
+pub(crate) fn write(
+    path: &Path,
+    tensors: &[FileTensor],
+    metadata: Option<HashMap<String, String>>,
+) -> Result<(), SaveError> {
+    let views = tensors.iter().map(|tensor| {
+        let view = TensorView::new(tensor.dtype, tensor.sizes.clone(), &tensor.bytes)?;
+        Ok((&tensor.path, view))
     });
     let bytes = views
         .collect::<Result<Vec<_>, _>>()
-        .and_then(|views| serialize(views, metadata::<Model>()))
-        .map_err(|error| format(error.to_string()))?;
+        .and_then(|views| serialize(views, metadata))
+        .map_err(|error| SaveError::Format {
+            path: path.to_path_buf(),
+            message: error.to_string(),
+        })?;
     replace(path, &bytes).map_err(|source| SaveError::Write {
         path: path.to_path_buf(),
         source,
     })
-}
-
-/// The conventions of a model, if it has any.
-fn metadata<Model: Module>() -> Option<HashMap<String, String>> {
-    let phrases: Vec<_> = conventions::<Model>().into_iter().collect();
-    (!phrases.is_empty()).then(|| HashMap::from([(CONVENTIONS.into(), phrases.join("\n"))]))
 }
 
 /// Finds out whether [`save`] will be able to write `path`, without touching what is there: to be
@@ -125,12 +186,50 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut write = || {
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&partial, &target)
+        fs::rename(&partial, &target)?;
+        sync_folder(&target);
+        Ok(())
     };
     write().inspect_err(|_| {
         // The first error is the one to report.
         let _ = fs::remove_file(&partial);
     })
+}
+
+/// Sees to it that a new name outlives a power cut. Not every system can, and the file is whole
+/// under its old or its new name anyway.
+fn sync_folder(file: &Path) {
+    if let Ok(folder) = File::open(folder(file)) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// The folder that a file stands in.
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Removes what writers of `path` that were killed have left beside it.
+///
+/// Nobody else may be writing to `path`.
+pub(crate) fn clear_partial(path: &Path) -> io::Result<()> {
+    let target = target(path)?;
+    let name = target.file_name().unwrap_or_default();
+    for entry in fs::read_dir(folder(&target))? {
+        let entry = entry?.file_name();
+        let number = entry
+            .as_encoded_bytes()
+            .strip_prefix(name.as_encoded_bytes())
+            .and_then(|rest| rest.strip_prefix(b"."))
+            .and_then(|rest| rest.strip_suffix(b".partial"));
+        if number.is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
+            fs::remove_file(target.with_file_name(entry))?;
+        }
+    }
+    Ok(())
 }
 
 /// The file that is to be replaced, and a new one beside it that nobody else writes to.
@@ -173,8 +272,8 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Collects every parameter: its path, its sizes, its bytes.
-struct Collect(Vec<(String, Vec<usize>, Vec<u8>)>);
+/// Collects every parameter.
+struct Collect(Vec<FileTensor>);
 
 impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Collect {
     type Viewer = (ViewTensorRef, ViewTensorName);
@@ -187,12 +286,9 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Collect {
         _: TensorOptions<S, E, D>,
         (parameter, path): (&Tensor<S, E, D>, String),
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        let mut bytes = Vec::new();
-        for element in parameter.as_vec() {
-            element.write(&mut bytes);
-        }
+        let sizes = parameter.shape().concrete().into();
         self.0
-            .push((path, parameter.shape().concrete().into(), bytes));
+            .push(FileTensor::new(path, sizes, &parameter.as_vec()));
         Ok(None)
     }
 }

@@ -89,27 +89,27 @@ pub trait Style: 'static {
     /// What a norm adds to the variance or to the mean square.
     const NORM_EPSILON: f64 = 1e-5;
 
-    /// What the style decides without a trace in the parameters' paths and sizes, a phrase for each.
+    /// What the style decides without a trace in the parameters' paths and sizes, each by its name.
     ///
     /// A [saved](crate::io::save) model keeps them, and its weights do not become those of a model that would
     /// compute something else from them.
     ///
     /// ```
     /// use typed_transformer::{nn::Style, prelude::*};
-    /// assert!(TypedTransformer::conventions().contains(&"activation Gelu".to_string()));
+    /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "Gelu".to_string()));
     /// ```
-    fn conventions() -> Vec<String> {
+    fn conventions() -> Vec<(&'static str, String)> {
         vec![
-            format!("activation {}", name::<Self::Activation>()),
-            format!("positions {}", name::<Self::Positions>()),
-            format!("padding {}", name::<Self::Padding>()),
-            format!("norm {:?}", Self::NORM),
-            format!("norm placement {:?}", Self::NORM_PLACEMENT),
-            format!("norm epsilon {}", Self::NORM_EPSILON),
-            format!("attention {:?}", Self::ATTENTION),
-            format!("attention scale {:?}", Self::ATTENTION_SCALE),
-            format!("masked logit {:?}", Self::MASKED_LOGIT),
-            format!("embedding scale {:?}", Self::EMBEDDING_SCALE),
+            ("activation", name::<Self::Activation>()),
+            ("positions", name::<Self::Positions>()),
+            ("padding", name::<Self::Padding>()),
+            ("norm", format!("{:?}", Self::NORM)),
+            ("norm placement", format!("{:?}", Self::NORM_PLACEMENT)),
+            ("norm epsilon", Self::NORM_EPSILON.to_string()),
+            ("attention", format!("{:?}", Self::ATTENTION)),
+            ("attention scale", format!("{:?}", Self::ATTENTION_SCALE)),
+            ("masked logit", format!("{:?}", Self::MASKED_LOGIT)),
+            ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
         ]
     }
 }
@@ -184,6 +184,7 @@ impl PowerOfWidth {
     /// assert_eq!(PowerOfWidth::Sqrt.of(16), 4.0);
     /// assert_eq!(PowerOfWidth::InverseSqrt.of(16), 0.25);
     /// ```
+    #[must_use]
     pub fn of(self, width: usize) -> f64 {
         let width = width as f64;
         match self {

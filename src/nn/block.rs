@@ -1,8 +1,8 @@
-use super::{Arch, FeedForward, Norm, SelfAttention, Style, norm::try_norm};
+use super::{Arch, FeedForward, KeyValueCache, Norm, SelfAttention, Style, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{MaskKind, PaddingMask},
+    mask::{CausalMask, MaskKind, PaddingMask},
     module,
     ops::{OpError, Real, or_panic},
 };
@@ -34,7 +34,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
     ///     block.forward(x, &PaddingMask::none((Batch, SeqLen)));
     /// ```
-    pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> {
+    pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// Positions inform each other.
         pub self_attention: module SelfAttention<EmbedDim, Mask, A, E, D>,
         /// Each position by itself.
@@ -53,6 +53,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -72,6 +73,22 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let attn_out = self.self_attention.try_forward(input, padding_mask)?;
+        let attn_out = try_norm(&self.norm, attn_out)?;
+        try_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
+    }
+}
+
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, CausalMask, A, E, D> {
+    /// [`SelfAttention::try_extend`], then the rest of the block.
+    ///
+    /// # Errors
+    /// Those of [`SelfAttention::try_extend`].
+    pub fn try_extend<B: Dim, S: Dim, MaxLen: ConstDim>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D>,
+        cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+        let attn_out = self.self_attention.try_extend(input, cache)?;
         let attn_out = try_norm(&self.norm, attn_out)?;
         try_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }

@@ -1,8 +1,8 @@
-use super::{Arch, MHAttention, Norm, Style, norm::try_sublayer};
+use super::{Arch, MHAttention, Norm, Style, cache::SourceKeys, norm::try_sublayer};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{PaddingMask, mk_cross_mask},
+    mask::{AttentionMask, PaddingMask, mk_cross_mask},
     module,
     ops::{OpError, Real, mismatch, or_panic},
 };
@@ -38,7 +38,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
-    pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> {
+    pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
         /// The attention, which reads `KVDim` and answers in `QDim`.
         pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
         /// Its norm, where it has one of its own.
@@ -55,6 +55,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -85,6 +86,30 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         try_sublayer(&self.norm, query, |query| {
             let key = key_value.with_empty_tape();
             self.attention.try_forward(query, key, key_value, &mask)
+        })
+    }
+
+    /// The keys and values of a source, for [`try_extend`](Self::try_extend).
+    pub(crate) fn try_source<B: Dim, K: Dim>(
+        &self,
+        key_value: Tensor<(B, K, KVDim), E, D>,
+    ) -> Result<SourceKeys<B, K, A, E, D>, OpError> {
+        Ok((
+            self.attention.key_proj.try_forward(key_value.clone())?,
+            self.attention.value_proj.try_forward(key_value)?,
+        ))
+    }
+
+    /// [`try_forward`](Self::try_forward) to a source that is projected already.
+    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        (keys, values): &SourceKeys<B, K, A, E, D>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
+        try_sublayer(&self.norm, query, |query| {
+            self.attention
+                .try_attend(query, keys.clone(), values.clone(), mask)
         })
     }
 }

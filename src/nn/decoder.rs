@@ -1,12 +1,15 @@
-use super::{Arch, DecoderLayer, Norm, Style, norm::try_norm};
+use super::{Arch, Cache, CrossCache, DecoderLayer, Norm, Style, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::PaddingMask,
+    mask::{PaddingMask, mk_cross_mask},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real, mismatch, or_panic},
 };
-use dfdx::tensor::{PutTape, SplitTape, Tape, Tensor};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{PutTape, SplitTape, Tape, Tensor},
+};
 
 module! {
     /// Decoder layers one after the other, each reading the same source (*The Typed Transformer*,
@@ -35,7 +38,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     decoder.forward(target, source, &target_padding, &source_padding);
     /// ```
-    pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> {
+    pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> -> QDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
         /// The norm after the last, where the style has one.
@@ -52,6 +55,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -88,5 +92,49 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
             )
         });
         try_norm(&self.norm, output?)
+    }
+
+    /// What [`try_extend`](Self::try_extend) needs of a source: nothing written yet.
+    pub(crate) fn try_cache<B: Dim, K: Dim, MaxLen: ConstDim>(
+        &self,
+        key_value: Tensor<(B, K, KVDim), E, D>,
+        source_padding: &PaddingMask<B, K>,
+    ) -> Result<CrossCache<B, K, MaxLen, A, E, D>, OpError> {
+        let (batch, _, _) = *key_value.shape();
+        let source = self
+            .layers
+            .iter()
+            .map(|layer| layer.cross_attention.try_source(key_value.clone()));
+        Ok(CrossCache {
+            written: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
+            source: source.collect::<Result<_, _>>()?,
+            source_padding: source_padding.clone(),
+        })
+    }
+
+    /// [`DecoderLayer::try_extend`] of each layer.
+    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        cache: &mut CrossCache<B, K, MaxLen, A, E, D>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
+        let (batch, next, _) = *query.shape();
+        cache.written.check(batch, next)?;
+        let nothing_hidden = PaddingMask::none((batch, next));
+        let mask = mk_cross_mask::<<A::Style as Style>::Padding, B, Q, K>(
+            &nothing_hidden,
+            &cache.source_padding,
+        )
+        .map_err(mismatch("cross-attention"))?;
+        let kept = cache.written.layers.iter_mut().zip(&cache.source);
+        let output = self
+            .layers
+            .iter()
+            .zip(kept)
+            .try_fold(query, |query, (layer, (written, source))| {
+                layer.try_extend(query, written, source, &mask)
+            })?;
+        cache.written.len += next.size();
+        try_norm(&self.norm, output)
     }
 }

@@ -1,8 +1,11 @@
-use super::{Arch, CrossAttention, FeedForward, Norm, SelfAttention, Style, norm::try_norm};
+use super::{
+    Arch, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, Style,
+    cache::SourceKeys, norm::try_norm,
+};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{CausalMask, PaddingMask, PaddingRule},
+    mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real, or_panic},
 };
@@ -35,7 +38,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
-    pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> {
+    pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
         /// The target's positions inform those after them.
         pub self_attention: module SelfAttention<QDim, CausalMask, A, E, D>,
         /// The source informs the target.
@@ -56,6 +59,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -90,6 +94,24 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
             query_padding_mask,
             key_value_padding_mask,
         )?;
+        let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
+        try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
+    }
+
+    /// [`SelfAttention::try_extend`], then the rest of the layer, which attends to a source that is
+    /// projected already.
+    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        written: &mut KeyValueCache<B, MaxLen, A, E, D>,
+        source: &SourceKeys<B, K, A, E, D>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
+        let self_attn_out = self.self_attention.try_extend(query, written)?;
+        let self_attn_out = try_norm(&self.norm, self_attn_out)?;
+        let cross_attn_out = self
+            .cross_attention
+            .try_extend(self_attn_out, source, mask)?;
         let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
         try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }

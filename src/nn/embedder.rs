@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic, try_dropout, try_learned_positions, try_scale, try_sinusoids},
+    ops::{OpError, Real, or_panic, try_dropout, try_rows, try_scale, try_sinusoids},
     tokens::TokenIds,
 };
 use dfdx::tensor::{Tape, Tensor};
@@ -34,7 +34,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> in A::Style {
+    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> in A::Style -> EmbedDim {
         /// A vector for each token.
         pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
         /// A vector for each position, where positions are learned.
@@ -60,6 +60,7 @@ impl<
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
@@ -77,6 +78,16 @@ impl<
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        self.try_forward_from(0, token_ids, tape)
+    }
+
+    /// [`try_forward`](Self::try_forward) of tokens whose first is at position `start`.
+    pub(crate) fn try_forward_from<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        start: usize,
+        token_ids: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let (_, len) = token_ids.shape();
         let tokens = self.token_embedder.try_forward(token_ids, tape)?;
         let tokens = match A::Style::EMBEDDING_SCALE {
@@ -84,8 +95,8 @@ impl<
             power => try_scale(tokens, power.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {
-            Some(table) => try_learned_positions(&table.weight, len)?,
-            None => try_sinusoids(tokens.device(), len, EmbedDim::default())?.retaped::<T>(),
+            Some(table) => try_rows(&table.weight, start, len)?,
+            None => try_sinusoids(tokens.device(), start, len, EmbedDim::default())?.retaped::<T>(),
         };
         let embeds = try_dropout(D::try_add_positions(tokens, positions)?, A::DROPOUT)?;
         try_norm(&self.norm, embeds)

@@ -27,7 +27,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = table.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct Embedding<N: ConstDim, EmbedDim: ConstDim, A: Arch; E, D> {
+    pub struct Embedding<N: ConstDim, EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
         /// A row for each token.
         pub weight: param (N, EmbedDim) = init::embedding::<A, _, _, _, _>,
     }
@@ -41,6 +41,7 @@ impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, N>,

@@ -1,4 +1,4 @@
-use super::{Decoder, Embedder, Embeds};
+use super::{CrossCache, Decoder, Embedder, Embeds};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -7,7 +7,7 @@ use crate::{
     ops::{OpError, Real, or_panic},
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::{NoneTape, Tape, Tensor};
 
 module! {
     /// From the tokens so far and what the encoder made of the source to a vector for each next
@@ -36,7 +36,7 @@ module! {
     ///     decoder.forward(&ids, source, &PaddingMask::none((Batch, SrcLen)));
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Embeds<QDim>; E, D> {
+    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Embeds<QDim>; E, D> -> QDim {
         /// From tokens to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
         /// The layers.
@@ -60,6 +60,7 @@ impl<
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         query: &TokenIds<B, Q, VocabSize>,
@@ -87,5 +88,40 @@ impl<
             &query.padding_mask(),
             key_value_padding_mask,
         )
+    }
+
+    /// A cache for [`try_extend`](Self::try_extend): of the source what each layer needs, of the target
+    /// nothing yet, with room for `MaxSeqLen` positions.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_cache<B: Dim, K: Dim>(
+        &self,
+        key_value: Tensor<(B, K, KVDim), E, D>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<CrossCache<B, K, MaxSeqLen, A, E, D>, OpError> {
+        self.decoder.try_cache(key_value, key_value_padding_mask)
+    }
+
+    /// Reads the next tokens of targets whose earlier ones are in `cache`, and adds them to it:
+    /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`.
+    ///
+    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
+    /// target. No token of it counts as padding.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_extend<B: Dim, Q: Dim, K: Dim>(
+        &self,
+        query: &TokenIds<B, Q, VocabSize>,
+        cache: &mut CrossCache<B, K, MaxSeqLen, A, E, D>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
+        let (batch, next) = query.shape();
+        cache.written.check(batch, next)?;
+        let embeds = self
+            .embedder
+            .try_forward_from(cache.len(), query, NoneTape)?;
+        self.decoder.try_extend(embeds, cache)
     }
 }

@@ -32,7 +32,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: Embeds<EmbedDim>; E, D> {
+    pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: Embeds<EmbedDim>; E, D> -> EmbedDim {
         /// From tokens to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
         /// The layers.
@@ -55,6 +55,7 @@ impl<
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
@@ -84,6 +85,7 @@ impl<
     /// # Panics
     /// If the device fails; [`try_pooled`](Self::try_pooled) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn pooled<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,

@@ -33,7 +33,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x);
     /// ```
-    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Style {
+    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Style -> EmbedDim {
         /// Into the hidden width.
         pub hidden: module Projection<EmbedDim, A::HiddenDim, InFeedForward<A>, E, D>,
         /// Layers between the two others, each with the activation before it.
@@ -53,6 +53,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -19,7 +19,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = hidden.forward(x);
     /// ```
-    pub struct Linear<InDim: ConstDim, OutDim: ConstDim; E, D> {
+    pub struct Linear<InDim: ConstDim, OutDim: ConstDim; E, D> -> OutDim {
         /// `W`.
         pub weight: param (OutDim, InDim) = init::uniform::<InDim, _, _, _>,
         /// `b`.
@@ -33,6 +33,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
@@ -92,7 +93,7 @@ module! {
     /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, InAttention<Biased>, f32, Cpu>;
     /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
     /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, P: Place; E, D> {
+    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, P: Place; E, D> -> OutDim {
         /// `W`.
         pub weight: param (OutDim, InDim) = init::weight::<P::Arch, _, _, _, _>,
         /// `b`.
@@ -109,6 +110,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, P: Place, E: Real, D: Backend<E>>
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,

@@ -106,7 +106,7 @@ module! {
     /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct LM<M: Seq2Seq; E, D> {
+    pub struct LM<M: Seq2Seq; E, D> -> M::TgtVocab {
         /// Reads the source.
         pub encoder: module EmbeddingEncoder<
             M::SrcVocab, M::MaxSrcLen, M::EmbedDim, M::EncoderLayers, M, E, D>,

@@ -28,7 +28,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = logit.forward(x, &table);
     /// ```
-    pub struct Logit<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> {
+    pub struct Logit<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> -> VocabSize {
         /// `W`, where it is not tied.
         pub weight: optional(!<A::Style as Style>::TIED_LOGITS) param (VocabSize, EmbedDim)
             = init::uniform::<EmbedDim, _, _, _>,
@@ -46,6 +46,7 @@ impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -7,6 +7,7 @@
 
 mod arch;
 mod block;
+mod cache;
 mod cross_attention;
 mod decoder;
 mod decoder_layer;
@@ -33,6 +34,7 @@ pub use arch::{
     PowerOfWidth, Sinusoidal, Style,
 };
 pub use block::Block;
+pub use cache::{Cache, CrossCache, KeyValueCache, Keys, Values};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
 pub use decoder_layer::DecoderLayer;

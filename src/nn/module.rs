@@ -14,27 +14,38 @@ pub trait Module {
     /// Number of trainable scalars.
     const NUM_PARAMS: usize;
 
-    /// Adds a row for each module below `path` (and itself) that has parameters of its own.
+    /// Adds a row for the module at `path` and one for each module below it.
     fn describe(path: &str, rows: &mut Vec<SummaryRow>);
 
+    /// The module as a table.
+    fn summary(&self) -> Summary
+    where
+        Self: Sized,
+    {
+        Summary::of::<Self>()
+    }
+
     /// Adds the [conventions](super::Style::conventions) of the module and of those below it.
-    fn conventions(found: &mut BTreeSet<String>);
+    fn conventions(found: &mut BTreeSet<(&'static str, String)>);
 }
 
-/// One module's own parameters in a [`Summary`].
+/// One module in a [`Summary`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryRow {
     /// Field path from the root of the model.
     pub path: String,
     /// Name of the module's type.
     pub module: &'static str,
-    /// Each parameter's field and dimensions.
+    /// Last dimension of what it puts out, with its size, if the module declares one.
+    pub output: Option<String>,
+    /// Field and dimensions of each of its own parameters.
     pub parameters: Vec<(&'static str, String)>,
     /// Number of scalars in them.
     pub count: usize,
 }
 
-/// The parameters of a model as a table: path, module, dimensions, count, total.
+/// A model as a table: path, module, output dimensions, parameters, count, total (*Another annotated
+/// transformer*, "Multi-head attention").
 ///
 /// ```
 /// use typed_transformer::{nn::{FeedForward, Summary}, prelude::*};
@@ -49,15 +60,16 @@ pub struct SummaryRow {
 /// }
 /// let summary = Summary::of::<FeedForward<EmbedDim, Small, f32, Cpu>>();
 /// assert_eq!(summary.to_string(), "\
-/// path    module      parameters                                             count
-/// hidden  Projection  weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5,)     45
-/// output  Projection  weight (EmbedDim=8, HiddenDim=5), bias (EmbedDim=8,)      48
-/// norm    Norm        weight (EmbedDim=8,), bias (EmbedDim=8,)                  16
-/// total                                                                        109");
+/// path    module       output             parameters                                             count
+///         FeedForward  (.., EmbedDim=8)
+/// hidden  Projection   (.., HiddenDim=5)  weight (HiddenDim=5, EmbedDim=8), bias (HiddenDim=5,)     45
+/// output  Projection   (.., EmbedDim=8)   weight (EmbedDim=8, HiddenDim=5), bias (EmbedDim=8,)      48
+/// norm    Norm         (.., EmbedDim=8)   weight (EmbedDim=8,), bias (EmbedDim=8,)                  16
+/// total                                                                                            109");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// A row for each module that has parameters of its own.
+    /// A row for each module, the whole first.
     pub rows: Vec<SummaryRow>,
     /// Number of scalars in all of them.
     pub total: usize,
@@ -65,6 +77,7 @@ pub struct Summary {
 
 impl Summary {
     /// The summary of a module's type.
+    #[must_use]
     pub fn of<M: Module>() -> Self {
         let mut rows = Vec::new();
         M::describe("", &mut rows);
@@ -75,42 +88,46 @@ impl Summary {
     }
 }
 
+impl SummaryRow {
+    fn cells(&self) -> [String; 5] {
+        let named = |(name, dims): &(_, _)| format!("{name} {dims}");
+        let parameters: Vec<String> = self.parameters.iter().map(named).collect();
+        [
+            self.path.clone(),
+            self.module.to_string(),
+            self.output
+                .as_ref()
+                .map_or_else(String::new, |width| format!("(.., {width})")),
+            parameters.join(", "),
+            if self.count > 0 {
+                self.count.to_string()
+            } else {
+                String::new()
+            },
+        ]
+    }
+}
+
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dims = |row: &SummaryRow| {
-            let parameters = row.parameters.iter();
-            let written: Vec<_> = parameters
-                .map(|(name, dims)| format!("{name} {dims}"))
-                .collect();
-            written.join(", ")
+        let mut table = vec![["path", "module", "output", "parameters", "count"].map(String::from)];
+        table.extend(self.rows.iter().map(SummaryRow::cells));
+        let total = self.total.to_string();
+        table.push(["total", "", "", "", &total].map(String::from));
+        let width = |column: usize| table.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let [path, module, output, parameters, count] = [0, 1, 2, 3, 4].map(width);
+        let line = |[a, b, c, d, e]: &[String; 5]| {
+            let line = format!("{a:path$}  {b:module$}  {c:output$}  {d:parameters$}  {e:>count$}");
+            line.trim_end().to_string()
         };
-        let mut cells = vec![["path", "module", "parameters", "count"].map(String::from)];
-        for row in &self.rows {
-            cells.push([
-                row.path.clone(),
-                row.module.to_string(),
-                dims(row),
-                row.count.to_string(),
-            ]);
-        }
-        cells.push([
-            "total".into(),
-            String::new(),
-            String::new(),
-            self.total.to_string(),
-        ]);
-        let width = |column: usize| cells.iter().map(|row| row[column].len()).max().unwrap_or(0);
-        let [path, module, parameters, count] = [0, 1, 2, 3].map(width);
-        let lines: Vec<_> = cells
-            .iter()
-            .map(|[a, b, c, d]| format!("{a:path$}  {b:module$}  {c:parameters$}  {d:>count$}"))
-            .collect();
+        let lines: Vec<_> = table.iter().map(line).collect();
         f.write_str(&lines.join("\n"))
     }
 }
 
 /// Joins a field to the path of the module that holds it.
 #[doc(hidden)]
+#[must_use]
 pub fn join(path: &str, field: &str) -> String {
     if path.is_empty() {
         return field.to_string();
@@ -126,9 +143,10 @@ pub fn join(path: &str, field: &str) -> String {
 /// of the summary, `Clone` and `Debug`. A parameter's path in a checkpoint is its field path.
 ///
 /// The last two type parameters are always the dtype `E` and the device `D`; a semicolon divides them
-/// from dimensions and whatever else the module is generic in. A module that computes what a
-/// [`Style`](crate::nn::Style) decides names it after them, `… A: Arch; E, D> in A::Style {`, so that its weights
-/// in a file are known by it. A field is one of
+/// from dimensions and whatever else the module is generic in. After them may stand `in A::Style`, where
+/// the module computes what the style of an [`Arch`](crate::nn::Arch) `A` decides, so that weights in a file are
+/// known by it; and `-> Width`, the last dimension of what it puts out, for the summary. A field is one
+/// of
 ///
 /// | form | is |
 /// | --- | --- |
@@ -144,7 +162,7 @@ pub fn join(path: &str, field: &str) -> String {
 ///
 /// module! {
 ///     /// A linear map that its own gate opens and closes.
-///     pub struct Gated<EmbedDim: ConstDim; E, D> {
+///     pub struct Gated<EmbedDim: ConstDim; E, D> -> EmbedDim {
 ///         /// The map.
 ///         pub map: module Linear<EmbedDim, EmbedDim, E, D>,
 ///         /// The gate of each column.
@@ -172,8 +190,8 @@ pub fn join(path: &str, field: &str) -> String {
 /// ```
 #[macro_export]
 macro_rules! module {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident<E, D> { $($fields:tt)* }) => {
-        $crate::module!(@fields [$(#[$meta])* $vis $name [] []] [] $($fields)* ,);
+    ($(#[$meta:meta])* $vis:vis struct $name:ident<E, D> $(-> $out:ty)? { $($fields:tt)* }) => {
+        $crate::module!(@fields [$(#[$meta])* $vis $name [] [] $($out)?] [] $($fields)* ,);
     };
     (
         $(#[$meta:meta])*
@@ -187,13 +205,11 @@ macro_rules! module {
     (@params $head:tt [$($done:tt)*] $param:ident $bound:tt , $next:ident: $($rest:tt)*) => {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
-    (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D> { $($fields:tt)* }) => {
-        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}] []] [] $($fields)* ,);
-    };
-    (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ;
-        E, D> in $style:ty { $($fields:tt)* }
+    (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D>
+        $(in $arch:ident::Style)? $(-> $out:ty)? { $($fields:tt)* }
     ) => {
-        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}] [$style]] [] $($fields)* ,);
+        $crate::module!(@fields
+            [$($head)* [$($done)* {$param $bound}] [$($arch)?] $($out)?] [] $($fields)* ,);
     };
     (@params $head:tt $done:tt $param:ident [$($bound:tt)*] $token:tt $($rest:tt)*) => {
         $crate::module!(@params $head $done $param [$($bound)* $token] $($rest)*);
@@ -243,8 +259,7 @@ macro_rules! module {
     (@fields
         [
             $(#[$meta:meta])* $vis:vis $name:ident
-            [$({$param:ident [$($bound:tt)*]})*]
-            [$($style:ty)?]
+            [$({$param:ident [$($bound:tt)*]})*] [$($arch:ident)?] $($out:ty)?
         ]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
         // Left of the comma that was added, so that the last field needs none of its own.
@@ -293,18 +308,22 @@ macro_rules! module {
                 let mut own = $crate::nn::SummaryRow {
                     path: path.to_string(),
                     module: ::core::stringify!($name),
+                    output: ::core::option::Option::None,
                     parameters: ::std::vec::Vec::new(),
                     count: 0,
                 };
+                $(own.output = ::core::option::Option::Some(
+                    ::std::format!("{:?}", <$out as ::core::default::Default>::default()),
+                );)?
                 $($crate::__field!(@own own $field $kind);)*
-                if own.count > 0 {
-                    rows.push(own);
-                }
+                rows.push(own);
                 $($crate::__field!(@below path rows $field $kind);)*
             }
 
-            fn conventions(_found: &mut ::std::collections::BTreeSet<::std::string::String>) {
-                $(_found.extend(<$style as $crate::nn::Style>::conventions());)?
+            fn conventions(
+                _found: &mut ::std::collections::BTreeSet<(&'static str, ::std::string::String)>,
+            ) {
+                $(_found.extend(<$arch::Style as $crate::nn::Style>::conventions());)?
                 $($crate::__field!(@conventions _found $kind);)*
             }
         }

@@ -38,7 +38,7 @@ module! {
     /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     attention.forward(target, source.clone(), source, &mask);
     /// ```
-    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Style {
+    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Style -> OutputDim {
         /// Makes the queries of all heads.
         pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, InAttention<A>, E, D>,
         /// Makes the keys of all heads.
@@ -65,6 +65,7 @@ impl<
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -87,9 +88,20 @@ impl<
         value: Tensor<(B, K, VDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let query = self.query_proj.try_forward(query)?;
         let key = self.key_proj.try_forward(key)?;
         let value = self.value_proj.try_forward(value)?;
+        self.try_attend(query, key, value, mask)
+    }
+
+    /// [`try_forward`](Self::try_forward) to keys and values that are projected already.
+    pub(crate) fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key: Tensor<(B, K, Product<A::NumHeads, A::QKDim>), E, D, T>,
+        value: Tensor<(B, K, Product<A::NumHeads, A::VODim>), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
+        let query = self.query_proj.try_forward(query)?;
         let (scale, masked) = (A::Style::ATTENTION_SCALE, A::Style::MASKED_LOGIT);
         let attended = match A::Style::ATTENTION {
             AttentionKind::DotProduct => {

@@ -1,4 +1,4 @@
-use super::{Embedder, EmbeddingEncoder, Embeds, Logit, Stack, Style};
+use super::{Cache, Embedder, EmbeddingEncoder, Embeds, Logit, Stack, Style};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -7,7 +7,7 @@ use crate::{
     ops::{OpError, Real, or_panic},
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::{NoneTape, Tape, Tensor};
 
 /// Every dimension of a model of one stack of layers, [`EncoderOnly`] or [`DecoderOnly`], one line each:
 /// an [`Arch`](super::Arch) and what its callers see besides.
@@ -116,7 +116,7 @@ module! {
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct DecoderOnly<M: OneStack; E, D> {
+    pub struct DecoderOnly<M: OneStack; E, D> -> M::VocabSize {
         /// From tokens to vectors.
         pub embedder: module Embedder<M::VocabSize, M::MaxSeqLen, M::EmbedDim, M, E, D>,
         /// The layers, each position informed by those before it.
@@ -132,6 +132,7 @@ impl<M: OneStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     /// # Panics
     /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, M::VocabSize>,
@@ -167,5 +168,36 @@ impl<M: OneStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
         let table = &self.embedder.token_embedder;
         self.logit.try_forward(decoder_output, table)
+    }
+
+    /// A cache for [`try_extend`](Self::try_extend): nothing read yet, and room for `MaxSeqLen` positions.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_cache<B: Dim>(&self, batch: B) -> Result<Cache<B, M::MaxSeqLen, M, E, D>, OpError> {
+        let device = self.embedder.token_embedder.weight.device();
+        Cache::try_new(device, batch, M::NumLayers::SIZE)
+    }
+
+    /// Reads the next tokens of sequences whose earlier ones are in `cache`, and adds them to it:
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`.
+    ///
+    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
+    /// sequence. No token counts as padding.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_extend<B: Dim, S: Dim>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+        cache: &mut Cache<B, M::MaxSeqLen, M, E, D>,
+    ) -> Result<Tensor<(B, S, M::VocabSize), E, D>, OpError> {
+        let (batch, next) = token_ids.shape();
+        cache.check(batch, next)?;
+        let embeds = self
+            .embedder
+            .try_forward_from(cache.len(), token_ids, NoneTape)?;
+        self.try_logits(self.decoder.try_extend(embeds, cache)?)
     }
 }

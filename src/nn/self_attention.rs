@@ -1,12 +1,15 @@
-use super::{Arch, MHAttention, Norm, Style, norm::try_sublayer};
+use super::{Arch, KeyValueCache, MHAttention, Norm, Style, norm::try_sublayer};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{MaskKind, PaddingMask, mk_mask},
+    mask::{CausalMask, MaskKind, PaddingMask, mk_mask},
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor, WithEmptyTape},
+};
 
 module! {
     /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
@@ -35,7 +38,7 @@ module! {
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(x, &PaddingMask::none((Batch, TgtLen)));
     /// ```
-    pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> {
+    pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The attention, whose four widths are one here.
         pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
         /// Its norm, where it has one of its own.
@@ -52,6 +55,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -74,6 +78,33 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         try_sublayer(&self.norm, input, |x| {
             let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
             self.attention.try_forward(query, key, x, &mask)
+        })
+    }
+}
+
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
+    SelfAttention<EmbedDim, CausalMask, A, E, D>
+{
+    /// Reads the next positions of a sequence whose earlier ones are in `cache`, and adds them to it:
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
+    ///
+    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
+    /// sequence, without padding.
+    ///
+    /// # Errors
+    /// Those of [`KeyValueCache::try_append`].
+    pub fn try_extend<B: Dim, S: Dim, MaxLen: ConstDim>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D>,
+        cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+        let mask = cache.mask(input.shape().1);
+        try_sublayer(&self.norm, input, |x| {
+            let key = self.attention.key_proj.try_forward(x.clone())?;
+            let value = self.attention.value_proj.try_forward(x.clone())?;
+            cache.try_append(&key, &value)?;
+            let (keys, values) = (cache.keys().clone(), cache.values().clone());
+            self.attention.try_attend(x, keys, values, &mask)
         })
     }
 }

@@ -1,12 +1,15 @@
-use super::{Arch, Block, Norm, Style, norm::try_norm};
+use super::{Arch, Block, Cache, Norm, Style, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{MaskKind, PaddingMask},
+    mask::{CausalMask, MaskKind, PaddingMask},
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor},
+};
 
 module! {
     /// Blocks one after the other: an [`Encoder`](super::Encoder), or the layers of a
@@ -32,7 +35,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
     ///     stack.forward(x, &PaddingMask::none((Batch, SeqLen)));
     /// ```
-    pub struct Stack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> {
+    pub struct Stack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) Block<EmbedDim, Mask, A, E, D>,
         /// The norm after the last, where the style has one.
@@ -49,6 +52,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     /// # Panics
     /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
     #[track_caller]
+    #[must_use]
     pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,
@@ -71,5 +75,25 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
             layer.try_forward(embeds, padding_mask)
         });
         try_norm(&self.norm, output?)
+    }
+}
+
+impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
+    Stack<EmbedDim, NumLayers, CausalMask, A, E, D>
+{
+    /// [`Block::try_extend`] of each layer.
+    pub(crate) fn try_extend<B: Dim, S: Dim, MaxLen: ConstDim>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D>,
+        cache: &mut Cache<B, MaxLen, A, E, D>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+        let (batch, next, _) = *input.shape();
+        cache.check(batch, next)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let output = layers.try_fold(input, |input, (layer, cache)| {
+            layer.try_extend(input, cache)
+        })?;
+        cache.len += next.size();
+        try_norm(&self.norm, output)
     }
 }

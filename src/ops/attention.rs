@@ -37,6 +37,18 @@ impl AttentionScale {
 ///
 /// The two agree, for an amount far above any logit, unless a query sees no key at all: then [`Lowest`](Self::Lowest) attends to all
 /// keys alike, and [`Minus`](Self::Minus) as if there were no mask. Neither gives a NaN.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f64, Cpu> = device.tensor(vec![1.0]);
+/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
+/// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
+/// let weights = |masked| attention_weights(query.clone(), key.clone(), &blind, masked).as_vec();
+/// assert_eq!(weights(MaskedLogit::Lowest), [0.5, 0.5]);
+/// assert!((weights(MaskedLogit::Minus(10_000.0))[1] - 0.75).abs() < 1e-9);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaskedLogit {
     /// It becomes the lowest finite number (*The Typed Transformer*).
@@ -65,6 +77,7 @@ pub enum MaskedLogit {
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn attention_weights<
     B: Dim,
     H: Dim,
@@ -88,6 +101,18 @@ pub fn attention_weights<
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_attention_weights, prelude::*};
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.zeros();
+/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> =
+///     device.zeros_like(&(Batch, NumHeads, KLen::new(3), QKDim));
+/// let mask = AttentionMask::none((Batch, QLen, KLen::new(2)));
+/// let error = try_attention_weights(query, key, &mask, MaskedLogit::Lowest).unwrap_err();
+/// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
+/// ```
 pub fn try_attention_weights<
     B: Dim,
     H: Dim,
@@ -167,6 +192,7 @@ pub fn try_attention_weights<
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn attention<
     B: Dim,
     H: Dim,
@@ -195,6 +221,17 @@ pub fn attention<
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_attention, prelude::*};
+/// dims! { pub NumHeads = 1; pub HeadDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f32, Cpu> = device.zeros();
+/// let keys = |len| device.zeros_like(&(Batch, NumHeads, KLen::new(len), HeadDim));
+/// let mask = AttentionMask::none((Batch, QLen, KLen::new(3)));
+/// let error = try_attention(query, keys(3), keys(4), &mask, MaskedLogit::Lowest, 0.0).unwrap_err();
+/// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
+/// ```
 pub fn try_attention<
     B: Dim,
     H: Dim,

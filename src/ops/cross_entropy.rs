@@ -2,13 +2,28 @@ use super::{OpError, Real, failed, mismatch, or_panic, real};
 use crate::{dims::same, tokens::TokenIds};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, SelectTo, SumTo, TryMul},
+    tensor::{PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::{Device, MeanTo, SelectTo, SumTo, TryAdd, TryMul},
 };
 
 const OP: &str = "cross-entropy";
 
 /// How the losses of single positions become one number.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let pad: Fin<VocabSize> = Fin::literal::<2>();
+/// // All tokens alike for the label, and the padding nearly certain for the padding.
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> =
+///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
+/// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
+/// let loss = |average| cross_entropy(logits.clone(), &labels, average).array();
+/// assert!((loss(Average::EveryPosition) - 3f64.ln() / 2.0).abs() < 1e-12);
+/// assert!((loss(Average::RealLabelsOfEachSequence) - 3f64.ln()).abs() < 1e-12);
+/// # Ok::<(), TokenError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
     /// The mean over every position, padding included (*Another annotated transformer*).
@@ -36,6 +51,7 @@ pub enum Average {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
@@ -49,12 +65,81 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
 /// fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_cross_entropy, prelude::*};
+/// dims! { pub VocabSize = 4; pub SeqLen; pub Batch = 1; }
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
+///     Cpu::default().zeros_like(&(Batch, SeqLen::new(3), VocabSize));
+/// let labels = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen::new(2)))?;
+/// let error = try_cross_entropy(logits, &labels, Average::EveryPosition).err().unwrap();
+/// assert_eq!(error.to_string(), "cross-entropy: `SeqLen` is 3 in the logits and 2 in the labels");
+/// # Ok::<(), TokenError>(())
+/// ```
 pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
     average: Average,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    check_labels(&logits, labels)?;
+    try_smoothed_cross_entropy(logits, labels, average, 0.0)
+}
+
+/// [`cross_entropy`] with labels of which a share is taken and spread over the whole vocabulary
+/// ([Szegedy et al., 2015](https://arxiv.org/abs/1512.00567), 7; *Attention Is All You Need*, 5.4).
+///
+/// `(B, S, V), (B, S) ids of V -> ()`
+///
+/// `-Σₖ qₖ · log softmax(logits)ₖ`, where `q` is `smoothing / V` for every token and `1 - smoothing`
+/// more for the right one, as in PyTorch.
+///
+/// # Panics
+/// If `smoothing` is not from 0 to 1, two sizes of a run-time dimension differ or the device fails;
+/// [`try_smoothed_cross_entropy`] returns the error.
+///
+/// ```
+/// use typed_transformer::{ops::smoothed_cross_entropy, prelude::*};
+/// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }
+/// // The model is sure of the right token, by odds of e⁴.
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
+/// let labels = TokenIds::from_ids(&[0], None, (Batch, SeqLen))?;
+/// let sure = cross_entropy(logits.clone(), &labels, Average::EveryPosition);
+/// let smoothed = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, 0.1);
+/// // A twentieth of the label is on the other token.
+/// assert!((smoothed.array() - (sure.array() + 0.05 * 4.0)).abs() < 1e-12);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[track_caller]
+#[must_use]
+pub fn smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+    smoothing: f64,
+) -> Tensor<Rank0, E, D, T> {
+    or_panic(try_smoothed_cross_entropy(
+        logits, labels, average, smoothing,
+    ))
+}
+
+/// Fallible [`smoothed_cross_entropy`].
+///
+/// # Errors
+/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
+/// run-time dimension differ; [`OpError::Device`] if the device fails.
+pub fn try_smoothed_cross_entropy<
+    B: Dim,
+    S: Dim,
+    V: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+    smoothing: f64,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    check_labels(&logits, labels, smoothing)?;
     let shape = labels.shape();
     let device = logits.device().clone();
     let define = || {
@@ -62,8 +147,16 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
             device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let weights: Tensor<_, E, D> =
             device.try_tensor_from_vec(weights(labels, average), shape)?;
-        let log_likelihood: Tensor<(B, S), E, D, T> =
-            logits.try_log_softmax::<Axis<2>>()?.try_select(ids)?;
+        let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
+        let right: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
+        // Where nothing is smoothed, a token that is impossible must not make the loss infinite.
+        let log_likelihood = if smoothing == 0.0 {
+            right
+        } else {
+            let any: Tensor<(B, S), E, D, T> = log_softmax.retaped::<T>().try_mean()?;
+            let right = right.try_mul(real::<E>(1.0 - smoothing))?;
+            right.try_add(any.try_mul(real::<E>(smoothing))?)?
+        };
         log_likelihood
             .try_mul(weights.retaped::<T>())?
             .try_sum()?
@@ -72,11 +165,15 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
     define().map_err(failed::<D::Err>(OP))
 }
 
-/// The run-time sizes of [`cross_entropy`].
+/// What types do not say of the arguments of [`smoothed_cross_entropy`].
 pub(crate) fn check_labels<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
     logits: &Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
+    smoothing: f64,
 ) -> Result<(), OpError> {
+    if !(0.0..=1.0).contains(&smoothing) {
+        return Err(OpError::Smoothing { smoothing });
+    }
     let ((batch, len, _), (label_batch, label_len)) = (*logits.shape(), labels.shape());
     same("the logits", batch, "the labels", label_batch).map_err(mismatch(OP))?;
     same("the logits", len, "the labels", label_len).map_err(mismatch(OP))

@@ -1,15 +1,61 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed, or_panic, real};
 use dfdx::{
-    shapes::Shape,
+    shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
-    tensor_ops::Device,
+    tensor_ops::{Device, TryMul},
 };
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Bernoulli, Distribution};
+use std::{cell::RefCell, marker::PhantomData};
+
+thread_local! {
+    /// Where dropout on this thread draws from, if not from the device.
+    static NUMBERS: RefCell<Option<ChaCha8Rng>> = const { RefCell::new(None) };
+}
+
+/// While it lives, [`dropout`] on this thread draws from a seed instead of the device's random
+/// numbers, whose state cannot be saved: what is dropped can be dropped again.
+///
+/// ```
+/// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*};
+/// let x: Tensor<(Const<64>,), f32, Cpu> = Cpu::default().tensor([1.0; 64]);
+/// let dropped = |seed| {
+///     let _seed = DropoutSeed::new(seed);
+///     dropout(x.leaky_trace(), 0.5).as_vec()
+/// };
+/// assert_eq!(dropped(1), dropped(1));
+/// assert_ne!(dropped(1), dropped(2));
+/// ```
+#[must_use]
+pub struct DropoutSeed {
+    before: Option<ChaCha8Rng>,
+    // It belongs to its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl DropoutSeed {
+    /// From now on, and until the value is dropped, in favour of what was before it.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            before: NUMBERS.replace(Some(ChaCha8Rng::seed_from_u64(seed))),
+            thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for DropoutSeed {
+    fn drop(&mut self) {
+        NUMBERS.set(self.before.take());
+    }
+}
 
 /// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)`;
 /// any shape to the same shape ([Srivastava et al., 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
 /// It is active in training only, which is known by type: where no gradients are recorded (`T` is
-/// `NoneTape`) it returns its input. The random numbers are those of the device.
+/// `NoneTape`) it returns its input. The random numbers are those of the device, or of a
+/// [`DropoutSeed`].
 ///
 /// # Panics
 /// Unless `0 <= rate < 1` or if the device fails; [`try_dropout`] returns the error.
@@ -22,6 +68,7 @@ use dfdx::{
 /// assert!(kept.iter().all(|x| [0.0, 2.0].contains(x)));
 /// ```
 #[track_caller]
+#[must_use]
 pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
@@ -33,15 +80,36 @@ pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 ///
 /// # Errors
 /// [`OpError::Rate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_dropout, prelude::*};
+/// let x: Tensor<(Const<4>,), f32, Cpu> = Cpu::default().zeros();
+/// assert!(try_dropout(x.clone(), 0.0).is_ok());
+/// assert!(try_dropout(x, 1.0).is_err());
+/// ```
 pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    if !(0.0..1.0).contains(&rate) {
-        return Err(OpError::Rate { rate });
-    }
+    let is_dropped = Bernoulli::new(rate)
+        .ok()
+        .filter(|_| rate < 1.0)
+        .ok_or(OpError::Rate { rate })?;
     if !T::OWNS_TAPE || rate == 0.0 {
         return Ok(input);
     }
-    input.try_dropout(rate).map_err(failed("dropout"))
+    let (shape, device) = (*input.shape(), input.device().clone());
+    let seed = NUMBERS.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
+    let mut numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
+    let kept = real::<E>(1.0 / (1.0 - rate));
+    let factors = is_dropped
+        .sample_iter(&mut numbers)
+        .take(shape.num_elements())
+        .map(|dropped| if dropped { E::zero() } else { kept });
+    let factors: Tensor<Dims, E, D> = device
+        .try_tensor_from_vec(factors.collect(), shape)
+        .map_err(failed("dropout"))?;
+    input
+        .try_mul(factors.retaped::<T>())
+        .map_err(failed("dropout"))
 }

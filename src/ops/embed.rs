@@ -28,6 +28,7 @@ use dfdx::{
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     table: &Tensor<(V, M), E, D>,
     ids: &TokenIds<B, S, V>,

@@ -24,6 +24,7 @@ use dfdx::{
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn split_heads<
     B: Dim,
     S: Dim,
@@ -78,6 +79,7 @@ pub fn try_split_heads<
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn merge_heads<
     B: Dim,
     S: Dim,

@@ -23,6 +23,7 @@ use dfdx::{
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn linear<
     B: Dim,
     S: Dim,

@@ -37,6 +37,7 @@ use dfdx::{
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn multi_head_attention<
     B: Dim,
     Q: Dim,
@@ -65,6 +66,22 @@ pub fn multi_head_attention<
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_multi_head_attention, prelude::*};
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub Len = 1; pub Batch; }
+/// let device = Cpu::default();
+/// let heads = |rows| -> Tensor<(Batch, Len, Product<NumHeads, HeadDim>), f32, Cpu> {
+///     device.zeros_like(&(Batch::new(rows), Len, Product::default()))
+/// };
+/// let mask = AttentionMask::none((Batch::new(2), Len, Len));
+/// let attended =
+///     try_multi_head_attention(heads(2), heads(3), heads(3), &mask, MaskedLogit::Lowest, 0.0);
+/// assert_eq!(
+///     attended.err().unwrap().to_string(),
+///     "attention: `Batch` is 2 in the query and 3 in the key",
+/// );
+/// ```
 pub fn try_multi_head_attention<
     B: Dim,
     Q: Dim,

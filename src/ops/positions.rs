@@ -24,6 +24,7 @@ use dfdx::{
 /// # Ok::<(), DimError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn learned_positions<
     S: AtMost<MaxSeqLen>,
     MaxSeqLen: ConstDim,
@@ -53,10 +54,26 @@ pub fn try_learned_positions<
     table: &Tensor<(MaxSeqLen, M), E, D>,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
+    try_rows(table, 0, len)
+}
+
+/// [`try_learned_positions`] from a position on, for callers that know the table to reach so far.
+pub(crate) fn try_rows<
+    S: Dim,
+    MaxSeqLen: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    table: &Tensor<(MaxSeqLen, M), E, D>,
+    start: usize,
+    len: S,
+) -> Result<Tensor<(S, M), E, D, T>, OpError> {
     let define = || {
         let rows: Tensor<_, usize, D> = table
             .device()
-            .try_tensor_from_vec((0..len.size()).collect(), (len,))?;
+            .try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
         table.retaped::<T>().try_gather(rows)
     };
     define().map_err(failed::<D::Err>("learned positions"))
@@ -80,6 +97,7 @@ pub fn try_learned_positions<
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     device: &D,
     len: S,
@@ -97,16 +115,17 @@ pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    try_sinusoids(device, len, width)
+    try_sinusoids(device, 0, len, width)
 }
 
-/// [`try_sinusoidal_positions`] for callers that know `M` to be even in other words.
+/// [`try_sinusoidal_positions`] from a position on, for callers that know `M` to be even in other words.
 pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
     device: &D,
+    start: usize,
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    let table = (0..len.size())
+    let table = (start..start + len.size())
         .flat_map(|position| {
             (0..M::SIZE).map(move |column| {
                 let pair = (column - column % 2) as f64;
@@ -140,6 +159,7 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
 /// assert_eq!(add_positions(x, positions).as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,
@@ -151,6 +171,19 @@ pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of `S` differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_add_positions, prelude::*};
+/// dims! { pub EmbedDim = 2; pub SeqLen; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     device.zeros_like(&(Batch, SeqLen::new(3), EmbedDim));
+/// let positions = device.zeros_like(&(SeqLen::new(4), EmbedDim));
+/// assert_eq!(
+///     try_add_positions(x, positions).err().unwrap().to_string(),
+///     "add positions: `SeqLen` is 3 in the input and 4 in the positions",
+/// );
+/// ```
 pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,

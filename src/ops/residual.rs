@@ -26,6 +26,7 @@ use dfdx::{
 /// );
 /// ```
 #[track_caller]
+#[must_use]
 pub fn residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,
@@ -37,6 +38,17 @@ pub fn residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of `B` or of `S` differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_residual, prelude::*};
+/// dims! { pub EmbedDim = 1; pub SeqLen; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x = |len| -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+///     device.zeros_like(&(Batch, SeqLen::new(len), EmbedDim))
+/// };
+/// assert!(try_residual(x(2), x(2)).is_ok());
+/// assert!(matches!(try_residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
+/// ```
 pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,

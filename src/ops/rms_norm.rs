@@ -23,6 +23,7 @@ use dfdx::{
 /// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,

@@ -16,6 +16,7 @@ use dfdx::{
 /// assert_eq!(scale(x, 1.5).array(), [1.5, 3.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     factor: f64,

@@ -36,6 +36,7 @@ use dfdx::{
 /// assert_eq!(sums.as_vec(), [4.0, 40.0]);
 /// ```
 #[track_caller]
+#[must_use]
 pub fn sum_of_values<
     B: Dim,
     Q: Dim,

@@ -27,6 +27,7 @@ use dfdx::{
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
+#[must_use]
 pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
@@ -45,5 +46,64 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T:
     labels: &TokenIds<B, S, V>,
     average: Average,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    D::try_cross_entropy(logits, labels, average)
+    D::try_smoothed_cross_entropy(logits, labels, average, 0.0)
+}
+
+/// [`ops::smoothed_cross_entropy`](crate::ops::smoothed_cross_entropy) by the device's kernel.
+///
+/// `(B, S, V), (B, S) ids of V -> ()`
+///
+/// # Panics
+/// If `smoothing` is not from 0 to 1, two sizes of a run-time dimension differ or the device fails;
+/// [`try_smoothed_cross_entropy`] returns the error.
+///
+/// ```
+/// use typed_transformer::{prelude::*, train::smoothed_cross_entropy};
+/// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = Cpu::default().zeros();
+/// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
+/// // Nothing is sure, so it does not matter how much of a label is where.
+/// let loss = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, 0.1);
+/// assert_eq!(loss.array(), 4f32.ln());
+/// # Ok::<(), TokenError>(())
+/// ```
+#[track_caller]
+#[must_use]
+pub fn smoothed_cross_entropy<
+    B: Dim,
+    S: Dim,
+    V: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+    smoothing: f64,
+) -> Tensor<Rank0, E, D, T> {
+    or_panic(try_smoothed_cross_entropy(
+        logits, labels, average, smoothing,
+    ))
+}
+
+/// Fallible [`smoothed_cross_entropy`].
+///
+/// # Errors
+/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
+/// run-time dimension differ; [`OpError::Device`] if the device fails.
+pub fn try_smoothed_cross_entropy<
+    B: Dim,
+    S: Dim,
+    V: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Average,
+    smoothing: f64,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    D::try_smoothed_cross_entropy(logits, labels, average, smoothing)
 }

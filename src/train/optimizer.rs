@@ -1,74 +1,165 @@
-use crate::ops::{OpError, Real, failed, real};
+use crate::{
+    dims::name,
+    ops::{OpError, Real, failed, real},
+};
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut,
-        ViewTensorRef,
+        ViewTensorName, ViewTensorRef,
     },
     shapes::{HasShape, Shape},
     tensor::{Gradients, Tensor},
     tensor_ops::Device,
 };
+use std::{fmt, marker::PhantomData, slice::Iter};
 
-/// A rule that turns gradients into new parameters.
-pub trait Optimizer<E: Real> {
-    /// Changes `parameters` in place; both slices hold every parameter of the model, in the order of
-    /// its fields.
-    fn step(&mut self, learning_rate: f64, parameters: &mut [E], gradients: &[E]);
-}
-
-/// Adam ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980), algorithm 1).
+/// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
+/// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
 ///
-/// ```
-/// use typed_transformer::train::{Adam, Optimizer};
-/// let mut adam = Adam::default();
-/// let mut parameters = [1.0, 1.0];
-/// adam.step(0.1, &mut parameters, &[3.0, -0.001]);
-/// // The first step goes by the learning rate, whatever the size of the gradient.
-/// assert!((parameters[0] - 0.9f64).abs() < 1e-6 && (parameters[1] - 1.1f64).abs() < 1e-5);
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Adam<E> {
-    /// Decay of the mean of the gradients.
-    pub beta1: f64,
-    /// Decay of the mean of their squares.
-    pub beta2: f64,
-    /// Added to the root of that mean.
-    pub epsilon: f64,
-    steps: i32,
-    mean: Vec<E>,
-    square: Vec<E>,
+/// What it remembers from step to step is a [`Memory`] of that `Model`, so it cannot step another.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no optimizer of `{Model}`",
+    label = "it remembers another model",
+    note = "make an optimizer for each model: it keeps numbers for each of its parameters"
+)]
+pub trait Optimizer<Model, E> {
+    /// Changes the parameters by their gradients; they are those of the model, in the order of its
+    /// fields.
+    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]);
+
+    /// What it is and all that it was set to, in one line: two that say the same do the same.
+    fn settings(&self) -> String;
+
+    /// What it remembers, for a checkpoint.
+    fn memory(&self) -> &Memory<Model, E>;
+
+    /// The same, for a checkpoint to fill.
+    fn memory_mut(&mut self) -> &mut Memory<Model, E>;
 }
 
-impl<E> Default for Adam<E> {
-    fn default() -> Self {
-        Self {
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
-            steps: 0,
-            mean: Vec::new(),
-            square: Vec::new(),
-        }
+/// A parameter and its gradient, as an [`Optimizer`] meets them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Parameter<E> {
+    /// Its path, as in a file.
+    pub path: String,
+    /// Its sizes.
+    pub sizes: Vec<usize>,
+    /// Its elements, row by row.
+    pub values: Vec<E>,
+    /// The slope of the loss in each of them.
+    pub gradient: Vec<E>,
+}
+
+impl<E> Parameter<E> {
+    /// Whether it has two dimensions or more, as have weights and embeddings, and biases and norms
+    /// have not.
+    pub fn is_matrix(&self) -> bool {
+        self.sizes.len() >= 2
     }
 }
 
-impl<E: Real> Optimizer<E> for Adam<E> {
-    fn step(&mut self, learning_rate: f64, parameters: &mut [E], gradients: &[E]) {
-        self.steps += 1;
-        self.mean.resize(parameters.len(), E::zero());
-        self.square.resize(parameters.len(), E::zero());
-        let (beta1, beta2) = (real::<E>(self.beta1), real::<E>(self.beta2));
-        let bias1 = real::<E>(1.0 - self.beta1.powi(self.steps));
-        let bias2 = real::<E>(1.0 - self.beta2.powi(self.steps));
-        let (rate, epsilon) = (real::<E>(learning_rate), real::<E>(self.epsilon));
-        let moments = self.mean.iter_mut().zip(&mut self.square);
-        for ((parameter, &gradient), (mean, square)) in
-            parameters.iter_mut().zip(gradients).zip(moments)
-        {
-            *mean = beta1 * *mean + (E::one() - beta1) * gradient;
-            *square = beta2 * *square + (E::one() - beta2) * gradient * gradient;
-            *parameter -= rate * (*mean / bias1) / ((*square / bias2).sqrt() + epsilon);
+/// What an [`Optimizer`] remembers of a `Model`: how many steps it has made, and in each of its
+/// slots a number for each scalar of the model, 0 at first.
+///
+/// It holds an array of slots; where their number does not matter, it is seen as a slice of them.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*, train::{Memory, Optimizer, Parameter, Slot}};
+///
+/// /// Steps of one size, by the sign of the momentum alone.
+/// struct Signum<Model, E>(Memory<Model, E, [Slot<E>; 1]>);
+///
+/// impl<Model, E: Real> Optimizer<Model, E> for Signum<Model, E> {
+///     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
+///         let rate = E::from_f64(learning_rate).unwrap();
+///         let (_, [momentum]) = self.0.advance(parameters);
+///         for (parameter, momentum) in parameters.iter_mut().zip(momentum) {
+///             for ((value, gradient), momentum) in
+///                 parameter.values.iter_mut().zip(&parameter.gradient).zip(momentum)
+///             {
+///                 *momentum += *gradient;
+///                 *value -= rate * momentum.signum();
+///             }
+///         }
+///     }
+///     fn settings(&self) -> String {
+///         "signum".into()
+///     }
+///     fn memory(&self) -> &Memory<Model, E> {
+///         &self.0
+///     }
+///     fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+///         &mut self.0
+///     }
+/// }
+/// let signum: Signum<Linear<Const<2>, Const<3>, f32, Cpu>, f32> = Signum(Memory::new(["momentum"]));
+/// assert_eq!(signum.memory().steps(), 0);
+/// ```
+pub struct Memory<Model, E, Slots: ?Sized = [Slot<E>]> {
+    pub(super) steps: u64,
+    model: PhantomData<fn() -> (Model, E)>,
+    pub(super) slots: Slots,
+}
+
+/// A number for each scalar of a model, parameter by parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot<E> {
+    pub(super) name: &'static str,
+    /// Empty until the first step.
+    pub(super) numbers: Vec<Vec<E>>,
+}
+
+impl<Model, E, const SLOTS: usize> Memory<Model, E, [Slot<E>; SLOTS]> {
+    /// A memory without steps; the names are those of the slots in a checkpoint.
+    pub fn new(names: [&'static str; SLOTS]) -> Self {
+        Self {
+            steps: 0,
+            model: PhantomData,
+            slots: names.map(|name| Slot {
+                name,
+                numbers: Vec::new(),
+            }),
         }
+    }
+
+    /// Counts a step, and returns how many there are now and each slot's numbers for each parameter.
+    pub fn advance(&mut self, parameters: &[Parameter<E>]) -> (u64, [&mut [Vec<E>]; SLOTS])
+    where
+        E: Real,
+    {
+        self.steps = self.steps.saturating_add(1);
+        let slots = self.slots.each_mut().map(|slot| {
+            if slot.numbers.is_empty() {
+                let zeros = |p: &Parameter<E>| vec![E::zero(); p.values.len()];
+                slot.numbers = parameters.iter().map(zeros).collect();
+            }
+            slot.numbers.as_mut_slice()
+        });
+        (self.steps, slots)
+    }
+}
+
+impl<Model, E, Slots: ?Sized> Memory<Model, E, Slots> {
+    /// How many steps it has made.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+}
+
+// Derives would ask the same of `Model`, which is only a name here.
+impl<Model, E, Slots: Clone> Clone for Memory<Model, E, Slots> {
+    fn clone(&self) -> Self {
+        Self {
+            steps: self.steps,
+            model: PhantomData,
+            slots: self.slots.clone(),
+        }
+    }
+}
+impl<Model, E, Slots: ?Sized> fmt::Debug for Memory<Model, E, Slots> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} after {} steps", name::<Model>(), self.steps)
     }
 }
 
@@ -78,6 +169,7 @@ impl<E: Real> Optimizer<E> for Adam<E> {
 /// The global norm is `√(Σ g²)` over every parameter of the model.
 ///
 /// # Errors
+/// [`OpError::Gradient`] if the norm is a NaN or infinite, which leaves the model as it was;
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
@@ -102,79 +194,82 @@ impl<E: Real> Optimizer<E> for Adam<E> {
 pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     model: &mut Model,
     gradients: Gradients<E, D>,
-    optimizer: &mut impl Optimizer<E>,
+    optimizer: &mut impl Optimizer<Model, E>,
     learning_rate: f64,
     max_norm: f64,
 ) -> Result<f64, OpError> {
     let mut read = Read {
         gradients,
         parameters: Vec::new(),
-        flat: Vec::new(),
     };
     Model::iter_tensors(&mut RecursiveWalker {
-        m: &*model,
+        m: (&*model, String::new()),
         f: &mut read,
     })
     .map_err(failed("update"))?;
-    let Read {
-        mut parameters,
-        mut flat,
-        ..
-    } = read;
+    let mut parameters = read.parameters;
 
-    let square = |g: &E| num_traits::ToPrimitive::to_f64(g).map_or(f64::NAN, |g| g * g);
-    let norm = flat.iter().map(square).sum::<f64>().sqrt();
+    let gradients = parameters.iter().flat_map(|p| &p.gradient);
+    let squares = gradients.map(|g| g.to_f64().map_or(f64::NAN, |g| g * g));
+    let norm = squares.sum::<f64>().sqrt();
+    if !norm.is_finite() {
+        return Err(OpError::Gradient { norm });
+    }
     if norm > max_norm {
         let factor = real::<E>(max_norm / norm);
-        flat.iter_mut().for_each(|g| *g *= factor);
+        let gradients = parameters.iter_mut().flat_map(|p| &mut p.gradient);
+        gradients.for_each(|g| *g *= factor);
     }
-    optimizer.step(learning_rate, &mut parameters, &flat);
+    optimizer.step(learning_rate, &mut parameters);
 
     Model::iter_tensors(&mut RecursiveWalker {
         m: model,
-        f: &mut Write { rest: &parameters },
+        f: &mut Write(parameters.iter()),
     })
     .map_err(failed("update"))?;
     Ok(norm)
 }
 
-/// Copies parameters and their gradients into flat vectors.
+/// Copies parameters and their gradients from the device.
 struct Read<E: Real, D: Device<E>> {
     gradients: Gradients<E, D>,
-    parameters: Vec<E>,
-    flat: Vec<E>,
+    parameters: Vec<Parameter<E>>,
 }
 
 impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E, D> {
-    type Viewer = ViewTensorRef;
+    type Viewer = (ViewTensorRef, ViewTensorName);
     type Err = D::Err;
     type E2 = E;
     type D2 = D;
 
     fn visit<S: Shape>(
         &mut self,
-        _: TensorOptions<S, E, D>,
-        parameter: &Tensor<S, E, D>,
+        options: TensorOptions<S, E, D>,
+        (parameter, path): (&Tensor<S, E, D>, String),
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        // A parameter that took no part in the loss has no gradient yet.
-        self.gradients.get_or_alloc_mut(parameter)?;
-        append(&mut self.parameters, parameter);
-        append(&mut self.flat, &self.gradients.get(parameter));
+        if options.do_gradient_update {
+            // A parameter that took no part in the loss has no gradient yet.
+            self.gradients.get_or_alloc_mut(parameter)?;
+            self.parameters.push(Parameter {
+                path,
+                sizes: parameter.shape().concrete().into(),
+                values: elements(parameter),
+                gradient: elements(&self.gradients.get(parameter)),
+            });
+        }
         Ok(None)
     }
 }
 
-/// Appends a tensor's elements in the order of memory, which for parameters is that of their rows.
-fn append<S: Shape, E: Real, D: Device<E>>(flat: &mut Vec<E>, tensor: &Tensor<S, E, D>) {
-    let first = flat.len();
-    flat.resize(first + tensor.shape().num_elements(), E::zero());
-    tensor.copy_into(&mut flat[first..]);
+/// A tensor's elements in the order of memory, which for parameters is that of their rows.
+fn elements<S: Shape, E: Real, D: Device<E>>(tensor: &Tensor<S, E, D>) -> Vec<E> {
+    let mut elements = vec![E::zero(); tensor.shape().num_elements()];
+    tensor.copy_into(&mut elements);
+    elements
 }
 
-/// Copies parameters back from a flat vector.
-struct Write<'a, E> {
-    rest: &'a [E],
-}
+/// Copies parameters back to the device.
+struct Write<'a, E>(Iter<'a, Parameter<E>>);
 
 impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Write<'_, E> {
     type Viewer = ViewTensorMut;
@@ -184,12 +279,14 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Write<'_, E> {
 
     fn visit<S: Shape>(
         &mut self,
-        _: TensorOptions<S, E, D>,
-        parameter: &mut Tensor<S, E, D>,
+        options: TensorOptions<S, E, D>,
+        tensor: &mut Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        let (mine, rest) = self.rest.split_at(parameter.shape().num_elements());
-        parameter.copy_from(mine);
-        self.rest = rest;
+        if options.do_gradient_update
+            && let Some(parameter) = self.0.next()
+        {
+            tensor.copy_from(&parameter.values);
+        }
         Ok(None)
     }
 }

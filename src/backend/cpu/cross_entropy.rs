@@ -15,9 +15,12 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
     logits: Tensor<(B, S, V), f32, Cpu, T>,
     labels: &TokenIds<B, S, V>,
     average: Average,
+    smoothing: f64,
 ) -> Result<Tensor<Rank0, f32, Cpu, T>, CpuError> {
     let (logits, mut tape) = logits.try_contiguous()?.split_tape();
     let weights: Vec<f32> = weights(labels, average);
+    // The share of a label that is on its token alone, and the share that is on every token.
+    let (own, any) = ((1.0 - smoothing) as f32, smoothing as f32 / V::SIZE as f32);
     // Begins as the logits and becomes the probabilities.
     let mut probabilities = read(&logits);
     let mut loss = 0.0;
@@ -30,7 +33,12 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
                 for logit in row.iter() {
                     highest = highest.max(*logit);
                 }
-                let right = row[label] - highest;
+                let mut right = own * (row[label] - highest);
+                if any != 0.0 {
+                    for logit in row.iter() {
+                        right += any * (logit - highest);
+                    }
+                }
                 let mut sum = 0.0;
                 for logit in row.iter_mut() {
                     *logit = exp(*logit - highest);
@@ -55,9 +63,9 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
                 .zip(probabilities.chunks_exact(V::SIZE.max(1)));
             for (((dx, row), &label), weight) in rows.zip(labels.as_slice()).zip(&weights) {
                 for (dx, p) in dx.iter_mut().zip(row) {
-                    *dx += scale * weight * p;
+                    *dx += scale * weight * (p - any);
                 }
-                dx[label] -= scale * weight;
+                dx[label] -= scale * weight * own;
             }
             Ok(())
         });

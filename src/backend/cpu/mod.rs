@@ -23,7 +23,7 @@ use crate::{
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{Rank0, Shape},
+    shapes::{HasShape, Rank0, Shape},
     tensor::{Cpu, Tape, Tensor},
 };
 use pulp::{Arch, Simd, WithSimd};
@@ -51,6 +51,21 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_positions(&input, &positions)?;
         positions::add_positions(input, positions).map_err(ops::failed("add positions"))
+    }
+
+    fn try_write<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+        into: &mut Tensor<(B, Len, M), f32, Cpu>,
+        part: &Tensor<(B, S, M), f32, Cpu>,
+        start: usize,
+    ) -> Result<(), OpError> {
+        let (_, len, width) = *part.shape();
+        // By index, since what dfdx copies from is a whole tensor.
+        for (i, element) in part.as_vec().into_iter().enumerate() {
+            let (row, column) = (i / width.size(), i % width.size());
+            let (row, position) = (row / len.size(), row % len.size());
+            into[[row, start + position, column]] = element;
+        }
+        Ok(())
     }
 
     fn try_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -103,13 +118,15 @@ impl Backend<f32> for Cpu {
         rms_norm::rms_norm(input, weight, epsilon).map_err(ops::failed("RMS norm"))
     }
 
-    fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
         average: Average,
+        smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
-        ops::check_labels(&logits, labels)?;
-        cross_entropy::cross_entropy(logits, labels, average).map_err(ops::failed("cross-entropy"))
+        ops::check_labels(&logits, labels, smoothing)?;
+        cross_entropy::cross_entropy(logits, labels, average, smoothing)
+            .map_err(ops::failed("cross-entropy"))
     }
 }
 

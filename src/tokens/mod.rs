@@ -4,11 +4,25 @@
 //! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`. [`TokenIds`] is a batch of them. Both are made only by
 //! constructors that check every id, so past them no id is out of range and none is checked again.
 
+mod characters;
+
+pub use characters::Characters;
+
 use crate::dims::{ConstDim, Dim, LessThan, name};
 use dfdx::shapes::Const;
 use std::{fmt, marker::PhantomData, sync::Arc};
 
 /// What can be wrong with tokens.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 28; pub SrcLen = 2; pub Batch; }
+/// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+/// let rows = [vec![PAD; 2], vec![PAD; 3]];
+/// let error = TokenIds::padded(&rows, PAD, (Batch::new(2), SrcLen)).unwrap_err();
+/// assert!(matches!(error, TokenError::RowTooLong { row: 1, len: 3, max: 2, .. }));
+/// assert_eq!(error.to_string(), "row 1 has 3 tokens, but `SrcLen` is 2");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// An id is not below the size of its vocabulary.
@@ -40,6 +54,28 @@ pub enum TokenError {
     Empty {
         /// The dimensions, with their sizes.
         dims: String,
+    },
+    /// A text has more different characters than the vocabulary has room for.
+    #[error("the text has {found} different characters, but `{vocab}` has room for {vocab_size}")]
+    VocabularyTooSmall {
+        /// How many it has.
+        found: usize,
+        /// Name of the vocabulary.
+        vocab: String,
+        /// Its size.
+        vocab_size: usize,
+    },
+    /// A character of a text has no token.
+    #[error(
+        "{character:?} at position {index} is not one of the {known} characters of the vocabulary"
+    )]
+    UnknownCharacter {
+        /// Its position in the text, in characters from 0.
+        index: usize,
+        /// The character.
+        character: char,
+        /// How many characters have tokens.
+        known: usize,
     },
     /// The number of rows, or of ids, is not that of the dimensions.
     #[error("{found} {what} given, but {dims} takes {expected}")]
@@ -78,6 +114,12 @@ impl<N: ConstDim> Fin<N> {
     ///
     /// # Errors
     /// [`TokenError::OutOfVocabulary`].
+    ///
+    /// ```
+    /// use typed_transformer::{dims::Const, tokens::Fin};
+    /// assert_eq!(Fin::<Const<3>>::new(2).unwrap().value(), 2);
+    /// assert!(Fin::<Const<3>>::new(3).is_err());
+    /// ```
     pub fn new(value: usize) -> Result<Self, TokenError> {
         Self::at(0, value)
     }
@@ -98,6 +140,7 @@ impl<N: ConstDim> Fin<N> {
     /// dims! { pub VocabSize = 28; }
     /// const PAD: Fin<VocabSize> = Fin::literal::<28>();
     /// ```
+    #[must_use]
     pub const fn literal<const VALUE: usize>() -> Self
     where
         Const<VALUE>: LessThan<N>,
@@ -109,6 +152,15 @@ impl<N: ConstDim> Fin<N> {
     }
 
     /// The size of a dimension as a value, checked by the compiler; see [`literal`](Self::literal).
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub Letters = 26; pub VocabSize = 27; }
+    /// // The letters are the tokens from 0 to 25, so their number is the next one.
+    /// const PAD: Fin<VocabSize> = Fin::named::<Letters>();
+    /// assert_eq!(PAD.value(), 26);
+    /// ```
+    #[must_use]
     pub const fn named<Value: LessThan<N>>() -> Self {
         Self {
             value: Value::SIZE,
@@ -147,6 +199,7 @@ impl<N: ConstDim> Fin<N> {
 
 impl<N> Fin<N> {
     /// The integer.
+    #[must_use]
     pub const fn value(self) -> usize {
         self.value
     }
@@ -195,6 +248,8 @@ fn refuse_empty<Batch: Dim, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), T
 /// let rows = [word(&[7, 4, 24])?, word(&[12, 0])?];
 /// let ids = TokenIds::padded(&rows, PAD, (Batch::new(2), SrcLen::new(4)))?;
 /// assert_eq!(format!("{ids:?}"), "TokenIds (Batch=2, SrcLen=4) of VocabSize=28 [[7, 4, 24, 27], [12, 0, 27, 27]]");
+/// // Two are equal if their tokens are, and if the same of them are padding.
+/// assert_ne!(ids, TokenIds::from_ids(ids.as_slice(), None, ids.shape())?);
 /// # Ok::<(), TokenError>(())
 /// ```
 pub struct TokenIds<Batch, SeqLen, VocabSize> {
@@ -211,6 +266,16 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// # Errors
     /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch` rows; [`TokenError::RowTooLong`] if a row
     /// is longer than `SeqLen`.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub SrcLen = 3; pub Batch = 2; }
+    /// const A: Fin<VocabSize> = Fin::literal::<0>();
+    /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+    /// let ids = TokenIds::padded(&[vec![A], vec![A, A]], PAD, (Batch, SrcLen))?;
+    /// assert_eq!(ids.as_slice(), [0, 27, 27, 0, 0, 27]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
     pub fn padded<Row: AsRef<[Fin<VocabSize>]>>(
         rows: &[Row],
         pad: Fin<VocabSize>,
@@ -314,6 +379,16 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     }
 
     /// The tokens of one row, from 0 to `Batch - 1`, padding included; `None` past the last.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub SrcLen = 3; pub Batch = 2; }
+    /// let ids = TokenIds::<_, _, VocabSize>::from_ids(&[7, 4, 24, 12, 0, 3], None, (Batch, SrcLen))?;
+    /// let second: Vec<Fin<VocabSize>> = ids.row(1).unwrap();
+    /// assert_eq!(format!("{second:?}"), "[12, 0, 3]");
+    /// assert!(ids.row(2).is_none());
+    /// # Ok::<(), TokenError>(())
+    /// ```
     pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
         (row < self.shape.0.size()).then(|| {
             let len = self.shape.1.size();
@@ -323,23 +398,25 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         })
     }
 
-    /// The same tokens, none of them padding.
-    pub(crate) fn without_padding(self) -> Self {
-        Self { pad: None, ..self }
-    }
-
-    /// A batch in which every token is `pad`.
-    pub(crate) fn filled(pad: Fin<VocabSize>, shape: (Batch, SeqLen)) -> Self {
+    /// A batch of the token at each row and position, none of them padding.
+    pub(crate) fn from_fn(
+        shape: (Batch, SeqLen),
+        token: impl Fn(usize, usize) -> Fin<VocabSize>,
+    ) -> Self {
+        let (rows, len) = (shape.0.size(), shape.1.size());
+        let places = (0..rows).flat_map(|row| (0..len).map(move |position| (row, position)));
         Self {
-            ids: vec![pad.value(); shape.0.size() * shape.1.size()].into(),
-            pad: Some(pad),
+            ids: places
+                .map(|(row, position)| token(row, position).value())
+                .collect(),
+            pad: None,
             shape,
         }
     }
 
-    /// Replaces one token, both coordinates from 0.
-    pub(crate) fn set(&mut self, row: usize, position: usize, token: Fin<VocabSize>) {
-        Arc::make_mut(&mut self.ids)[row * self.shape.1.size() + position] = token.value();
+    /// The same tokens; those that are `pad` are padding.
+    pub(crate) fn with_padding(self, pad: Option<Fin<VocabSize>>) -> Self {
+        Self { pad, ..self }
     }
 
     fn token(&self, index: usize) -> Fin<VocabSize> {
@@ -376,6 +453,15 @@ impl<Batch: Clone, SeqLen: Clone, VocabSize> Clone for TokenIds<Batch, SeqLen, V
         }
     }
 }
+
+impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize> PartialEq
+    for TokenIds<Batch, SeqLen, VocabSize>
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.ids == other.ids && self.pad == other.pad
+    }
+}
+impl<Batch: Eq, SeqLen: Eq, VocabSize> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
 
 impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug
     for TokenIds<Batch, SeqLen, VocabSize>

@@ -1,0 +1,256 @@
+//! The program of the guide (`docs/guide.md`), in one piece.
+
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use std::error::Error;
+use typed_transformer::{
+    io,
+    nn::{Linear, Module},
+    prelude::*,
+    tokens::Characters,
+    train::{Adam, Schedule, WarmupCosine, update},
+};
+
+dims! {
+    /// The letters from `a` to `z`: what the model answers with.
+    Letters = 26;
+    /// The letters and the padding: what it reads.
+    VocabSize = Letters::SIZE + 1;
+    /// The longest word.
+    MaxLen = 8;
+    /// The letters that it is asked for: the first and the last.
+    Ends = 2;
+    /// Width of an embedding.
+    EmbedDim = 16;
+    /// Width inside the pooling.
+    Bottleneck = 8;
+    /// Heads of the encoder's attention.
+    NumHeads = 2;
+    /// Size of a head.
+    HeadDim = 8;
+    /// Width inside the encoder's feed-forward block.
+    HiddenDim = 32;
+    /// Layers of the encoder.
+    NumLayers = 1;
+    /// Letters of the longest word of a batch.
+    WordLen <= MaxLen;
+    /// Words of a batch.
+    Batch;
+}
+
+/// What fills words up.
+const PAD: Fin<VocabSize> = Fin::literal::<26>();
+
+/// The letters of a word as tokens.
+fn tokens(word: &str) -> Result<Vec<Fin<VocabSize>>, TokenError> {
+    Characters::of("abcdefghijklmnopqrstuvwxyz")?.encode(word)
+}
+
+/// Words and the answers to them: the first and the last letter of each.
+struct Examples {
+    words: TokenIds<Batch, WordLen, VocabSize>,
+    ends: TokenIds<Batch, Ends, Letters>,
+}
+
+fn examples(words: &[String]) -> Result<Examples, Box<dyn Error>> {
+    let rows = words.iter().map(|word| tokens(word));
+    let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
+    let ends = rows.iter().flat_map(|row| [row.first(), row.last()]);
+    let ends: Vec<usize> = ends.flatten().map(|letter| letter.value()).collect();
+    let batch = Batch::new(rows.len());
+    let len = WordLen::new(rows.iter().map(Vec::len).max().unwrap_or(0))?;
+    Ok(Examples {
+        words: TokenIds::padded(&rows, PAD, (batch, len))?,
+        ends: TokenIds::from_ids(&ends, None, (batch, Ends))?,
+    })
+}
+
+/// The dimension is narrower than `Wide`, as a bottleneck must be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not narrower than `{Wide}`",
+    label = "`{Self}` is no bottleneck for `{Wide}`",
+    note = "choose `{Self}` smaller than `{Wide}`"
+)]
+trait NarrowerThan<Wide: ConstDim>: ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<Narrow: LessThan<Wide>, Wide: ConstDim> NarrowerThan<Wide> for Narrow {}
+
+/// The dimension counts the letters of words.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not count letters",
+    label = "`{Self}` stands where letters should",
+    note = "a dimension counts letters if it says so: `impl CountsLetters for {Self} {{}}`"
+)]
+trait CountsLetters: Dim {}
+
+impl CountsLetters for WordLen {}
+
+module! {
+    /// A vector for each question: a mean over the letters, weighted by what the question asks for.
+    struct Pool<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim; E, D> -> Width {
+        /// What a letter has to say to the questions.
+        squeeze: module Linear<Width, Narrow, E, D>,
+        /// How much that matters to each of them.
+        score: module Linear<Narrow, Questions, E, D>,
+    }
+}
+
+impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real, D: Backend<E>>
+    Pool<Width, Narrow, Questions, E, D>
+{
+    /// `(B, S, Width), padding (B, S) -> (B, Questions, Width)`
+    fn forward<B: Dim, S: CountsLetters, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, Width), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Tensor<(B, Questions, Width), E, D, T> {
+        let (batch, len, width) = *input.shape();
+        let questions = Questions::default();
+
+        let squeezed = self.squeeze.forward(input.with_empty_tape()).tanh();
+        let scores: Tensor<(B, S, Questions), E, D, T> = self.score.forward(squeezed);
+
+        // Padding gets a score that no softmax sees.
+        let score = |&is_real| if is_real { E::zero() } else { E::min_value() };
+        let unseen = padding.as_slice().iter().map(score).collect();
+        let unseen: Tensor<(B, S), E, D> = input.device().tensor((unseen, padding.shape()));
+        let shape = (batch, len, questions);
+        let unseen = broadcast(unseen.retaped::<T>(), shape, axis::<Questions>());
+        let weights = softmax_over(scores + unseen, axis::<S>());
+
+        let shape = (batch, len, questions, width);
+        let weights = broadcast(weights, shape, axis::<Width>());
+        let input = broadcast(input, shape, axis::<Questions>());
+        sum_over(weights * input, axis::<S>())
+    }
+}
+
+/// What the encoder keeps to itself.
+struct Small;
+
+impl Arch for Small {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Style = TypedTransformer;
+}
+
+module! {
+    /// Reads words and says how likely each letter is to stand at each of their ends.
+    struct Reader<E, D> -> Letters {
+        /// A vector for each letter.
+        embedder: module Embedder<VocabSize, MaxLen, EmbedDim, Small, E, D>,
+        /// Each letter learns of the others.
+        encoder: module Encoder<EmbedDim, NumLayers, Small, E, D>,
+        /// A vector for each end.
+        pool: module Pool<Sum<EmbedDim, EmbedDim>, Bottleneck, Ends, E, D>,
+        /// From it, a logit for each letter.
+        answer: module Linear<Sum<EmbedDim, EmbedDim>, Letters, E, D>,
+    }
+}
+
+impl<E: Real, D: Backend<E>> Reader<E, D> {
+    /// `(B, S) ids of VocabSize -> (B, Ends, Letters)`
+    fn forward<B: Dim, S: AtMost<MaxLen> + CountsLetters, T: Tape<E, D>>(
+        &self,
+        words: &TokenIds<B, S, VocabSize>,
+        tape: T,
+    ) -> Tensor<(B, Ends, Letters), E, D, T> {
+        let padding = words.padding_mask();
+        let letters = self.embedder.forward(words, tape);
+        let context = self.encoder.forward(letters.with_empty_tape(), &padding);
+        let both = concat(letters, context, along::<EmbedDim, EmbedDim>());
+        self.answer.forward(self.pool.forward(both, &padding))
+    }
+}
+
+type Model = Reader<f32, Cpu>;
+
+const _: () = assert!(Model::NUM_PARAMS == 3_892);
+
+/// Words of 1 to 8 letters, every length and letter as likely as any other.
+fn random(count: usize, rng: &mut StdRng) -> Vec<String> {
+    let mut word = || -> String {
+        let len = rng.gen_range(1..=MaxLen::SIZE);
+        (0..len).map(|_| rng.gen_range('a'..='z')).collect()
+    };
+    (0..count).map(|_| word()).collect()
+}
+
+fn train(model: &mut Model, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
+    let steps = 250;
+    let schedule = WarmupCosine {
+        peak: 0.02,
+        last: 1e-4,
+        warmup_steps: 20,
+        steps,
+    };
+    let mut adam = Adam::default();
+    for step in 0..steps {
+        let Examples { words, ends } = examples(&random(32, rng))?;
+        let logits = model.forward(&words, OwnedTape::default());
+        let loss = cross_entropy(logits, &ends, Average::EveryPosition);
+        let rate = schedule.learning_rate(step);
+        update(model, loss.backward(), &mut adam, rate, 1.0)?;
+    }
+    Ok(())
+}
+
+/// The letters that the model holds most likely.
+fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters>(
+    model: &Model,
+    words: &TokenIds<B, S, VocabSize>,
+) -> Result<TokenIds<B, Ends, Letters>, TokenError> {
+    let logits = model.forward(words, NoneTape);
+    let (batch, ends, _) = *logits.shape();
+    let most_likely = |logits: &[f32]| {
+        let letters = 0..Letters::SIZE;
+        letters.max_by(|&one, &other| logits[one].total_cmp(&logits[other]))
+    };
+    let ids: Vec<usize> = logits
+        .as_vec()
+        .chunks(Letters::SIZE)
+        .filter_map(most_likely)
+        .collect();
+    TokenIds::from_ids(&ids, None, (batch, ends))
+}
+
+/// Whether `next` may follow `word` in a chain: it begins with the letter that `word` ends with.
+fn may_follow(model: &Model, word: &str, next: &str) -> Result<bool, Box<dyn Error>> {
+    fresh! {
+        let word_len: FirstLen <= MaxLen = word.len();
+        let next_len: NextLen <= MaxLen = next.len();
+    }
+    impl CountsLetters for FirstLen {}
+    impl CountsLetters for NextLen {}
+
+    let one = Const::<1>;
+    let word = TokenIds::padded(&[tokens(word)?], PAD, (one, word_len?))?;
+    let next = TokenIds::padded(&[tokens(next)?], PAD, (one, next_len?))?;
+    let (word, next) = (answer(model, &word)?, answer(model, &next)?);
+    Ok(word.as_slice()[1] == next.as_slice()[0])
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let device = Cpu::seed_from_u64(0);
+    let mut rng = StdRng::seed_from_u64(0);
+    let mut model = Model::build(&device);
+    println!("{}", model.summary());
+    train(&mut model, &mut rng)?;
+
+    let Examples { words, ends } = examples(&random(1_000, &mut rng))?;
+    let answers = answer(&model, &words)?;
+    let pairs = answers.as_slice().iter().zip(ends.as_slice());
+    let right = pairs.filter(|(answer, end)| answer == end).count();
+    println!("{right} of 2000 letters right");
+    assert!(right >= 1_980);
+
+    let path = std::env::temp_dir().join("own_model.safetensors");
+    io::save(&model, &path)?;
+    let loaded: Model = io::load(&path, &device)?;
+    assert_eq!(answer(&loaded, &words)?, answers);
+    assert!(may_follow(&loaded, "typed", "dim")?);
+    assert!(!may_follow(&loaded, "dim", "typed")?);
+    Ok(())
+}

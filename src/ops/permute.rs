@@ -1,0 +1,46 @@
+use super::{OpError, Real, failed, or_panic};
+use crate::dims::Reorders;
+use dfdx::{
+    shapes::{Axes, PermuteShapeTo, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, PermuteTo},
+};
+
+/// Reorders the axes into those of the result, which is named: `(A, B, C) -> (C, A, B)`, say.
+///
+/// # Panics
+/// If the device fails; [`try_permute`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x);
+/// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// ```
+#[track_caller]
+#[must_use]
+pub fn permute<Dims, To, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+) -> Tensor<To, E, D, T>
+where
+    Dims: Shape + PermuteShapeTo<To, Order>,
+    To: Shape + Reorders<Dims, Order>,
+{
+    or_panic(try_permute(input))
+}
+
+/// Fallible [`permute`].
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+pub fn try_permute<Dims, To, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<To, E, D, T>, OpError>
+where
+    Dims: Shape + PermuteShapeTo<To, Order>,
+    To: Shape + Reorders<Dims, Order>,
+{
+    input.try_permute().map_err(failed("permute"))
+}

@@ -1,0 +1,145 @@
+//! Reductions of an axis that is named.
+
+use super::{OpError, Real, failed, not_empty, or_panic};
+use crate::dims::{AxisName, Dim, HasAxis};
+use dfdx::{
+    shapes::{Axes, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, MaxTo, MeanTo, SumTo},
+};
+
+macro_rules! reduction {
+    ($(#[$meta:meta])* $op:ident, $(#[$try_meta:meta])* $try_op:ident, $method:ident) => {
+        $(#[$meta])*
+        #[track_caller]
+        #[must_use]
+        pub fn $op<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+            input: Tensor<Dims, E, D, T>,
+            axis: AxisName<Name>,
+        ) -> Tensor<Dims::Without, E, D, T>
+        where
+            Dims: HasAxis<Name, Place>,
+        {
+            or_panic($try_op(input, axis))
+        }
+
+        $(#[$try_meta])*
+        pub fn $try_op<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+            input: Tensor<Dims, E, D, T>,
+            _: AxisName<Name>,
+        ) -> Result<Tensor<Dims::Without, E, D, T>, OpError>
+        where
+            Dims: HasAxis<Name, Place>,
+        {
+            not_empty(stringify!($op), input.shape())?;
+            input.$method::<_, Place>().map_err(failed(stringify!($op)))
+        }
+    };
+}
+
+reduction!(
+    /// The sum over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
+    ///
+    /// # Panics
+    /// If a dimension is 0 or the device fails; [`try_sum_over`] returns the error.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+    /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+    ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+    /// let of_columns: Tensor<(EmbedDim,), f32, Cpu> = sum_over(x, axis::<SeqLen>());
+    /// assert_eq!(of_columns.as_vec(), [6.0, 60.0]);
+    /// ```
+    sum_over,
+    /// Fallible [`sum_over`].
+    ///
+    /// # Errors
+    /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+    try_sum_over,
+    try_sum
+);
+reduction!(
+    /// The mean over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
+    ///
+    /// # Panics
+    /// If a dimension is 0 or the device fails; [`try_mean_over`] returns the error.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+    /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+    ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+    /// let of_columns: Tensor<(EmbedDim,), f32, Cpu> = mean_over(x, axis::<SeqLen>());
+    /// assert_eq!(of_columns.as_vec(), [2.0, 20.0]);
+    /// ```
+    mean_over,
+    /// Fallible [`mean_over`].
+    ///
+    /// # Errors
+    /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+    try_mean_over,
+    try_mean
+);
+reduction!(
+    /// The largest element along an axis, which is named: `(.., Name, ..) -> (.., ..)`.
+    ///
+    /// # Panics
+    /// If a dimension is 0 or the device fails; [`try_max_over`] returns the error.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+    /// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> =
+    ///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+    /// let of_rows: Tensor<(SeqLen,), f32, Cpu> = max_over(x, axis::<EmbedDim>());
+    /// assert_eq!(of_rows.as_vec(), [10.0, 20.0, 30.0]);
+    /// ```
+    max_over,
+    /// Fallible [`max_over`].
+    ///
+    /// # Errors
+    /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+    try_max_over,
+    try_max
+);
+
+/// `exp(x) / Σ exp(x)` along an axis, which is named; any shape to the same shape.
+///
+/// # Panics
+/// If a dimension is 0 or the device fails; [`try_softmax_over`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub QLen = 1; pub KLen = 2; }
+/// let scores: Tensor<(QLen, KLen), f64, Cpu> = Cpu::default().tensor(vec![0.0, 3f64.ln()]);
+/// let weights = softmax_over(scores, axis::<KLen>());
+/// assert!((weights.as_vec()[1] - 0.75).abs() < 1e-12);
+/// ```
+#[track_caller]
+#[must_use]
+pub fn softmax_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    axis: AxisName<Name>,
+) -> Tensor<Dims, E, D, T>
+where
+    Dims: HasAxis<Name, Place>,
+{
+    or_panic(try_softmax_over(input, axis))
+}
+
+/// Fallible [`softmax_over`].
+///
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+pub fn try_softmax_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisName<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, Place>,
+{
+    const OP: &str = "softmax_over";
+    not_empty(OP, input.shape())?;
+    input.try_softmax::<Place>().map_err(failed(OP))
+}

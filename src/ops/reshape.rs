@@ -1,0 +1,71 @@
+use super::{OpError, Real, failed, or_panic};
+use crate::dims::EqualProducts;
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo},
+};
+
+/// The same elements, in the same order, under other dimensions of an equal product.
+///
+/// `(Batch, EmbedDim) -> (Batch, NumHeads, HeadDim)` where `EmbedDim = NumHeads × HeadDim`, say. That the
+/// products are equal is checked by `cargo check`.
+///
+/// # Panics
+/// If a run-time dimension has another size in `shape` than in `input` or the device fails;
+/// [`try_reshape`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub EmbedDim = 4; pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0], (Batch::new(1), EmbedDim)));
+/// let heads: Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> =
+///     reshape(x, (Batch::new(1), NumHeads, HeadDim));
+/// assert_eq!(heads.as_vec(), [1.0, 2.0, 3.0, 4.0]);
+/// ```
+#[track_caller]
+#[must_use]
+pub fn reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    shape: To,
+) -> Tensor<To, E, D, T>
+where
+    Dims: Shape + EqualProducts<To>,
+{
+    or_panic(try_reshape(input, shape))
+}
+
+/// Fallible [`reshape`].
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::try_reshape, prelude::*};
+/// dims! { pub EmbedDim = 4; pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> =
+///     Cpu::default().zeros_like(&(Batch::new(1), EmbedDim));
+/// assert_eq!(
+///     try_reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
+///     "reshape: (Batch=1, EmbedDim=4) does not fit (Batch=2, NumHeads=2, HeadDim=2)",
+/// );
+/// ```
+pub fn try_reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    shape: To,
+) -> Result<Tensor<To, E, D, T>, OpError>
+where
+    Dims: Shape + EqualProducts<To>,
+{
+    const OP: &str = "reshape";
+    if input.shape().num_elements() != shape.num_elements() {
+        return Err(OpError::Shape {
+            op: OP,
+            from: format!("{:?}", input.shape()),
+            to: format!("{shape:?}"),
+        });
+    }
+    input.try_reshape_like(&shape).map_err(failed(OP))
+}

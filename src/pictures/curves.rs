@@ -1,0 +1,137 @@
+use super::{COLOURS, FONT, Picture, PictureError, write};
+use plotters::{
+    coord::Shift,
+    prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, WHITE},
+    style::{BLACK, ShapeStyle},
+};
+use std::{error::Error, path::Path};
+
+/// A line in [`Curves`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, from left to right; it breaks at one that is not finite.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Lines over a common axis.
+///
+/// ```
+/// use typed_transformer::pictures::{Curve, Curves};
+/// let curves = Curves {
+///     title: "Training".into(),
+///     x: "step".into(),
+///     y: "loss".into(),
+///     curves: vec![Curve { name: "train".into(), points: vec![(0.0, 3.3), (1.0, 2.9)] }],
+/// };
+/// let file = std::env::temp_dir().join(format!("curves-{}.svg", std::process::id()));
+/// curves.draw(&file)?;
+/// assert!(std::fs::read_to_string(&file)?.contains("Training"));
+/// # std::fs::remove_file(&file)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// Written above.
+    pub title: String,
+    /// What runs from left to right.
+    pub x: String,
+    /// What runs upwards.
+    pub y: String,
+    /// The lines.
+    pub curves: Vec<Curve>,
+}
+
+impl Curves {
+    /// Draws into a file that ends in `.svg` or `.png`.
+    ///
+    /// # Errors
+    /// [`PictureError`], naming the file.
+    pub fn draw(&self, path: &Path) -> Result<(), PictureError> {
+        if self.finite().next().is_none() {
+            return Err(PictureError::Nothing { path: path.into() });
+        }
+        write(self, path)
+    }
+
+    fn finite(&self) -> impl Iterator<Item = (f64, f64)> {
+        let points = self.curves.iter().flat_map(|curve| &curve.points);
+        points
+            .copied()
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+    }
+}
+
+/// The least and the greatest, apart even if they are equal.
+fn range(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    let margin = if low == high {
+        low.abs().max(1.0) * 0.5
+    } else {
+        (high - low) * 0.02
+    };
+    low - margin..high + margin
+}
+
+/// A number without the digits that rounding leaves behind; adding 0 makes -0 a 0.
+fn short(value: &f64) -> String {
+    format!("{}", (value * 1e6).round() / 1e6 + 0.0)
+}
+
+impl Picture for Curves {
+    const SIZE: (u32, u32) = (900, 420);
+
+    fn draw_on<Backend: DrawingBackend>(
+        &self,
+        area: &DrawingArea<Backend, Shift>,
+    ) -> Result<(), Box<dyn Error>>
+    where
+        Backend::ErrorType: 'static,
+    {
+        area.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(area)
+            .caption(&self.title, (FONT, 20))
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(64)
+            .build_cartesian_2d(
+                range(self.finite().map(|(x, _)| x)),
+                range(self.finite().map(|(_, y)| y)),
+            )?;
+        chart
+            .configure_mesh()
+            .light_line_style(WHITE)
+            .bold_line_style(BLACK.mix(0.12))
+            .x_desc(&self.x)
+            .y_desc(&self.y)
+            .x_label_formatter(&short)
+            .y_label_formatter(&short)
+            .label_style((FONT, 15))
+            .draw()?;
+        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
+            let style: ShapeStyle = colour.stroke_width(2);
+            let pieces = curve
+                .points
+                .split(|(x, y)| !(x.is_finite() && y.is_finite()));
+            for (place, piece) in pieces.enumerate() {
+                let line = LineSeries::new(piece.iter().copied(), style);
+                let drawn = chart.draw_series(line)?;
+                if place == 0 {
+                    drawn
+                        .label(&curve.name)
+                        .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], style));
+                }
+            }
+        }
+        chart
+            .configure_series_labels()
+            .background_style(WHITE.mix(0.85))
+            .border_style(BLACK.mix(0.3))
+            .label_font((FONT, 15))
+            .draw()?;
+        Ok(())
+    }
+}

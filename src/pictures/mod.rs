@@ -1,0 +1,101 @@
+//! Pictures of what a model is and learns, as SVG and PNG files; no display is needed.
+//!
+//! Behind the feature `pictures`, which is on by default.
+
+mod curves;
+
+pub use curves::{Curve, Curves};
+
+use plotters::{
+    coord::Shift,
+    prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend},
+    style::{FontStyle, RGBColor, register_font},
+};
+use std::{
+    error::Error,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+/// What can go wrong with a picture.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// The name of the file does not end in a format that can be drawn.
+    #[error("{path}: a picture is written as .svg or .png")]
+    Format {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is not one finite number to draw.
+    #[error("{path}: there is nothing to draw")]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file could not be written.
+    #[error("{path}: {message}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        message: String,
+    },
+}
+
+/// Colours that are told apart by those who do not see all of them
+/// ([Okabe and Ito, 2002](https://jfly.uni-koeln.de/color/)), without black and yellow.
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(213, 94, 0),
+    RGBColor(86, 180, 233),
+];
+
+const FONT: &str = "sans-serif";
+
+/// How something is drawn on any kind of picture.
+trait Picture {
+    /// Width and height in pixels.
+    const SIZE: (u32, u32);
+
+    fn draw_on<Backend: DrawingBackend>(
+        &self,
+        area: &DrawingArea<Backend, Shift>,
+    ) -> Result<(), Box<dyn Error>>
+    where
+        Backend::ErrorType: 'static;
+}
+
+/// Draws into a file, whose extension says in which format.
+fn write<Drawn: Picture>(picture: &Drawn, path: &Path) -> Result<(), PictureError> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let result = match extension {
+        Some("svg") => on(picture, SVGBackend::new(path, Drawn::SIZE)),
+        Some("png") => on(picture, BitMapBackend::new(path, Drawn::SIZE)),
+        _ => return Err(PictureError::Format { path: path.into() }),
+    };
+    result.map_err(|error| PictureError::Write {
+        path: path.into(),
+        message: error.to_string(),
+    })
+}
+
+fn on<Backend: DrawingBackend>(
+    picture: &impl Picture,
+    backend: Backend,
+) -> Result<(), Box<dyn Error>>
+where
+    Backend::ErrorType: 'static,
+{
+    // Text in a PNG is drawn here and not by its viewer, so the font is brought along.
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    REGISTERED.get_or_init(|| {
+        register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok()
+    });
+    let area = backend.into_drawing_area();
+    picture.draw_on(&area)?;
+    area.present()?;
+    Ok(())
+}

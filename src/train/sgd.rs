@@ -1,0 +1,66 @@
+use super::{Memory, Optimizer, Parameter, Slot};
+use crate::ops::{Real, real};
+
+/// Stochastic gradient descent with momentum
+/// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
+///
+/// `v ← momentum · v + g`, then `θ ← θ - rate · v`. Without momentum, the default, it is plain
+/// gradient descent.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*, train::{Sgd, update}};
+/// let device = Cpu::default();
+/// let mut model = Linear::<Const<1>, Const<1>, f64, Cpu>::build(&device);
+/// let before = model.bias.array();
+/// let mut sgd = Sgd::default();
+/// sgd.momentum = 0.5;
+/// for _ in 0..2 {
+///     // A loss of `bias`, whose slope is 1.
+///     let gradients = model.bias.leaky_trace().sum().backward();
+///     update(&mut model, gradients, &mut sgd, 0.5, f64::INFINITY)?;
+/// }
+/// # use dfdx::tensor_ops::SumTo;
+/// assert!((model.bias.array()[0] - (before[0] - 0.5 * (1.0 + 1.5))).abs() < 1e-12);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sgd<Model, E> {
+    /// What is left of the last step in the next one, from 0 to 1.
+    pub momentum: f64,
+    memory: Memory<Model, E, [Slot<E>; 1]>,
+}
+
+impl<Model, E> Default for Sgd<Model, E> {
+    fn default() -> Self {
+        Self {
+            momentum: 0.0,
+            memory: Memory::new(["velocity"]),
+        }
+    }
+}
+
+impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
+    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
+        let (rate, momentum) = (real::<E>(learning_rate), real::<E>(self.momentum));
+        let (_, [velocity]) = self.memory.advance(parameters);
+        for (parameter, velocity) in parameters.iter_mut().zip(velocity) {
+            let elements = parameter.values.iter_mut().zip(&parameter.gradient);
+            for ((value, &gradient), velocity) in elements.zip(velocity) {
+                *velocity = momentum * *velocity + gradient;
+                *value -= rate * *velocity;
+            }
+        }
+    }
+
+    fn settings(&self) -> String {
+        format!("Sgd {{ momentum: {:?} }}", self.momentum)
+    }
+
+    fn memory(&self) -> &Memory<Model, E> {
+        &self.memory
+    }
+
+    fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+        &mut self.memory
+    }
+}

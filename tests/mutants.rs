@@ -1,0 +1,350 @@
+//! The compiler refuses a model in which a single dimension is wrong, wherever that is.
+//!
+//! `tests/mutants/` holds right programs. A *place* is where one of them names a dimension that it
+//! has declared elsewhere, by `dims!` or as a generic parameter. A *mutant* is the program with, in one
+//! place, another dimension that is in scope there. Every dimension of these programs is tied to others
+//! by types, so every mutant is ill-typed and must be refused. The only exceptions are marked in
+//! the programs: where a length is declared to be no longer than a maximum, a maximum of no larger
+//! size does as well, and there just these mutants must be accepted. A *renaming* gives dimensions
+//! other names throughout the program, and must be accepted.
+//!
+//! All of this holds also with all sizes equal: names decide, and sizes only where they are compared.
+//!
+//! A plain `cargo test` tries a sample. To try every mutant of every program, and see the counts:
+//!
+//! ```text
+//! cargo test --test mutants -- --ignored --nocapture
+//! ```
+
+#[path = "support/compiler.rs"]
+mod compiler;
+#[path = "mutants/decode_loop.rs"]
+mod decode_loop;
+#[path = "mutants/model.rs"]
+mod model;
+#[path = "support/source.rs"]
+mod source;
+#[path = "mutants/training_step.rs"]
+mod training_step;
+
+use compiler::Compiler;
+use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    time::Instant,
+};
+
+const PROGRAMS: [(&str, &str); 3] = [
+    ("model", include_str!("mutants/model.rs")),
+    ("training_step", include_str!("mutants/training_step.rs")),
+    ("decode_loop", include_str!("mutants/decode_loop.rs")),
+];
+
+/// What marks a line whose place takes every compile-time dimension that is no larger.
+const MARK: &str = "// or a smaller one: ";
+
+/// What a generic parameter that is a dimension is bound by.
+const BOUNDS: [&str; 6] = ["Dim", "ConstDim", "AtMost", "LessThan", "Divides", "Even"];
+
+#[test]
+fn the_programs_run() {
+    model::main();
+    training_step::main();
+    decode_loop::main();
+}
+
+#[test]
+fn a_sample_of_mutants_is_refused() {
+    let mut rng = StdRng::seed_from_u64(0);
+    try_all(|variants, most| {
+        variants.shuffle(&mut rng);
+        variants.truncate(most);
+    });
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn every_mutant_is_refused() {
+    try_all(|_, _| ());
+}
+
+/// Tries of each program the mutants and the renamings that `sample` leaves; it is given all of them
+/// and how many are enough for a sample.
+fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
+    let compiler = Compiler::new("mutants");
+    let mut wrong = Vec::new();
+    println!("program        sizes  places  mutants  refused  marked  survive  renamed  seconds");
+    for (name, source) in PROGRAMS {
+        let equal = source::with_equal_sizes(source);
+        for (sizes, source, enough) in [("own", source, 80), ("equal", &equal, 20)] {
+            let begun = Instant::now();
+            let program = Program::new(source);
+            let (mut mutants, mut renamings) = (program.mutants(), program.renamings());
+            sample(&mut mutants, enough);
+            sample(&mut renamings, enough / 20);
+            let tried = mutants.len();
+            let variants = [program.unchanged(), mutants, renamings].concat();
+
+            let mut counts = BTreeMap::<(Kind, bool), usize>::new();
+            for (variant, refusal) in program.refusals(&compiler, variants) {
+                let is_accepted = refusal.is_none();
+                *counts.entry((variant.kind, is_accepted)).or_default() += 1;
+                if is_accepted == (variant.kind == Kind::IllTyped) {
+                    let verdict = refusal.as_deref().unwrap_or("accepted");
+                    wrong.push(format!(
+                        "{name}, {sizes} sizes, {}: {verdict}",
+                        variant.what
+                    ));
+                }
+            }
+            let count = |kind, is_accepted| counts.get(&(kind, is_accepted)).unwrap_or(&0);
+            println!(
+                "{name:14} {sizes:5} {:7} {tried:8} {:8} {:7} {:8} {:8} {:8}",
+                program.places.len(),
+                count(Kind::IllTyped, false),
+                count(Kind::Marked, true),
+                count(Kind::IllTyped, true),
+                count(Kind::Renaming, true),
+                begun.elapsed().as_secs(),
+            );
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// A program and the dimensions in it.
+struct Program<'a> {
+    source: &'a str,
+    dims: Vec<Dimension>,
+    places: Vec<Place>,
+    /// Where the declarations end, which mutants of the rest can share.
+    end_of_declarations: usize,
+}
+
+/// A dimension that a program declares.
+struct Dimension {
+    name: Range<usize>,
+    /// Where it can be named.
+    scope: Range<usize>,
+    /// Its size, if it is known at compile time.
+    size: Option<usize>,
+}
+
+/// Where a program names a dimension.
+struct Place {
+    at: Range<usize>,
+    dim: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Another dimension in one place.
+    IllTyped,
+    /// Another dimension in one place, where the mark in the line allows it.
+    Marked,
+    /// Other names throughout.
+    Renaming,
+}
+
+/// A program that is made of another.
+#[derive(Clone)]
+struct Variant {
+    /// What was changed.
+    what: String,
+    kind: Kind,
+    /// Whether the text is that behind the declarations, which are as they were.
+    shares_declarations: bool,
+    text: String,
+}
+
+impl<'a> Program<'a> {
+    fn new(source: &'a str) -> Self {
+        let (declared, end_of_declarations) = source::declarations(source);
+        let mut dims: Vec<Dimension> = declared
+            .into_iter()
+            .map(|(name, size)| Dimension {
+                name,
+                scope: 0..source.len(),
+                size: size.map(|size| source[size].parse().unwrap()),
+            })
+            .collect();
+        let tokens = source::tokens(source);
+        let text = |i: usize| tokens.get(i).map_or("", |token| &source[token.clone()]);
+        let bounded =
+            (0..tokens.len()).filter(|i| text(i + 1) == ":" && BOUNDS.contains(&text(i + 2)));
+        dims.extend(bounded.map(|i| Dimension {
+            name: tokens[i].clone(),
+            scope: item(source, &tokens, i),
+            size: None,
+        }));
+
+        let mut places = Vec::new();
+        for (i, at) in tokens.iter().enumerate() {
+            // `type EmbedDim = EmbedDim;` names a dimension on its right only, `M::EmbedDim` none.
+            let is_associated =
+                text(i + 1) == "=" || i > 1 && text(i - 1) == ":" && text(i - 2) == ":";
+            if is_associated || dims.iter().any(|dim| dim.name == *at) {
+                continue;
+            }
+            let mut named = dims.iter().enumerate().filter(|(_, dim)| {
+                dim.scope.contains(&at.start) && source[dim.name.clone()] == *text(i)
+            });
+            if let Some((dim, _)) = named.next() {
+                assert!(named.next().is_none(), "two `{}` in one scope", text(i));
+                places.push(Place {
+                    at: at.clone(),
+                    dim,
+                });
+            }
+        }
+        Self {
+            source,
+            dims,
+            places,
+            end_of_declarations,
+        }
+    }
+
+    fn name(&self, dim: &Dimension) -> &'a str {
+        &self.source[dim.name.clone()]
+    }
+
+    /// In each place each other dimension that is in scope there.
+    fn mutants(&self) -> Vec<Variant> {
+        let mut mutants = Vec::new();
+        for Place { at, dim } in &self.places {
+            let right = &self.dims[*dim];
+            let line = 1 + self.source[..at.start].matches('\n').count();
+            let has_mark = self.source.lines().nth(line - 1).unwrap().contains(MARK);
+            let in_scope = self.dims.iter().filter(|dim| dim.scope.contains(&at.start));
+            for wrong in in_scope.filter(|dim| dim.name != right.name) {
+                let is_smaller = wrong.size.is_some_and(|size| Some(size) <= right.size);
+                mutants.push(self.variant(
+                    format!(
+                        "line {line}: `{}` for `{}`",
+                        self.name(wrong),
+                        self.name(right)
+                    ),
+                    if has_mark && is_smaller {
+                        Kind::Marked
+                    } else {
+                        Kind::IllTyped
+                    },
+                    [(at.clone(), self.name(wrong))],
+                ));
+            }
+        }
+        mutants
+    }
+
+    /// All names new; and each pair of them exchanged.
+    fn renamings(&self) -> Vec<Variant> {
+        let names: BTreeSet<&str> = self.dims.iter().map(|dim| self.name(dim)).collect();
+        let new: Vec<String> = (0..names.len()).map(|i| format!("Dimension{i}")).collect();
+        let new = names
+            .iter()
+            .zip(&new)
+            .map(|(&name, new)| (name, &**new))
+            .collect();
+        let mut renamings = vec![self.renamed("all names new".into(), &new)];
+        for (i, one) in names.iter().enumerate() {
+            for other in names.iter().skip(i + 1) {
+                let exchange = BTreeMap::from([(*one, *other), (*other, *one)]);
+                renamings.push(self.renamed(format!("`{one}` and `{other}` exchanged"), &exchange));
+            }
+        }
+        renamings
+    }
+
+    /// The program as it is: as a whole, and with its declarations shared, as mutants share them.
+    fn unchanged(&self) -> Vec<Variant> {
+        let last = self.places.last().unwrap();
+        let itself = [(last.at.clone(), self.name(&self.dims[last.dim]))];
+        vec![
+            self.renamed("unchanged".into(), &BTreeMap::new()),
+            self.variant("itself".into(), Kind::Renaming, itself),
+        ]
+    }
+
+    fn renamed(&self, what: String, names: &BTreeMap<&str, &str>) -> Variant {
+        let declared = self.dims.iter().map(|dim| &dim.name);
+        let named = self.places.iter().map(|place| &place.at);
+        let mut words: Vec<Range<usize>> = declared.chain(named).cloned().collect();
+        words.sort_by_key(|word| word.start);
+        let edits = words.into_iter().filter_map(|word| {
+            let new = names.get(&self.source[word.clone()])?;
+            Some((word, *new))
+        });
+        self.variant(what, Kind::Renaming, edits)
+    }
+
+    fn variant<'b>(
+        &self,
+        what: String,
+        kind: Kind,
+        edits: impl IntoIterator<Item = (Range<usize>, &'b str)>,
+    ) -> Variant {
+        let edits: Vec<_> = edits.into_iter().collect();
+        let shares_declarations = edits
+            .first()
+            .is_some_and(|(at, _)| at.start > self.end_of_declarations);
+        let text = source::replaced(self.source, edits);
+        let text = match shares_declarations {
+            true => format!("use super::*;{}", &text[self.end_of_declarations..]),
+            false => text,
+        };
+        Variant {
+            what,
+            kind,
+            shares_declarations,
+            text,
+        }
+    }
+
+    /// What the compiler says to each of the variants.
+    fn refusals(
+        &self,
+        compiler: &Compiler,
+        variants: Vec<Variant>,
+    ) -> Vec<(Variant, Option<String>)> {
+        let (sharing, whole): (Vec<_>, Vec<_>) = variants
+            .into_iter()
+            .partition(|variant| variant.shares_declarations);
+        let declarations = &self.source[..self.end_of_declarations];
+        [(declarations, sharing), ("", whole)]
+            .into_iter()
+            .flat_map(|(shared, variants)| {
+                let texts: Vec<String> = variants
+                    .iter()
+                    .map(|variant| variant.text.clone())
+                    .collect();
+                let refusals = compiler.refusals(shared, &texts);
+                variants.into_iter().zip(refusals)
+            })
+            .collect()
+    }
+}
+
+/// Where the item goes that a token of its generic parameters belongs to.
+fn item(source: &str, tokens: &[Range<usize>], parameter: usize) -> Range<usize> {
+    let text = |i: &usize| &source[tokens[*i].clone()];
+    let begins = |i: &usize| ["fn", "impl", "struct"].contains(&text(i));
+    let start = (0..parameter).rev().find(begins).unwrap();
+    let mut depth = 0;
+    let ends = |i: &usize| {
+        match text(i) {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            _ => return false,
+        }
+        depth == 0
+    };
+    let end = (parameter..tokens.len()).find(ends).unwrap();
+    tokens[start].start..tokens[end].end
+}

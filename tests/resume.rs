@@ -1,0 +1,829 @@
+//! Trainings that stop and go on: to the last bit as if they had not stopped, whatever stopped them,
+//! and never as what they are not.
+
+mod support;
+
+use dfdx::{
+    nn::BuildModule,
+    tensor::{AsArray, Cpu, OwnedTape},
+    tensor_ops::Backward,
+};
+use rand::{Rng, RngCore, SeedableRng, rngs::StdRng};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+use support::Folder;
+use typed_transformer::{
+    io::{self, Stored},
+    prelude::*,
+    train::{
+        Adam, AdamW, Constant, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd,
+        TrainError, Trainer,
+    },
+};
+
+// No two of these are of the same size, so that no two dimensions can be taken for each other.
+dims! {
+    SrcVocab = 7; TgtVocab = 9; MaxSrcLen = 5; MaxTgtLen = 6; EmbedDim = 4; NumHeads = 3;
+    QKDim = 8; VODim = 10; HiddenDim = 11; NumLayers = 1; Batch = 2; OtherVocab = 9; LongTgtLen = 12;
+    MoreLayers = 2; NoLayers = 0;
+}
+
+macro_rules! model {
+    ($name:ident: $vocab:ty, $len:ty, $layers:ty) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = NumHeads;
+            type QKDim = QKDim;
+            type VODim = VODim;
+            type HiddenDim = HiddenDim;
+            type Style = TypedTransformer;
+            const DROPOUT: f64 = 0.2;
+            const ATTENTION_DROPOUT: f64 = 0.1;
+        }
+        impl Seq2Seq for $name {
+            type SrcVocab = SrcVocab;
+            type TgtVocab = $vocab;
+            type MaxSrcLen = MaxSrcLen;
+            type MaxTgtLen = $len;
+            type EmbedDim = EmbedDim;
+            type EncoderLayers = $layers;
+            type DecoderLayers = NumLayers;
+        }
+    };
+}
+model!(Small: TgtVocab, MaxTgtLen, NumLayers);
+model!(Renamed: OtherVocab, MaxTgtLen, NumLayers);
+model!(Longer: TgtVocab, LongTgtLen, NumLayers);
+model!(Deeper: TgtVocab, MaxTgtLen, MoreLayers);
+model!(Shallower: TgtVocab, MaxTgtLen, NoLayers);
+model!(Twin: TgtVocab, MaxTgtLen, NumLayers);
+
+type Model<E = f32> = LM<Small, E, Cpu>;
+
+const RATE: Constant = Constant(0.01);
+const SEED: u64 = 5;
+
+fn trainer<O, S>(optimizer: O, schedule: S) -> Trainer<O, S> {
+    let mut trainer = Trainer::new(optimizer, schedule, usize::MAX, SEED);
+    trainer.max_norm = 1.0;
+    trainer.setting("the batch", Batch::SIZE);
+    trainer
+}
+
+/// One step on random tokens.
+fn step<O: Optimizer<Model<E>, E>, S: Schedule, E: Stored>(
+    trainer: &mut Trainer<O, S>,
+    model: &mut Model<E>,
+) -> Result<(), TrainError>
+where
+    Cpu: Backend<E>,
+{
+    let mut step = trainer.begin().expect("not at its end");
+    let mut ids =
+        |vocab, count| -> Vec<usize> { (0..count).map(|_| step.rng.gen_range(0..vocab)).collect() };
+    let source = ids(SrcVocab::SIZE, Batch::SIZE * MaxSrcLen::SIZE);
+    let source = TokenIds::from_ids(&source, None, (Batch, MaxSrcLen)).unwrap();
+    let labels = ids(TgtVocab::SIZE, Batch::SIZE * MaxTgtLen::SIZE);
+    let labels = TokenIds::from_ids(&labels, None, (Batch, MaxTgtLen)).unwrap();
+    let inputs = labels.shifted_right(Fin::literal::<0>());
+    let output = model.forward(&source, &inputs, OwnedTape::default());
+    let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+    let value = loss.array().to_f64().unwrap();
+    trainer.improves(value);
+    let tokens = labels.as_slice().len();
+    trainer
+        .update(model, loss.backward(), value, tokens)
+        .map(drop)
+}
+
+/// A new model, trained until `steps` are made, with nothing else between them.
+fn straight<O: Optimizer<Model<E>, E>, S: Schedule, E: Stored>(
+    trainer: &mut Trainer<O, S>,
+    steps: usize,
+) -> Model<E>
+where
+    Cpu: Backend<E>,
+{
+    let mut model = Model::build(&Cpu::seed_from_u64(1));
+    while trainer.step() < steps {
+        step(trainer, &mut model).unwrap();
+    }
+    model
+}
+
+/// Saves a training of 3 steps and returns its bytes.
+fn saved(folder: &Folder) -> Vec<u8> {
+    let path = folder.join("checkpoint");
+    let mut trainer = trainer(Adam::default(), RATE);
+    let model: Model = straight(&mut trainer, 3);
+    trainer.save(&model, &path).unwrap();
+    fs::read(path).unwrap()
+}
+
+// ---- Going on ----
+
+/// Straight to step 12, and to it by a stop after each of some steps: the checkpoints, and with
+/// them model, optimizer and best loss, are the same to the last bit.
+#[track_caller]
+fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: Stored>(
+    optimizer: impl Fn() -> O,
+    schedule: S,
+) where
+    Cpu: Backend<E>,
+{
+    let folder = Folder::new();
+    let (once, again) = (folder.join("once"), folder.join("again"));
+    let mut uninterrupted = trainer(optimizer(), schedule);
+    let model = straight(&mut uninterrupted, 12);
+    uninterrupted.save(&model, &once).unwrap();
+
+    let mut first = trainer(optimizer(), schedule);
+    let model = straight(&mut first, 0);
+    first.save(&model, &again).unwrap();
+    for (stop, from) in [(1, 0), (5, 1), (12, 5)] {
+        let mut resumed = trainer(optimizer(), schedule);
+        // Neither a device that has drawn other numbers nor earlier steps matter.
+        let device = Cpu::seed_from_u64(100 + stop as u64);
+        let _: Model<E> = straight(&mut resumed, 2);
+        let mut model: Model<E> = resumed.resume(&again, &device).unwrap();
+        assert_eq!(resumed.step(), from);
+        while resumed.step() < stop {
+            step(&mut resumed, &mut model).unwrap();
+        }
+        resumed.save(&model, &again).unwrap();
+    }
+    assert!(fs::read(once).unwrap() == fs::read(again).unwrap());
+}
+
+#[test]
+fn a_resumed_training_goes_on_to_the_last_bit() {
+    let schedule = InverseSqrt {
+        width: EmbedDim::SIZE,
+        warmup_steps: 8,
+    };
+    goes_on::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
+    let momentum = || {
+        let mut sgd = Sgd::default();
+        sgd.momentum = 0.9;
+        sgd
+    };
+    goes_on::<Sgd<Model, f32>, _, f32>(momentum, schedule);
+    goes_on::<Adam<Model, f32>, _, f32>(Adam::default, schedule);
+    goes_on::<AdamW<Model, f32>, _, f32>(AdamW::default, schedule);
+    goes_on::<AdamW<Model<f64>, f64>, _, f64>(AdamW::default, schedule);
+}
+
+/// Without it the test above would prove nothing of dropout, nor of batches.
+#[test]
+fn what_is_random_comes_from_the_seed_and_the_step() {
+    let weights = |seed, device| {
+        let mut trainer = Trainer::new(Sgd::default(), RATE, 3, seed);
+        let mut model: Model = Model::build(&Cpu::seed_from_u64(device));
+        // The same parameters, on a device of other random numbers.
+        let start: Model = Model::build(&Cpu::seed_from_u64(1));
+        let folder = Folder::new();
+        io::save(&start, folder.join("start")).unwrap();
+        model = io::load(
+            folder.join("start"),
+            model.encoder.embedder.token_embedder.weight.device(),
+        )
+        .unwrap();
+        while trainer.step() < 3 {
+            step(&mut trainer, &mut model).unwrap();
+        }
+        model.encoder.embedder.token_embedder.weight.as_vec()
+    };
+    assert_eq!(weights(1, 2), weights(1, 3));
+    assert_ne!(weights(1, 2), weights(2, 2));
+
+    let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
+    let first = trainer.begin().unwrap().rng.next_u64();
+    assert_eq!(
+        trainer.begin().unwrap().rng.next_u64(),
+        first,
+        "the same step"
+    );
+    straight(&mut trainer, 1);
+    assert_ne!(
+        trainer.begin().unwrap().rng.next_u64(),
+        first,
+        "the next one"
+    );
+}
+
+// ---- Being killed ----
+
+const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
+
+fn adamw() -> Trainer<AdamW<Model, f32>, InverseSqrt> {
+    trainer(
+        AdamW::default(),
+        InverseSqrt {
+            width: EmbedDim::SIZE,
+            warmup_steps: 8,
+        },
+    )
+}
+
+/// This test once more, in a process of its own.
+fn again(test: &str, target: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test]).env(TARGET, target);
+    command
+}
+
+#[test]
+fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
+    const TEST: &str = "a_training_that_is_killed_fifty_times_ends_as_one_that_is_not";
+    if let Some(target) = std::env::var_os(TARGET) {
+        let mut trainer = adamw();
+        let mut model: Model = match Path::new(&target).exists() {
+            true => trainer.resume(&target, &Cpu::default()).unwrap(),
+            false => straight(&mut trainer, 0),
+        };
+        trainer.save_to(&target, 1).unwrap();
+        loop {
+            step(&mut trainer, &mut model).unwrap();
+        }
+    }
+
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    let mut rng = StdRng::seed_from_u64(1);
+    let mut seen = 0;
+    for _ in 0..50 {
+        let until = Instant::now() + Duration::from_millis(rng.gen_range(0..350));
+        let mut child = again(TEST, &path).stdout(Stdio::null()).spawn().unwrap();
+        while Instant::now() < until {
+            thread::sleep(Duration::from_millis(7));
+            if path.exists() {
+                let mut reader = adamw();
+                let _: Model = reader.resume(&path, &Cpu::default()).unwrap();
+                assert!(reader.step() >= seen, "a step that was saved is lost");
+                seen = reader.step();
+            }
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(seen > 20, "only {seen} steps in 50 runs");
+
+    let mut trainer = adamw();
+    let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
+    trainer.save_to(&path, 1).unwrap();
+    step(&mut trainer, &mut model).unwrap();
+    assert_eq!(folder.content(), ["checkpoint"], "something is left");
+    let mut uninterrupted = adamw();
+    let model = straight(&mut uninterrupted, trainer.step());
+    uninterrupted
+        .save(&model, folder.join("uninterrupted"))
+        .unwrap();
+    assert!(fs::read(path).unwrap() == fs::read(folder.join("uninterrupted")).unwrap());
+}
+
+// ---- What cannot be written ----
+
+/// Runs this very test once more, in a process that may write only the first few hundred bytes of a
+/// file: as on a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_checkpoint_before() {
+    const TEST: &str = "a_full_disk_leaves_the_checkpoint_before";
+    if let Some(target) = std::env::var_os(TARGET) {
+        let mut trainer = trainer(Adam::default(), RATE);
+        let mut model: Model = trainer.resume(&target, &Cpu::default()).unwrap();
+        trainer.save_to(&target, 1).unwrap();
+        let error = step(&mut trainer, &mut model).unwrap_err();
+        assert!(matches!(error, TrainError::Save(_)), "{error:?}");
+        let expected = format!("cannot write {}: File too large", target.display());
+        assert!(error.to_string().starts_with(&expected), "{error}");
+        // The step is made all the same, and the training could go on.
+        assert_eq!(trainer.step(), 4);
+        step(&mut trainer, &mut model).unwrap_err();
+        assert_eq!(trainer.step(), 5);
+        return;
+    }
+    let folder = Folder::new();
+    let (before, path) = (saved(&folder), folder.join("checkpoint"));
+    let child = again(TEST, &path);
+    let output = Command::new("sh")
+        // The limit is an error of the write only where its signal is ignored.
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
+        .arg(child.get_program())
+        .args(child.get_args())
+        .env(TARGET, &path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+    assert!(fs::read(&path).unwrap() == before);
+    assert_eq!(folder.content(), ["checkpoint"], "something is left");
+}
+
+#[test]
+fn a_training_that_could_not_go_on_is_not_saved() {
+    let folder = Folder::new();
+    let (before, path) = (saved(&folder), folder.join("checkpoint"));
+    let mut trainer = trainer(Adam::default(), RATE);
+    let mut model: Model = straight(&mut trainer, 1);
+    model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; TgtVocab::SIZE]));
+    let error = trainer.save(&model, &path).unwrap_err();
+    let text = "`model.logit.bias` holds NaN at position 0";
+    assert_eq!(
+        error.to_string(),
+        format!("cannot write {}: {text}", path.display())
+    );
+    // Nor is such a step made: the loss says it.
+    let error = step(&mut trainer, &mut model).unwrap_err();
+    assert_eq!(error.to_string(), "the loss is NaN at step 1");
+    assert_eq!(trainer.step(), 1);
+    assert!(fs::read(&path).unwrap() == before);
+}
+
+#[test]
+fn gradients_that_are_no_numbers_do_not_touch_the_model() {
+    let mut trainer = trainer(Adam::default(), RATE);
+    let mut model: Model = straight(&mut trainer, 1);
+    let before = model.logit.bias.as_ref().unwrap().as_vec();
+    let step = trainer.begin();
+    let loss = model.logit.bias.as_ref().unwrap().leaky_trace() * f32::INFINITY;
+    let gradients = dfdx::tensor_ops::SumTo::sum::<(), _>(loss).backward();
+    let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the norm of the gradients is inf at step 1"
+    );
+    assert_eq!(model.logit.bias.as_ref().unwrap().as_vec(), before);
+    assert_eq!((trainer.step(), step.unwrap().number), (1, 1));
+}
+
+#[test]
+fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
+    let folder = Folder::new();
+    let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
+    let path = folder.join("no/folder");
+    let error = trainer.save_to(&path, 1).unwrap_err().to_string();
+    assert!(
+        error.starts_with(&format!("cannot write {}: ", path.display())),
+        "{error}"
+    );
+}
+
+#[test]
+fn only_what_a_killed_writer_left_is_cleared() {
+    let folder = Folder::new();
+    let others = [
+        "checkpoint.1.partial.bak",
+        "checkpoint.x.partial",
+        "my.checkpoint.0.partial",
+    ];
+    for name in others
+        .iter()
+        .chain(&["checkpoint.0.partial", "checkpoint.17.partial"])
+    {
+        fs::write(folder.join(name), "").unwrap();
+    }
+    let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
+    trainer.save_to(folder.join("checkpoint"), 1).unwrap();
+    assert_eq!(folder.content(), others);
+}
+
+// ---- When a training is saved, and when it ends ----
+
+#[test]
+fn a_training_is_saved_after_its_intervals_and_its_end() {
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    let mut trainer = Trainer::new(Sgd::default(), RATE, 5, SEED);
+    trainer.save_to(&path, 2).unwrap();
+    let mut model: Model = straight(&mut trainer, 0);
+    let step_in_file = || {
+        let mut reader = Trainer::new(Sgd::default(), RATE, 5, SEED);
+        let _: Model = reader.resume(&path, &Cpu::default()).ok()?;
+        Some(reader.step())
+    };
+    let mut seen = Vec::new();
+    while trainer.step() < 5 {
+        step(&mut trainer, &mut model).unwrap();
+        seen.push(step_in_file());
+    }
+    assert_eq!(seen, [None, Some(2), Some(2), Some(4), Some(5)]);
+    assert!(trainer.begin().is_none() && !trainer.stopped());
+}
+
+#[test]
+fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    let mut trainer = trainer(Sgd::default(), RATE);
+    trainer.save_to(&path, 0).unwrap();
+    let mut model: Model = straight(&mut trainer, 2);
+    assert!(!path.exists());
+    trainer.stop.store(true, Ordering::Relaxed);
+    step(&mut trainer, &mut model).unwrap();
+    assert_eq!((trainer.step(), trainer.stopped()), (3, true));
+    assert!(trainer.begin().is_none());
+    let mut other = self::trainer(Sgd::default(), RATE);
+    let _: Model = other.resume(&path, &Cpu::default()).unwrap();
+    assert_eq!((other.step(), other.stopped()), (3, false));
+}
+
+#[test]
+fn the_best_loss_is_remembered() {
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    let mut trainer = trainer(Sgd::default(), RATE);
+    assert_eq!(trainer.best_loss(), f64::INFINITY);
+    assert!(!trainer.improves(f64::NAN));
+    for (loss, improves) in [
+        (0.3, true),
+        (0.4, false),
+        (0.3, false),
+        (0.1 + 0.2 - 0.1, true),
+    ] {
+        assert_eq!(trainer.improves(loss), improves, "{loss}");
+    }
+    let model: Model = Model::build(&Cpu::default());
+    trainer.save(&model, &path).unwrap();
+    let mut other = self::trainer(Sgd::default(), RATE);
+    let _: Model = other.resume(&path, &Cpu::default()).unwrap();
+    assert_eq!(other.best_loss().to_bits(), (0.1 + 0.2 - 0.1f64).to_bits());
+}
+
+// ---- Metrics ----
+
+#[test]
+fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
+    let folder = Folder::new();
+    let (path, checkpoint) = (folder.join("metrics"), folder.join("checkpoint"));
+    let mut first = trainer(Adam::default(), RATE);
+    first.metrics = Some(Metrics::open(&path, 0).unwrap());
+    let mut model: Model = straight(&mut first, 4);
+    first.save(&model, &checkpoint).unwrap();
+    // Steps after the checkpoint, the last line cut off.
+    step(&mut first, &mut model).unwrap();
+    first.metrics.as_mut().unwrap().note("validation_loss", 1.5);
+    step(&mut first, &mut model).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 5]).unwrap();
+
+    let mut second = trainer(Adam::default(), RATE);
+    let mut model: Model = second.resume(&checkpoint, &Cpu::default()).unwrap();
+    second.metrics = Some(Metrics::open(&path, second.step()).unwrap());
+    while second.step() < 7 {
+        step(&mut second, &mut model).unwrap();
+    }
+    let lines = |text: &str| -> Vec<serde_json::Value> {
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let (before, after) = (lines(&text), lines(&fs::read_to_string(&path).unwrap()));
+    assert_eq!(after.len(), 7);
+    for (number, line) in after.iter().enumerate() {
+        assert_eq!(line["step"], number + 1);
+        assert_eq!(line["learning_rate"], 0.01);
+        for name in ["loss", "gradient_norm", "tokens_per_second"] {
+            assert!(line[name].as_f64().unwrap() > 0.0, "{line}");
+        }
+        if let Some(before) = before.get(number) {
+            assert_eq!(
+                (&line["loss"], &line["gradient_norm"]),
+                (&before["loss"], &before["gradient_norm"])
+            );
+        }
+    }
+    assert_eq!(before[5]["validation_loss"], 1.5);
+    assert_eq!(before[4].get("validation_loss"), None);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn metrics_that_cannot_be_written_are_named() {
+    let mut trainer = trainer(Adam::default(), RATE);
+    let mut model: Model = straight(&mut trainer, 1);
+    let folder = Folder::new();
+    assert!(Metrics::open(folder.path(), 0).is_err());
+    trainer.metrics = Some(Metrics::open("/dev/full", 0).unwrap());
+    trainer.save_to(folder.join("checkpoint"), 1).unwrap();
+    let error = step(&mut trainer, &mut model).unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot write /dev/full: No space left"),
+        "{error}"
+    );
+    // The step is made all the same, and saved.
+    assert_eq!(trainer.step(), 2);
+    assert_eq!(folder.content(), ["checkpoint"]);
+}
+
+#[test]
+fn a_report_says_how_far_and_how_fast() {
+    let mut trainer = Trainer::new(Sgd::default(), RATE, 10, SEED);
+    let mut model: Model = straight(&mut trainer, 3);
+    let begun = trainer.begin().unwrap();
+    thread::sleep(Duration::from_millis(20));
+    let loss = cross_entropy(
+        Cpu::default()
+            .zeros::<(Batch, MaxTgtLen, TgtVocab)>()
+            .leaky_traced(),
+        &TokenIds::from_ids(&[0; 12], None, (Batch, MaxTgtLen)).unwrap(),
+        Average::EveryPosition,
+    );
+    let report = trainer
+        .update(&mut model, loss.backward(), 2.5, 12)
+        .unwrap();
+    drop(begun);
+    assert_eq!((report.step, report.steps), (4, 10));
+    assert_eq!(
+        (report.loss, report.learning_rate, report.gradient_norm),
+        (2.5, 0.01, 0.0)
+    );
+    // 4 steps of 12 tokens in at least 20 ms.
+    assert!(
+        (1.0..2_400.0).contains(&report.tokens_per_second),
+        "{report:?}"
+    );
+    let seconds = 48.0 / report.tokens_per_second;
+    assert!((report.time_left.as_secs_f64() - seconds * 6.0 / 4.0).abs() < 1e-6);
+}
+
+// ---- What is no checkpoint of the training ----
+
+/// The error of resuming from these bytes; the trainer must be as it was.
+fn error_of(bytes: &[u8]) -> (ResumeError, String) {
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    fs::write(&path, bytes).unwrap();
+    let mut trainer = trainer(Adam::<Model, f32>::default(), RATE);
+    let error = trainer
+        .resume(&path, &Cpu::default())
+        .map(drop)
+        .unwrap_err();
+    assert_eq!((trainer.step(), trainer.optimizer.memory().steps()), (0, 0));
+    let text = error.to_string();
+    // Every text names the file.
+    let text = text.replace(&path.display().to_string(), "FILE");
+    assert!(text.contains("FILE"), "{text}");
+    (error, text)
+}
+
+type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
+
+/// The error of resuming after a change to tensors and header.
+fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
+    let bytes = saved(&Folder::new());
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let tensors = file.iter().map(|(path, view)| {
+        let content = (view.dtype(), view.shape().to_vec(), view.data().to_vec());
+        (path.to_string(), content)
+    });
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    let mut header = metadata.metadata().as_ref().unwrap()["training"].clone();
+    let mut tensors: Tensors = tensors.collect();
+    change(&mut tensors, &mut header);
+    let views = tensors.iter().map(|(path, (dtype, sizes, bytes))| {
+        (path, TensorView::new(*dtype, sizes.clone(), bytes).unwrap())
+    });
+    let metadata = HashMap::from([("training".to_string(), header)]);
+    error_of(&safetensors::serialize(views, Some(metadata)).unwrap()).1
+}
+
+#[test]
+fn a_checkpoint_of_another_model_is_refused_by_dimension() {
+    fn error<A>(folder: &Folder) -> String
+    where
+        A: Seq2Seq,
+    {
+        let mut trainer = trainer(Adam::<LM<A, f32, Cpu>, f32>::default(), RATE);
+        let resumed = trainer.resume(folder.join("checkpoint"), &Cpu::default());
+        let text = resumed.map(drop).unwrap_err().to_string();
+        text.replace(&folder.path().display().to_string(), "")
+    }
+    let folder = Folder::new();
+    saved(&folder);
+    assert_eq!(
+        error::<Renamed>(&folder),
+        "/checkpoint: dimension 0 of `model.decoder.embedder.token_embedder.weight` should be OtherVocab=9 but is TgtVocab=9"
+    );
+    assert_eq!(
+        error::<Longer>(&folder),
+        "/checkpoint: dimension 0 of `model.decoder.embedder.position_embedder.weight` should be LongTgtLen=12 but is MaxTgtLen=6"
+    );
+    assert_eq!(
+        error::<Deeper>(&folder),
+        "/checkpoint: `model.encoder.encoder.layers.1.self_attention.attention.query_proj.weight` of (Product<NumHeads, QKDim>=24, EmbedDim=4) is missing"
+    );
+    assert_eq!(
+        error::<Shallower>(&folder),
+        "/checkpoint: `model.encoder.encoder.layers.0.self_attention.attention.query_proj.weight` is in the file but not in the model"
+    );
+    // The same dimensions everywhere: the type differs.
+    assert_eq!(
+        error::<Twin>(&folder),
+        "/checkpoint: the model should be LM<Twin, f32, Cpu> but is LM<Small, f32, Cpu>"
+    );
+}
+
+#[test]
+fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
+    fn error<O: Optimizer<Model, f32>, S: Schedule>(mut trainer: Trainer<O, S>) -> String {
+        let folder = Folder::new();
+        saved(&folder);
+        let resumed: Result<Model, _> = trainer.resume(folder.join("checkpoint"), &Cpu::default());
+        assert_eq!(trainer.step(), 0);
+        let text = resumed.unwrap_err().to_string();
+        text.replace(&folder.join("checkpoint").display().to_string(), "FILE")
+    }
+    const ADAM: &str = "Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }";
+    assert_eq!(
+        error(trainer(AdamW::default(), RATE)),
+        format!(
+            "FILE: the optimizer should be AdamW {{ weight_decay: 0.01, adam: {ADAM} }} but is {ADAM}"
+        )
+    );
+    assert_eq!(
+        error(trainer(Sgd::default(), RATE)),
+        format!("FILE: the optimizer should be Sgd {{ momentum: 0.0 }} but is {ADAM}")
+    );
+    assert_eq!(
+        error(trainer(Adam::default(), Constant(0.02))),
+        "FILE: the schedule should be Constant(0.02) but is Constant(0.01)"
+    );
+    let mut unclipped = trainer(Adam::default(), RATE);
+    unclipped.max_norm = f64::INFINITY;
+    assert_eq!(
+        error(unclipped),
+        "FILE: the norm to clip to should be inf but is 1"
+    );
+    let mut other = Trainer::new(Adam::default(), RATE, 9, 6);
+    other.max_norm = 1.0;
+    other.setting("the batch", 2);
+    assert_eq!(
+        error(other),
+        "FILE: the random numbers should be ChaCha8 of seed 6 but is ChaCha8 of seed 5"
+    );
+    let mut other = Trainer::new(Adam::default(), RATE, 9, SEED);
+    other.max_norm = 1.0;
+    assert_eq!(error(other), "FILE: the batch should be nothing but is 2");
+    let mut other = trainer(Adam::default(), RATE);
+    other.setting("the data", "shakespeare");
+    assert_eq!(
+        error(other),
+        "FILE: the data should be shakespeare but is nothing"
+    );
+}
+
+#[test]
+fn a_tensor_that_is_not_of_the_training_is_named() {
+    const BIAS: &str = "optimizer.square.logit.bias";
+    for (error, text) in [
+        (
+            error_after(|tensors, _| drop(tensors.remove(BIAS))),
+            "FILE: `optimizer.square.logit.bias` of (TgtVocab=9,) is missing",
+        ),
+        (
+            error_after(|tensors, _| drop(tensors.remove("model.logit.bias"))),
+            "FILE: `model.logit.bias` of (TgtVocab=9,) is missing",
+        ),
+        (
+            error_after(|tensors, _| {
+                let tensor = tensors[BIAS].clone();
+                tensors.insert("optimizer.velocity.logit.bias".into(), tensor);
+            }),
+            "FILE: `optimizer.velocity.logit.bias` is in the file but not in the model",
+        ),
+        (
+            error_after(|tensors, _| tensors.get_mut(BIAS).unwrap().1 = vec![3, 3]),
+            "FILE: `optimizer.square.logit.bias` should be (TgtVocab=9,) but is [3, 3]",
+        ),
+        (
+            error_after(|tensors, _| tensors.get_mut(BIAS).unwrap().0 = Dtype::I32),
+            "FILE: `optimizer.square.logit.bias` should hold F32 but holds I32",
+        ),
+        (
+            error_after(|tensors, _| {
+                tensors.get_mut(BIAS).unwrap().2[4..8].copy_from_slice(&f32::NAN.to_le_bytes());
+            }),
+            "FILE: `optimizer.square.logit.bias` holds NaN at position 1",
+        ),
+    ] {
+        assert_eq!(error, text);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_checkpoint_is_named_as_such() {
+    let folder = Folder::new();
+    let whole = saved(&folder);
+    let model: Model = Model::build(&Cpu::default());
+    io::save(&model, folder.join("weights")).unwrap();
+    let (error, text) = error_of(&fs::read(folder.join("weights")).unwrap());
+    assert!(matches!(error, ResumeError::NoCheckpoint { .. }));
+    assert_eq!(
+        text,
+        "FILE is no checkpoint of a training: its metadata have no `training`"
+    );
+    for length in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
+        let (_, text) = error_of(&whole[..length]);
+        assert!(
+            text.starts_with("FILE is damaged or not a safetensors file: "),
+            "{text}"
+        );
+    }
+
+    let no_checkpoint = |text: String| {
+        let reason = text.strip_prefix("FILE is no checkpoint of a training: ");
+        reason.unwrap_or_else(|| panic!("{text}")).to_string()
+    };
+    for header in ["", "{}", "[1]", "null"] {
+        no_checkpoint(error_after(|_, old| *old = header.into()));
+    }
+    let replaced = |from: &str, to: &str| {
+        no_checkpoint(error_after(|_, header| {
+            assert!(header.contains(from), "{header}");
+            *header = header.replace(from, to);
+        }))
+    };
+    assert_eq!(
+        replaced("\"format\":1", "\"format\":2"),
+        "its format is 2, but 1 is read"
+    );
+    replaced("\"step\":3", "\"step\":-3");
+    replaced("\"best_loss\":\"", "\"best_loss\":\"x");
+}
+
+/// Whatever becomes of a byte, there is an error or a training that can make a step.
+#[test]
+fn any_byte_of_a_checkpoint_may_change() {
+    let folder = Folder::new();
+    let (whole, path) = (saved(&folder), folder.join("checkpoint"));
+    let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+    let mut rng = StdRng::seed_from_u64(2);
+    let mut refused = 0;
+    for turn in 0..600 {
+        let mut bytes = whole.clone();
+        let end = if turn % 3 == 0 { bytes.len() } else { header };
+        let at = rng.gen_range(0..end);
+        // In the header more often a digit, which leaves it whole.
+        bytes[at] = match bytes[at].is_ascii_digit() {
+            true => b"0987654321"[usize::from(bytes[at] - b'0')],
+            false => rng.r#gen(),
+        };
+        fs::write(&path, bytes).unwrap();
+        let mut trainer = trainer(Adam::default(), RATE);
+        match trainer.resume(&path, &Cpu::default()) {
+            Ok(mut model) => drop::<Result<(), _>>(step(&mut trainer, &mut model)),
+            Err::<Model, _>(error) => {
+                assert!(
+                    error.to_string().contains(&path.display().to_string()),
+                    "{error}"
+                );
+                assert_eq!((trainer.step(), trainer.optimizer.memory().steps()), (0, 0));
+                refused += 1;
+            }
+        }
+    }
+    assert!((300..600).contains(&refused), "{refused}");
+}
+
+#[test]
+fn a_training_may_be_as_far_as_a_number_can_say() {
+    let bytes = saved(&Folder::new());
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    let header = &metadata.metadata().as_ref().unwrap()["training"];
+    let header = header
+        .replace("\"step\":3", &format!("\"step\":{}", usize::MAX - 1))
+        .replace(
+            "\"optimizer_steps\":3",
+            &format!("\"optimizer_steps\":{}", u64::MAX),
+        );
+    let metadata = HashMap::from([("training".to_string(), header)]);
+    let folder = Folder::new();
+    let path = folder.join("checkpoint");
+    fs::write(
+        &path,
+        safetensors::serialize(file.iter(), Some(metadata)).unwrap(),
+    )
+    .unwrap();
+    let mut trainer = trainer(Adam::default(), RATE);
+    let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
+    step(&mut trainer, &mut model).unwrap();
+    assert_eq!(
+        (trainer.step(), trainer.optimizer.memory().steps()),
+        (usize::MAX, u64::MAX)
+    );
+    assert!(trainer.begin().is_none());
+}

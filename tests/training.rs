@@ -1,0 +1,408 @@
+//! Training against PyTorch and optax: 20 steps of each optimizer, schedule and loss on a small
+//! problem, which `tests/fixtures/training.py` describes.
+
+use dfdx::nn::ZeroGrads;
+use safetensors::SafeTensors;
+use std::{array::from_fn, fs, path::Path, sync::LazyLock};
+use typed_transformer::{
+    module,
+    nn::Linear,
+    ops::{Activation, Relu, scale},
+    prelude::*,
+    train::{
+        Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine,
+        WarmupExponential, accumulating, smoothed_cross_entropy, try_smoothed_cross_entropy,
+        update,
+    },
+};
+
+dims! { Batch = 4; SeqLen = 2; InDim = 3; HiddenDim = 5; VocabSize = 7; }
+
+module! {
+    /// `logit(relu(hidden(x)))`.
+    struct Classifier<E, D> {
+        hidden: module Linear<InDim, HiddenDim, E, D>,
+        logit: module Linear<HiddenDim, VocabSize, E, D>,
+    }
+}
+
+const STEPS: usize = 20;
+
+// ---- The fixture ----
+
+static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    fs::read(tests.join("fixtures/training.safetensors")).unwrap()
+});
+
+/// The numbers under a key.
+fn numbers(key: &str) -> Vec<f64> {
+    let file = SafeTensors::deserialize(&FIXTURE).unwrap();
+    let (elements, _) = file.tensor(key).unwrap().data().as_chunks();
+    elements
+        .iter()
+        .map(|&bytes| f64::from_le_bytes(bytes))
+        .collect()
+}
+
+fn tensor<Dims: Shape + Default, E: Real>(key: &str) -> Tensor<Dims, E, Cpu>
+where
+    Cpu: Backend<E>,
+{
+    let elements = numbers(key).into_iter().map(|x| E::from_f64(x).unwrap());
+    Cpu::default().tensor_from_vec(elements.collect(), Dims::default())
+}
+
+fn labels() -> TokenIds<Batch, SeqLen, VocabSize> {
+    let file = SafeTensors::deserialize(&FIXTURE).unwrap();
+    let (elements, _) = file.tensor("labels").unwrap().data().as_chunks();
+    let ids: Vec<_> = elements
+        .iter()
+        .map(|&bytes| u64::from_le_bytes(bytes) as usize)
+        .collect();
+    TokenIds::from_ids(&ids, Some(Fin::literal::<6>()), (Batch, SeqLen)).unwrap()
+}
+
+/// The model before the first step.
+fn start<E: Real>() -> Classifier<E, Cpu>
+where
+    Cpu: Backend<E>,
+{
+    let mut model = Classifier::build(&Cpu::default());
+    model.hidden.weight = tensor("weights.hidden.weight");
+    model.hidden.bias = tensor("weights.hidden.bias");
+    model.logit.weight = tensor("weights.logit.weight");
+    model.logit.bias = tensor("weights.logit.bias");
+    model
+}
+
+// ---- Training ----
+
+fn logits<E: Real, T: Tape<E, Cpu>>(
+    model: &Classifier<E, Cpu>,
+    tape: T,
+) -> Tensor<(Batch, SeqLen, VocabSize), E, Cpu, T>
+where
+    Cpu: Backend<E>,
+{
+    let input: Tensor<(Batch, SeqLen, InDim), E, Cpu> = tensor("input");
+    let hidden = model.hidden.forward(input.put_tape(tape));
+    model.logit.forward(Relu::try_apply(hidden).unwrap())
+}
+
+/// Trains for 20 steps; at each of them loss, norm and rate are those of the case, and at the end
+/// the parameters are.
+#[track_caller]
+fn check<E: Real>(
+    case: &str,
+    tolerance: f64,
+    mut optimizer: impl Optimizer<Classifier<E, Cpu>, E>,
+    schedule: impl Schedule,
+    max_norm: f64,
+    (average, smoothing): (Average, f64),
+) where
+    Cpu: Backend<E>,
+{
+    let close = |what: &str, ours: &[f64]| {
+        let theirs = numbers(&format!("{case}.{what}"));
+        assert_eq!(ours.len(), theirs.len());
+        for (i, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+            let difference = (ours - theirs).abs();
+            assert!(
+                difference <= tolerance * (1.0 + theirs.abs()),
+                "{case}.{what} at {i}: {ours} and {theirs}"
+            );
+        }
+    };
+    let mut model = start::<E>();
+    let [mut losses, mut norms] = [[0.0; STEPS]; 2];
+    for step in 0..STEPS {
+        let logits = logits(&model, OwnedTape::default());
+        let loss = smoothed_cross_entropy(logits, &labels(), average, smoothing);
+        losses[step] = loss.array().to_f64().unwrap();
+        let rate = schedule.learning_rate(step);
+        norms[step] = update(&mut model, loss.backward(), &mut optimizer, rate, max_norm).unwrap();
+    }
+    close("loss", &losses);
+    close("norm", &norms);
+    close(
+        "rate",
+        &from_fn::<_, STEPS, _>(|step| schedule.learning_rate(step)),
+    );
+    let Classifier { hidden, logit, .. } = model;
+    let elements = |x: Vec<E>| x.iter().map(|x| x.to_f64().unwrap()).collect::<Vec<_>>();
+    close("hidden.weight", &elements(hidden.weight.as_vec()));
+    close("hidden.bias", &elements(hidden.bias.as_vec()));
+    close("logit.weight", &elements(logit.weight.as_vec()));
+    close("logit.bias", &elements(logit.bias.as_vec()));
+}
+
+/// [`check`] in double precision, by definition, and in single precision, by kernels.
+macro_rules! agrees {
+    ($case:literal, $optimizer:expr, $schedule:expr, $max_norm:expr) => {
+        agrees!(
+            $case,
+            $optimizer,
+            $schedule,
+            $max_norm,
+            (Average::EveryPosition, 0.0)
+        );
+    };
+    ($case:literal, $optimizer:expr, $schedule:expr, $max_norm:expr, $loss:expr) => {
+        check::<f64>($case, 1e-11, $optimizer, $schedule, $max_norm, $loss);
+        check::<f32>($case, 1e-4, $optimizer, $schedule, $max_norm, $loss);
+    };
+}
+
+const NO_CLIPPING: f64 = f64::INFINITY;
+
+/// A value with some of its fields set.
+fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
+    let mut value = T::default();
+    set(&mut value);
+    value
+}
+
+#[test]
+fn gradient_descent_is_pytorch_s() {
+    agrees!("sgd", Sgd::default(), Constant(0.1), NO_CLIPPING);
+    agrees!(
+        "momentum",
+        with(|it: &mut Sgd<_, _>| it.momentum = 0.9),
+        Constant(0.1),
+        NO_CLIPPING
+    );
+}
+
+#[test]
+fn adam_is_pytorch_s_and_optax_s() {
+    agrees!(
+        "adam",
+        with(|it: &mut Adam<_, _>| it.beta2 = 0.99),
+        Constant(0.03),
+        NO_CLIPPING
+    );
+    agrees!(
+        "adam_of_optax",
+        Adam::default(),
+        Constant(0.03),
+        NO_CLIPPING
+    );
+}
+
+#[test]
+fn adamw_decays_the_parameters_that_it_is_told_to() {
+    agrees!(
+        "adamw_matrices",
+        with(|it: &mut AdamW<_, _>| {
+            it.weight_decay = 0.1;
+            it.adam.beta2 = 0.99;
+        }),
+        Constant(0.03),
+        NO_CLIPPING
+    );
+    agrees!(
+        "adamw_by_path",
+        with(|it: &mut AdamW<_, _>| {
+            it.weight_decay = 0.1;
+            it.decays = |parameter| parameter.path.starts_with("logit");
+        }),
+        Constant(0.03),
+        NO_CLIPPING
+    );
+}
+
+#[test]
+fn clipping_and_warmup_cosine_are_optax_s() {
+    let schedule = WarmupCosine {
+        peak: 0.04,
+        last: 0.01,
+        warmup_steps: 4,
+        steps: 16,
+    };
+    agrees!(
+        "adamw_warmup_cosine",
+        with(|it: &mut AdamW<_, _>| {
+            it.weight_decay = 0.1;
+            it.adam.beta2 = 0.99;
+        }),
+        schedule,
+        0.2
+    );
+}
+
+#[test]
+fn clipping_and_warmup_exponential_are_optax_s() {
+    let hurried = WarmupExponential {
+        first: 0.5,
+        peak: 0.8,
+        warmup_steps: 4,
+        hold_steps: 3,
+        decay_steps: 6,
+        decay: 0.5,
+        last: 0.35,
+    };
+    agrees!("clipped_warmup_exponential", Sgd::default(), hurried, 0.3);
+
+    let published = WarmupExponential {
+        warmup_steps: 100,
+        hold_steps: 100,
+        decay_steps: 200,
+        last: 1e-3,
+        ..hurried
+    };
+    for (hundreds, theirs) in numbers("rates.published").into_iter().enumerate() {
+        let ours = published.learning_rate(100 * hundreds);
+        assert!(
+            (ours - theirs).abs() < 1e-12,
+            "{hundreds}: {ours} and {theirs}"
+        );
+    }
+}
+
+#[test]
+fn inverse_square_root_is_the_paper_s() {
+    agrees!(
+        "attention_is_all_you_need",
+        with(|it: &mut Adam<_, _>| {
+            it.beta2 = 0.98;
+            it.epsilon = 1e-9;
+        }),
+        InverseSqrt {
+            width: HiddenDim::SIZE,
+            warmup_steps: 4
+        },
+        NO_CLIPPING
+    );
+}
+
+#[test]
+fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
+    let cosine = WarmupCosine {
+        peak: 0.04,
+        last: 0.01,
+        warmup_steps: 0,
+        steps: 0,
+    };
+    let exponential = WarmupExponential {
+        first: 0.5,
+        peak: 0.8,
+        warmup_steps: 0,
+        hold_steps: 0,
+        decay_steps: 0,
+        decay: 0.5,
+        last: 0.35,
+    };
+    let inverse = InverseSqrt {
+        width: 4,
+        warmup_steps: 0,
+    };
+    assert_eq!(cosine.learning_rate(0), 0.04);
+    assert_eq!(exponential.learning_rate(0), 0.8);
+    assert_eq!(inverse.learning_rate(0), 0.5);
+    for step in [1, 2, 1_000_000, usize::MAX] {
+        assert_eq!(cosine.learning_rate(step), 0.01);
+        assert!((0.35..0.8).contains(&exponential.learning_rate(step)));
+        assert!((0.0..0.5).contains(&inverse.learning_rate(step)));
+    }
+}
+
+#[test]
+fn label_smoothing_is_pytorch_s() {
+    for (case, loss) in [
+        ("smoothing", (Average::EveryPosition, 0.1)),
+        (
+            "smoothing_of_real_labels",
+            (Average::RealLabelsOfEachSequence, 0.3),
+        ),
+    ] {
+        check::<f64>(
+            case,
+            1e-11,
+            Sgd::default(),
+            Constant(0.1),
+            NO_CLIPPING,
+            loss,
+        );
+        check::<f32>(case, 1e-4, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
+    }
+}
+
+#[test]
+fn what_no_label_is_smoothed_by_is_refused() {
+    fn error<E: Real>(smoothing: f64) -> String
+    where
+        Cpu: Backend<E>,
+    {
+        let logits = logits(&start::<E>(), NoneTape);
+        let loss = try_smoothed_cross_entropy(logits, &labels(), Average::EveryPosition, smoothing);
+        loss.unwrap_err().to_string()
+    }
+    for (smoothing, text) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
+        let text = format!("cross-entropy: a label is smoothed by 0 to 1, but not by {text}");
+        assert_eq!(error::<f32>(smoothing), text);
+        assert_eq!(error::<f64>(smoothing), text);
+    }
+}
+
+/// A token that the model excludes costs nothing unless it is a label, or a part of one.
+#[test]
+fn an_impossible_token_counts_only_where_labels_are_smoothed() {
+    fn loss<E: Real>(smoothing: f64) -> f64
+    where
+        Cpu: Backend<E>,
+    {
+        let logits = [0.0, f64::NEG_INFINITY, 0.0].map(|x| E::from_f64(x).unwrap());
+        let logits: Tensor<(Const<1>, Const<1>, Const<3>), E, Cpu> =
+            Cpu::default().tensor(logits.to_vec());
+        let labels = TokenIds::from_ids(&[2], None, (Const, Const)).unwrap();
+        let loss = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, smoothing);
+        loss.array().to_f64().unwrap()
+    }
+    for loss in [loss::<f32>, loss::<f64>] {
+        assert!((loss(0.0) - 2f64.ln()).abs() < 1e-6);
+        assert_eq!(loss(0.1), f64::INFINITY);
+    }
+}
+
+/// The batch taken in four parts of one sequence each.
+#[test]
+fn accumulated_gradients_are_pytorch_s() {
+    fn check_parts<E: Real>(tolerance: f64)
+    where
+        Cpu: Backend<E>,
+    {
+        dims! { Part = 1; }
+        let device = Cpu::default();
+        let (mut model, mut sgd) = (start::<E>(), with(|it: &mut Sgd<_, _>| it.momentum = 0.9));
+        let input: Vec<E> = tensor::<(Batch, SeqLen, InDim), E>("input").as_vec();
+        let labels = labels();
+        let parts: Vec<_> = input
+            .chunks(SeqLen::SIZE * InDim::SIZE)
+            .zip(labels.as_slice().chunks(SeqLen::SIZE))
+            .collect();
+        for theirs in numbers("accumulation.loss") {
+            let mut sum = 0.0;
+            let mut gradients = model.alloc_grads();
+            for (input, labels) in &parts {
+                let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
+                let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
+                let tape = accumulating(&device, gradients).unwrap();
+                let hidden = model.hidden.forward(input.put_tape(tape));
+                let logits = model.logit.forward(Relu::try_apply(hidden).unwrap());
+                let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+                let share = scale(loss, 1.0 / parts.len() as f64);
+                sum += share.array().to_f64().unwrap();
+                gradients = share.backward();
+            }
+            assert!((sum - theirs).abs() < tolerance, "{sum} and {theirs}");
+            update(&mut model, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap();
+        }
+        let ours = model.hidden.weight.as_vec();
+        for (ours, theirs) in ours.iter().zip(numbers("accumulation.hidden.weight")) {
+            assert!((ours.to_f64().unwrap() - theirs).abs() < tolerance);
+        }
+    }
+    check_parts::<f64>(1e-11);
+    check_parts::<f32>(1e-4);
+}

@@ -1,0 +1,16 @@
+//! Only a length that was checked is known to be at most the longest.
+use typed_transformer::prelude::*;
+
+dims! { MaxLen = 8; EmbedDim = 16; }
+
+fn positions(table: &Tensor<(MaxLen, EmbedDim), f32, Cpu>, word: &str) -> Result<(), DimError> {
+    fresh! {
+        let any_len: AnyLen = word.len();
+        let word_len: WordLen <= MaxLen = word.len();
+    }
+    let word_len = word_len?;
+    let _rows: Tensor<(_, EmbedDim), f32, Cpu> = learned_positions(table, word_len);
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! Two lengths of two words are two dimensions, even if neither is known.
+use typed_transformer::prelude::*;
+
+dims! { EmbedDim = 16; }
+
+fn read<S: Dim>(_: Tensor<(S, EmbedDim), f32, Cpu>, _: &PaddingMask<Const<1>, S>) {}
+
+fn chain(word: &str, next: &str) {
+    fresh! {
+        let word_len: FirstLen = word.len();
+        let next_len: NextLen = next.len();
+    }
+    let word = PaddingMask::none((Const, word_len));
+    let next = PaddingMask::none((Const, next_len));
+    let states: Tensor<(FirstLen, EmbedDim), f32, Cpu> =
+        Cpu::default().zeros_like(&(word_len, EmbedDim));
+    read(states, &word);
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! What is compared and what is passed on are two projections.
+//!
+//! *Annotated transformer (Flax)* makes its layers by `[nn.Dense(self.d_model)] * 3`: one layer, three times,
+//! for query, key and value.
+use typed_transformer::{nn::Projection, prelude::*};
+
+dims! { EmbedDim = 8; KeyWidth = 6; ValueWidth = 6; SeqLen; Batch; }
+
+fn project<A: Arch>(
+    key_proj: &Projection<EmbedDim, KeyWidth, A, f32, Cpu>,
+    value_proj: &Projection<EmbedDim, ValueWidth, A, f32, Cpu>,
+    input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
+) -> Tensor<(Batch, SeqLen, ValueWidth), f32, Cpu> {
+    let _ = (key_proj, value_proj);
+    key_proj.forward(input)
+}
+
+fn main() {}

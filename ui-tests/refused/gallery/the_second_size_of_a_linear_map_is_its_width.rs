@@ -1,0 +1,17 @@
+//! A feed-forward block goes to its hidden width and back.
+//!
+//! *Annotated transformer (Flax)* writes `nn.Dense(self.hidden, self.d_model)` for the way back; the second
+//! argument of `Dense` is `use_bias`, so the output is as wide as the hidden layer.
+use typed_transformer::{nn::Linear, prelude::*};
+
+dims! { EmbedDim = 8; HiddenDim = 32; SeqLen; Batch; }
+
+fn feed_forward(
+    output: &Linear<HiddenDim, HiddenDim, f32, Cpu>,
+    input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
+    hidden: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>,
+) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+    residual(input, output.forward(hidden))
+}
+
+fn main() {}

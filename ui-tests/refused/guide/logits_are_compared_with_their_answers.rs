@@ -1,0 +1,14 @@
+//! The loss compares logits with answers of the same dimensions and vocabulary.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 26; VocabSize = 27; Ends = 2; WordLen; Batch; }
+
+fn loss(
+    logits: Tensor<(Batch, Ends, Letters), f32, Cpu>,
+    words: &TokenIds<Batch, WordLen, VocabSize>,
+    ends: &TokenIds<Batch, Ends, Letters>,
+) {
+    let _loss = cross_entropy(logits, words, Average::EveryPosition);
+}
+
+fn main() {}
