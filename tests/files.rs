@@ -29,7 +29,11 @@ use support::Folder;
 use typed_transformer::{
     io::{self, LoadError, SaveError, Stored},
     models::another_annotated::Annotated,
-    nn::Linear,
+    nn::{
+        AttentionKind, Learned, Linear, Module, NormKind, NormPlacement, PowerOfWidth, Sinusoidal,
+        Style,
+    },
+    ops,
     prelude::*,
 };
 
@@ -149,7 +153,7 @@ where
 /// Loads a model from a file of these bytes.
 fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
-    Model: TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
 {
     let folder = Folder::new();
     let path = folder.join("weights");
@@ -178,7 +182,7 @@ macro_rules! assert_error {
 /// Saves a model of bit patterns that arithmetic would not keep, and loads it.
 fn comes_back<Model, E>(odd: &[E])
 where
-    Model: TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
+    Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
     E: Stored,
     Cpu: Device<E>,
 {
@@ -202,7 +206,8 @@ where
     fs::write(&first, file_of(&tensors)).unwrap();
     let loaded: Model = io::load(&first, &device).unwrap();
     assert_eq!(parameters(&loaded), tensors);
-    io::save(&loaded, &second).unwrap();
+    io::save(&loaded, &first).unwrap();
+    io::save(&io::load::<Model, _, _>(&first, &device).unwrap(), &second).unwrap();
     assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap());
     assert_eq!(folder.content(), ["first", "second"], "something is left");
 }
@@ -237,7 +242,7 @@ fn a_model_comes_back_to_the_last_bit() {
 fn the_paths_are_those_of_the_post() {
     fn saved<Model>() -> Vec<String>
     where
-        Model: TensorCollection<f32, Cpu> + BuildModule<Cpu, f32>,
+        Model: Module + TensorCollection<f32, Cpu> + BuildModule<Cpu, f32>,
     {
         let folder = Folder::new();
         io::save(&build::<Model>(), folder.join("weights")).unwrap();
@@ -858,4 +863,83 @@ fn two_threads_may_save_to_one_path() {
         }
     });
     assert_eq!(folder.content(), ["weights"], "something is left");
+}
+
+// ---- What a style decides without a trace in the tensors ----
+
+/// How a model is saved, and how it is loaded.
+struct Files {
+    save: fn(&Path),
+    load: fn(&Path) -> Result<(), LoadError>,
+}
+
+fn files<M: OneStack>() -> Files {
+    type Model<M> = DecoderOnly<M, f32, Cpu>;
+    Files {
+        save: |path| io::save(&build::<Model<M>>(), path).unwrap(),
+        load: |path| io::load::<Model<M>, _, _>(path, &Cpu::default()).map(|_| ()),
+    }
+}
+
+/// A model of a style of three types and some constants; the types alone are *The Typed Transformer*'s.
+macro_rules! styled {
+    ($($const:ident: $type:ty = $value:expr),*) => {
+        styled!(ops::Gelu, Learned, PadQueriesAndKeys $(, $const: $type = $value)*)
+    };
+    ($activation:ty, $positions:ty, $padding:ty $(, $const:ident: $type:ty = $value:expr)*) => {{
+        struct Styled;
+        impl Style for Styled {
+            type Activation = $activation;
+            type Positions = $positions;
+            type Padding = $padding;
+            $(const $const: $type = $value;)*
+        }
+        small!(Small: Styled);
+        impl OneStack for Small {
+            type VocabSize = TgtVocab;
+            type MaxSeqLen = MaxTgtLen;
+            type EmbedDim = EmbedDim;
+            type NumLayers = NumLayers;
+        }
+        files::<Small>()
+    }};
+}
+
+#[test]
+fn weights_of_one_style_do_not_become_a_model_of_another() {
+    let all = [
+        styled!(),
+        styled!(ops::Relu, Learned, PadQueriesAndKeys),
+        styled!(ops::GeluErf, Learned, PadQueriesAndKeys),
+        styled!(ops::Gelu, Sinusoidal, PadQueriesAndKeys),
+        styled!(ops::Gelu, Learned, PadSourceKeys),
+        styled!(NORM: NormKind = NormKind::RmsNorm),
+        styled!(NORM: NormKind = NormKind::LayerNorm, NORM_BIAS: bool = false),
+        styled!(NORM_PLACEMENT: NormPlacement = NormPlacement::Pre),
+        styled!(NORM_PLACEMENT: NormPlacement = NormPlacement::PostShared),
+        styled!(NORM_EPSILON: f64 = 1e-6),
+        styled!(TIED_LOGITS: bool = true),
+        styled!(LOGIT_BIAS: bool = false),
+        styled!(ATTENTION_BIAS: bool = true),
+        styled!(FEED_FORWARD_BIAS: bool = false),
+        styled!(ATTENTION: AttentionKind = AttentionKind::SumOfValues),
+        styled!(ATTENTION_SCALE: AttentionScale = AttentionScale::EmbedDim),
+        styled!(MASKED_LOGIT: MaskedLogit = MaskedLogit::Minus(1e4)),
+        styled!(EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::Sqrt),
+        styled!(EMBEDDING_NORM: bool = false),
+    ];
+    let folder = Folder::new();
+    for (i, saved) in all.iter().enumerate() {
+        let path = folder.join(&i.to_string());
+        (saved.save)(&path);
+        for (j, loaded) in all.iter().enumerate() {
+            let result = (loaded.load)(&path);
+            assert_eq!(result.is_ok(), i == j, "{i} as {j}: {result:?}");
+        }
+    }
+    // Where the tensors are the same, the error says what is not.
+    assert_eq!(
+        (all[1].load)(&folder.join("0")).unwrap_err().to_string(),
+        "the model's activation is Relu, but that of the weights is Gelu",
+    );
 }

@@ -18,6 +18,7 @@ use typed_transformer::{
         another_annotated::Annotated, learning_the_transformer::Learning,
         transformer_from_scratch::AsPublished,
     },
+    nn::Module,
     prelude::*,
 };
 
@@ -68,7 +69,7 @@ impl Fixture {
     /// A model of the fixture's weights, through a file.
     fn model<Model, E>(&self, name: &str, rename: fn(&str) -> (String, bool)) -> Model
     where
-        Model: TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+        Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
         E: Stored,
         Cpu: Device<E>,
     {

@@ -12,6 +12,7 @@ use std::{
     process::{ExitCode, exit},
     sync::atomic::Ordering,
 };
+use typed_transformer::nn::Module;
 use typed_transformer::train::{Metrics, Optimizer, Schedule, Trainer};
 
 /// What can go wrong, in one line each.
@@ -48,7 +49,7 @@ impl Files {
         new: impl FnOnce() -> Result<Model, Failure>,
     ) -> Result<Model, Failure>
     where
-        Model: TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+        Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
         O: Optimizer<Model, f32>,
         S: Schedule,
     {

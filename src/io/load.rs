@@ -1,5 +1,5 @@
-use super::{Stored, elements_of, first_not_finite};
-use crate::dims::name;
+use super::{CONVENTIONS, Stored, conventions, elements_of, first_not_finite};
+use crate::{dims::name, nn::Module};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
     shapes::Shape,
@@ -8,7 +8,7 @@ use dfdx::{
 };
 use safetensors::{Dtype, SafeTensors};
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs,
     path::{Path, PathBuf},
 };
@@ -31,6 +31,16 @@ pub enum LoadError {
         path: PathBuf,
         /// What is wrong with it.
         message: String,
+    },
+    /// The weights are those of a model that computes something else from them.
+    #[error("the model's {convention} is {expected}, but that of the weights is {found}")]
+    Convention {
+        /// What differs.
+        convention: String,
+        /// What it is in the model.
+        expected: String,
+        /// What it is in the file.
+        found: String,
     },
     /// The model has a tensor that the file lacks.
     #[error("`{tensor}` of {expected} is missing")]
@@ -90,7 +100,9 @@ pub enum LoadError {
 ///
 /// # Errors
 /// A [`LoadError`] that names the first tensor which is missing, of another dtype, of other
-/// dimensions, not finite, or not the model's; or says that the file cannot be read or is damaged.
+/// dimensions, not finite, or not the model's; or names the first [convention](crate::nn::Style::conventions)
+/// in which the saved model differs, of which a file of another system says nothing; or says that the
+/// file cannot be read or is damaged.
 ///
 /// ```
 /// use typed_transformer::{io, nn::Linear, prelude::*};
@@ -105,13 +117,14 @@ pub enum LoadError {
 /// ```
 pub fn load<Model, E, D>(path: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
-    Model: TensorCollection<E, D, To<E, D> = Model>,
+    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
     E: Stored,
     D: Device<E>,
 {
     let path = path.as_ref();
     let bytes = read(path)?;
     let file = parse(path, &bytes)?;
+    compare_conventions::<Model>(&bytes)?;
     let mut known = BTreeSet::new();
     let model = build(path, &file, "", device, &mut known)?;
     refuse_others(&file, &known)?;
@@ -136,7 +149,9 @@ pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadE
         path: path.to_path_buf(),
         message: error.to_string(),
     })?;
-    Ok(header.metadata().clone().unwrap_or_default())
+    let mut metadata = header.metadata().clone().unwrap_or_default();
+    metadata.remove(CONVENTIONS);
+    Ok(metadata)
 }
 
 /// A file's bytes.
@@ -153,6 +168,35 @@ pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>,
         path: path.to_path_buf(),
         message: error.to_string(),
     })
+}
+
+/// Compares the conventions that a model was saved with, if the file says, with those of this one.
+fn compare_conventions<Model: Module>(bytes: &[u8]) -> Result<(), LoadError> {
+    let metadata = SafeTensors::read_metadata(bytes).ok();
+    let metadata = metadata.and_then(|(_, file)| file.metadata().clone());
+    let Some(lines) = metadata.and_then(|mut metadata| metadata.remove(CONVENTIONS)) else {
+        return Ok(());
+    };
+    let found: BTreeMap<_, _> = lines
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
+    let expected = conventions::<Model>();
+    let expected: BTreeMap<_, _> = expected
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    for &convention in expected.keys().chain(found.keys()) {
+        let value = |of: &BTreeMap<_, &str>| of.get(convention).unwrap_or(&"none").to_string();
+        if expected.get(convention) != found.get(convention) {
+            return Err(LoadError::Convention {
+                convention: convention.to_string(),
+                expected: value(&expected),
+                found: value(&found),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Builds a model from the tensors below `prefix`, and adds their paths to the known ones.

@@ -1,7 +1,8 @@
 //! Weights in files: [safetensors](https://github.com/huggingface/safetensors), each tensor under its field path.
 //!
 //! A file's tensor becomes a typed tensor only after every one of its dimensions was compared, and
-//! a model is built only if every tensor is there, fits and is finite, and no other tensor is.
+//! a model is built only if every tensor is there, fits and is finite, and no other tensor is. What a
+//! style decides without a trace in the tensors, an activation say, is in the file's metadata.
 
 mod load;
 mod save;
@@ -11,8 +12,26 @@ pub(crate) use load::{build, elements, parse, read, refuse_others};
 pub(crate) use save::{FileTensor, clear_partial, collect, write};
 pub use save::{SaveError, ensure_writable, save, save_with_metadata};
 
-use crate::ops::Real;
+use crate::{nn::Module, ops::Real};
 use safetensors::Dtype;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a file's metadata have the conventions of the model, one a line.
+const CONVENTIONS: &str = "conventions";
+
+/// What the styles of a model decide, by name; several values where its parts are of several styles.
+pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
+    let mut found = BTreeSet::new();
+    Model::conventions(&mut found);
+    let mut values = BTreeMap::<_, Vec<_>>::new();
+    for (name, value) in found {
+        values.entry(name.to_string()).or_default().push(value);
+    }
+    let values = values.into_iter();
+    values
+        .map(|(name, values)| (name, values.join(" and ")))
+        .collect()
+}
 
 /// An element that a file can hold: `f32` or `f64`.
 pub trait Stored: Real {

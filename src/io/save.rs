@@ -1,4 +1,5 @@
-use super::Stored;
+use super::{CONVENTIONS, Stored, conventions};
+use crate::nn::Module;
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName,
@@ -49,7 +50,8 @@ pub enum SaveError {
     },
 }
 
-/// Saves a model, each parameter under its field path.
+/// Saves a model, each parameter under its field path, and the [conventions](crate::nn::Style::conventions)
+/// of its style.
 ///
 /// The file appears whole or not at all: it is written beside `path` and then moved there.
 ///
@@ -71,11 +73,11 @@ pub enum SaveError {
 /// ```
 pub fn save<Model, E, D>(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
 where
-    Model: TensorCollection<E, D>,
+    Model: Module + TensorCollection<E, D>,
     E: Stored,
     D: Device<E>,
 {
-    write(path.as_ref(), &collect(model, "", path.as_ref())?, None)
+    save_with_metadata(model, path, HashMap::new())
 }
 
 /// [`save`], and with the model texts under names, of which [`metadata`](super::metadata) reads them back:
@@ -99,15 +101,23 @@ where
 pub fn save_with_metadata<Model, E, D>(
     model: &Model,
     path: impl AsRef<Path>,
-    metadata: HashMap<String, String>,
+    mut metadata: HashMap<String, String>,
 ) -> Result<(), SaveError>
 where
-    Model: TensorCollection<E, D>,
+    Model: Module + TensorCollection<E, D>,
     E: Stored,
     D: Device<E>,
 {
-    let tensors = collect(model, "", path.as_ref())?;
-    write(path.as_ref(), &tensors, Some(metadata))
+    let path = path.as_ref();
+    let conventions = conventions::<Model>().into_iter();
+    let lines: Vec<_> = conventions
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    if !lines.is_empty() {
+        metadata.insert(CONVENTIONS.into(), lines.join("\n"));
+    }
+    let metadata = (!metadata.is_empty()).then_some(metadata);
+    write(path, &collect(model, "", path)?, metadata)
 }
 
 /// A tensor as it is in a file.

@@ -1,5 +1,5 @@
 use crate::{
-    dims::{ConstDim, Even},
+    dims::{ConstDim, Even, name},
     mask::PaddingRule,
     ops::{Activation, AttentionScale, MaskedLogit},
 };
@@ -98,6 +98,30 @@ pub trait Style: 'static {
     const EMBEDDING_NORM: bool = true;
     /// What a norm adds to the variance or to the mean square.
     const NORM_EPSILON: f64 = 1e-5;
+
+    /// What the style decides without a trace in the parameters' paths and sizes, each by its name.
+    ///
+    /// A [saved](crate::io::save) model keeps them, and its weights do not become those of a model that would
+    /// compute something else from them.
+    ///
+    /// ```
+    /// use typed_transformer::{nn::Style, prelude::*};
+    /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "Gelu".to_string()));
+    /// ```
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![
+            ("activation", name::<Self::Activation>()),
+            ("positions", name::<Self::Positions>()),
+            ("padding", name::<Self::Padding>()),
+            ("norm", format!("{:?}", Self::NORM)),
+            ("norm placement", format!("{:?}", Self::NORM_PLACEMENT)),
+            ("norm epsilon", Self::NORM_EPSILON.to_string()),
+            ("attention", format!("{:?}", Self::ATTENTION)),
+            ("attention scale", format!("{:?}", Self::ATTENTION_SCALE)),
+            ("masked logit", format!("{:?}", Self::MASKED_LOGIT)),
+            ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
+        ]
+    }
 }
 
 /// What a query gets of the values.

@@ -34,7 +34,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> -> EmbedDim {
+    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> in A::Style -> EmbedDim {
         /// A vector for each token.
         pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
         /// A vector for each position, where positions are learned.

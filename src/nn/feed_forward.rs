@@ -33,7 +33,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x);
     /// ```
-    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
+    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Style -> EmbedDim {
         /// Into the hidden width.
         pub hidden: module Projection<EmbedDim, A::HiddenDim, InFeedForward<A>, E, D>,
         /// Layers between the two others, each with the activation before it.

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 /// What the type of a module says of it without an instance: its parameters and their dimensions.
 ///
@@ -24,6 +24,9 @@ pub trait Module {
     {
         Summary::of::<Self>()
     }
+
+    /// Adds the [conventions](super::Style::conventions) of the module and of those below it.
+    fn conventions(found: &mut BTreeSet<(&'static str, String)>);
 }
 
 /// One module in a [`Summary`].
@@ -140,8 +143,10 @@ pub fn join(path: &str, field: &str) -> String {
 /// of the summary, `Clone` and `Debug`. A parameter's path in a checkpoint is its field path.
 ///
 /// The last two type parameters are always the dtype `E` and the device `D`; a semicolon divides them
-/// from dimensions and whatever else the module is generic in. After them may stand `-> Width`, the last
-/// dimension of what the module puts out, for the summary. A field is one of
+/// from dimensions and whatever else the module is generic in. After them may stand `in A::Style`, where
+/// the module computes what the style of an [`Arch`](crate::nn::Arch) `A` decides, so that weights in a file are
+/// known by it; and `-> Width`, the last dimension of what it puts out, for the summary. A field is one
+/// of
 ///
 /// | form | is |
 /// | --- | --- |
@@ -186,7 +191,7 @@ pub fn join(path: &str, field: &str) -> String {
 #[macro_export]
 macro_rules! module {
     ($(#[$meta:meta])* $vis:vis struct $name:ident<E, D> $(-> $out:ty)? { $($fields:tt)* }) => {
-        $crate::module!(@fields [$(#[$meta])* $vis $name [] $($out)?] [] $($fields)* ,);
+        $crate::module!(@fields [$(#[$meta])* $vis $name [] [] $($out)?] [] $($fields)* ,);
     };
     (
         $(#[$meta:meta])*
@@ -201,9 +206,10 @@ macro_rules! module {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
     (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D>
-        $(-> $out:ty)? { $($fields:tt)* }
+        $(in $arch:ident::Style)? $(-> $out:ty)? { $($fields:tt)* }
     ) => {
-        $crate::module!(@fields [$($head)* [$($done)* {$param $bound}] $($out)?] [] $($fields)* ,);
+        $crate::module!(@fields
+            [$($head)* [$($done)* {$param $bound}] [$($arch)?] $($out)?] [] $($fields)* ,);
     };
     (@params $head:tt $done:tt $param:ident [$($bound:tt)*] $token:tt $($rest:tt)*) => {
         $crate::module!(@params $head $done $param [$($bound)* $token] $($rest)*);
@@ -251,7 +257,10 @@ macro_rules! module {
     };
 
     (@fields
-        [$(#[$meta:meta])* $vis:vis $name:ident [$({$param:ident [$($bound:tt)*]})*] $($out:ty)?]
+        [
+            $(#[$meta:meta])* $vis:vis $name:ident
+            [$({$param:ident [$($bound:tt)*]})*] [$($arch:ident)?] $($out:ty)?
+        ]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
         // Left of the comma that was added, so that the last field needs none of its own.
         $(,)?
@@ -309,6 +318,13 @@ macro_rules! module {
                 $($crate::__field!(@own own $field $kind);)*
                 rows.push(own);
                 $($crate::__field!(@below path rows $field $kind);)*
+            }
+
+            fn conventions(
+                _found: &mut ::std::collections::BTreeSet<(&'static str, ::std::string::String)>,
+            ) {
+                $(_found.extend(<$arch::Style as $crate::nn::Style>::conventions());)?
+                $($crate::__field!(@conventions _found $kind);)*
             }
         }
 
@@ -447,6 +463,21 @@ macro_rules! __field {
         }
     };
     (@below $path:ident $rows:ident $field:ident $kind:tt) => {};
+
+    (@conventions $found:ident (module $module:ty)) => {
+        <$module as $crate::nn::Module>::conventions($found);
+    };
+    (@conventions $found:ident (optional_module $there:expr, $module:ty)) => {
+        if $there {
+            <$module as $crate::nn::Module>::conventions($found);
+        }
+    };
+    (@conventions $found:ident (layers $count:block, $module:ty)) => {
+        if $count > 0 {
+            <$module as $crate::nn::Module>::conventions($found);
+        }
+    };
+    (@conventions $found:ident $kind:tt) => {};
 }
 
 /// `a b c` as `(a, (b, (c, ())))`: dfdx visits tuples of up to six fields, and pairs nest.

@@ -38,7 +38,7 @@ module! {
     /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     attention.forward(target, source.clone(), source, &mask);
     /// ```
-    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> -> OutputDim {
+    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Style -> OutputDim {
         /// Makes the queries of all heads.
         pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, InAttention<A>, E, D>,
         /// Makes the keys of all heads.

@@ -30,7 +30,7 @@ module! {
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![30.0, 70.0]);
     /// assert_eq!(norm.forward(x).as_vec(), [-1.0, 1.0]);
     /// ```
-    pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
+    pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Style -> EmbedDim {
         /// What each normalized column is multiplied by.
         pub weight: param (EmbedDim,) = init::ones,
         /// What is added to each column then, where the style has it.

@@ -5,6 +5,7 @@ use super::Memory;
 use crate::{
     dims::name,
     io::{self, FileTensor, LoadError, SaveError, Stored},
+    nn::Module,
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -115,7 +116,7 @@ pub(super) fn save<Model, E, D>(
     settings: Vec<(String, String)>,
 ) -> Result<(), SaveError>
 where
-    Model: TensorCollection<E, D>,
+    Model: Module + TensorCollection<E, D>,
     E: Stored,
     D: Device<E>,
 {
@@ -172,7 +173,7 @@ pub(super) fn load<Model, E, D>(
     settings: Vec<(String, String)>,
 ) -> Result<(Model, Progress), ResumeError>
 where
-    Model: TensorCollection<E, D, To<E, D> = Model>,
+    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
     E: Stored,
     D: Device<E>,
 {
@@ -212,13 +213,15 @@ where
     Ok((model, Progress { step, best_loss }))
 }
 
-/// The settings, that of the model's type first. It is the same on every device and for every dtype.
+/// The settings, the model's type and conventions first, which are the same on every device and for
+/// every dtype.
 fn with_model<Model, E, D>(mut settings: Vec<(String, String)>) -> Vec<(String, String)>
 where
-    Model: TensorCollection<E, D>,
+    Model: Module + TensorCollection<E, D>,
     E: Stored,
     D: Device<E>,
 {
+    settings.splice(0..0, io::conventions::<Model>());
     settings.insert(0, ("the model".into(), name::<Model::To<f32, Cpu>>()));
     settings
 }

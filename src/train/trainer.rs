@@ -5,6 +5,7 @@ use super::{
 };
 use crate::{
     io::{self, SaveError, Stored},
+    nn::Module,
     ops::{DropoutSeed, OpError},
 };
 use dfdx::{nn::TensorCollection, tensor::Gradients, tensor_ops::Device};
@@ -263,7 +264,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<Report, TrainError>
     where
         O: Optimizer<Model, E>,
-        Model: TensorCollection<E, D>,
+        Model: Module + TensorCollection<E, D>,
         E: Stored,
         D: Device<E>,
     {
@@ -314,7 +315,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E>,
-        Model: TensorCollection<E, D>,
+        Model: Module + TensorCollection<E, D>,
         E: Stored,
         D: Device<E>,
     {
@@ -334,7 +335,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     ) -> Result<Model, ResumeError>
     where
         O: Optimizer<Model, E>,
-        Model: TensorCollection<E, D, To<E, D> = Model>,
+        Model: Module + TensorCollection<E, D, To<E, D> = Model>,
         E: Stored,
         D: Device<E>,
     {
