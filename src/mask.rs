@@ -139,6 +139,11 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     pub fn as_slice(&self) -> &[bool] {
         &self.visible
     }
+
+    /// The same, to be kept without a copy.
+    pub(crate) fn shared(&self) -> Arc<[bool]> {
+        self.visible.clone()
+    }
 }
 
 macro_rules! debug_with_shape {

@@ -5,16 +5,20 @@
 //! tests hold the two together, and no signature tells them apart.
 
 mod cpu;
+mod sublayer;
+
+pub(crate) use cpu::vectorized;
+pub use sublayer::{Affine, Around, HeadMaps, Normalize};
 
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{self, AttentionScale, Average, MaskedLogit, OpError, Real},
+    ops::{self, Activation, AttentionScale, Average, MaskedLogit, OpError, Real},
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{HasShape, Rank0},
-    tensor::{Cpu, Tape, Tensor},
+    shapes::{HasShape, Rank0, Shape},
+    tensor::{Cache, Cpu, Gradients, Tape, Tensor},
     tensor_ops::Device,
 };
 
@@ -23,7 +27,7 @@ use dfdx::{
 /// Each method computes what the operation of its name in [`ops`] computes, with the same dimensions
 /// and errors.
 #[allow(clippy::missing_errors_doc)]
-pub trait Backend<E: Real>: Device<E> {
+pub trait Backend<E: Real>: Device<E> + Cache {
     /// [`ops::try_linear`].
     fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, InDim), E, Self, T>,
@@ -65,6 +69,18 @@ pub trait Backend<E: Real>: Device<E> {
             row[start * M::SIZE..][..part.len()].copy_from_slice(part);
         }
         into.copy_from(&all);
+        Ok(())
+    }
+
+    /// Moves the gradient of a parameter, zeros if it took no part in the loss, into a vector of as many
+    /// elements; what was in the vector takes its place.
+    fn try_take_gradient<S: Shape>(
+        gradients: &mut Gradients<E, Self>,
+        parameter: &Tensor<S, E, Self>,
+        into: &mut Vec<E>,
+    ) -> Result<(), Self::Err> {
+        gradients.get_or_alloc_mut(parameter)?;
+        gradients.get(parameter).copy_into(into);
         Ok(())
     }
 
@@ -114,6 +130,64 @@ pub trait Backend<E: Real>: Device<E> {
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
         ops::try_rms_norm(input, weight, epsilon)
+    }
+
+    /// A feed-forward block: `output(f(hidden(x)))`, and what stands around it; in training each
+    /// element is dropped with probability `dropout` before the residual.
+    fn try_feed_forward<
+        B: Dim,
+        S: Dim,
+        M: ConstDim,
+        Hidden: ConstDim,
+        F: Activation,
+        T: Tape<E, Self>,
+    >(
+        input: Tensor<(B, S, M), E, Self, T>,
+        hidden: &Affine<'_, M, Hidden, E, Self>,
+        output: &Affine<'_, Hidden, M, E, Self>,
+        around: &Around<'_, M, E, Self>,
+        dropout: f64,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(input, hidden, output, around, dropout)
+    }
+
+    /// The attention of a sequence to itself, and what stands around it.
+    fn try_self_attention<
+        B: Dim,
+        S: Dim,
+        M: ConstDim,
+        H: ConstDim,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        T: Tape<E, Self>,
+    >(
+        input: Tensor<(B, S, M), E, Self, T>,
+        maps: &HeadMaps<'_, M, M, H, QKDim, VODim, E, Self>,
+        mask: &AttentionMask<B, S, S>,
+        around: &Around<'_, M, E, Self>,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        sublayer::try_self_attention(input, maps, mask, around)
+    }
+
+    /// The attention of a sequence to another, and what stands around it.
+    fn try_cross_attention<
+        B: Dim,
+        Q: Dim,
+        K: Dim,
+        QDim: ConstDim,
+        KVDim: ConstDim,
+        H: ConstDim,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        T: Tape<E, Self>,
+    >(
+        query: Tensor<(B, Q, QDim), E, Self, T>,
+        source: Tensor<(B, K, KVDim), E, Self, T>,
+        maps: &HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, E, Self>,
+        mask: &AttentionMask<B, Q, K>,
+        around: &Around<'_, QDim, E, Self>,
+    ) -> Result<Tensor<(B, Q, QDim), E, Self, T>, OpError> {
+        sublayer::try_cross_attention(query, source, maps, mask, around)
     }
 
     /// [`ops::try_smoothed_cross_entropy`].

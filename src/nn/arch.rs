@@ -1,7 +1,7 @@
 use crate::{
     dims::{ConstDim, Even, name},
     mask::PaddingRule,
-    ops::{Activation, AttentionScale, MaskedLogit},
+    ops::{Activation, AttentionScale, MaskedLogit, NormKind},
 };
 
 /// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
@@ -132,15 +132,6 @@ pub enum AttentionKind {
     /// All of each: [`ops::sum_of_values`](crate::ops::sum_of_values) (*Transformer from Scratch*, as
     /// published).
     SumOfValues,
-}
-
-/// How vectors are normalized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NormKind {
-    /// To mean 0 and variance 1: [`ops::layer_norm`](crate::ops::layer_norm).
-    LayerNorm,
-    /// To a mean square of 1: [`ops::rms_norm`](crate::ops::rms_norm) (*Learning the Transformer*).
-    RmsNorm,
 }
 
 /// Where a block normalizes, `f` being one of its sublayers: an attention or a feed-forward.

@@ -1,4 +1,4 @@
-use super::{Arch, MHAttention, Norm, Style, cache::SourceKeys, norm::try_sublayer};
+use super::{Arch, AttentionKind, MHAttention, Norm, Style, cache::SourceKeys, norm::around};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -83,10 +83,17 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
             key_value_padding_mask,
         )
         .map_err(mismatch("cross-attention"))?;
-        try_sublayer(&self.norm, query, |query| {
-            let key = key_value.with_empty_tape();
-            self.attention.try_forward(query, key, key_value, &mask)
-        })
+        let around = around(&self.norm);
+        match A::Style::ATTENTION {
+            AttentionKind::DotProduct => {
+                let maps = self.attention.maps();
+                D::try_cross_attention(query, key_value, &maps, &mask, &around)
+            }
+            AttentionKind::SumOfValues => around.try_apply(query, |query| {
+                let key = key_value.with_empty_tape();
+                self.attention.try_forward(query, key, key_value, &mask)
+            }),
+        }
     }
 
     /// The keys and values of a source, for [`try_extend`](Self::try_extend).
@@ -107,7 +114,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         (keys, values): &SourceKeys<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        try_sublayer(&self.norm, query, |query| {
+        around(&self.norm).try_apply(query, |query| {
             self.attention
                 .try_attend(query, keys.clone(), values.clone(), mask)
         })

@@ -1,4 +1,4 @@
-use super::{Arch, InFeedForward, Norm, Projection, Style, norm::try_sublayer};
+use super::{Arch, InFeedForward, Norm, Projection, Style, norm::around};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -69,7 +69,15 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        try_sublayer(&self.norm, input, |x| {
+        let around = around(&self.norm);
+        if self.inner.is_empty() {
+            let (hidden, output) = (self.hidden.affine(), self.output.affine());
+            let dropout = A::FEED_FORWARD_DROPOUT;
+            return D::try_feed_forward::<_, _, _, _, <A::Style as Style>::Activation, _>(
+                input, &hidden, &output, &around, dropout,
+            );
+        }
+        around.try_apply(input, |x| {
             let activate = |hidden| <A::Style as Style>::Activation::try_apply(hidden);
             let hidden = self.hidden.try_forward(x)?;
             let hidden = self

@@ -1,6 +1,6 @@
 use super::{Arch, Style, init};
 use crate::{
-    backend::Backend,
+    backend::{Affine, Backend},
     dims::{ConstDim, Dim},
     module,
     ops::{OpError, Real, or_panic},
@@ -127,5 +127,12 @@ impl<InDim: ConstDim, OutDim: ConstDim, P: Place, E: Real, D: Backend<E>>
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
         D::try_linear(input, &self.weight, self.bias.as_ref())
+    }
+
+    pub(crate) fn affine(&self) -> Affine<'_, InDim, OutDim, E, D> {
+        Affine {
+            weight: &self.weight,
+            bias: self.bias.as_ref(),
+        }
     }
 }

@@ -29,9 +29,10 @@ mod one_stack;
 mod self_attention;
 mod stack;
 
+pub use crate::ops::NormKind;
 pub use arch::{
-    Arch, AttentionKind, Embeds, Learned, NormKind, NormPlacement, PositionKind, PositionsOf,
-    PowerOfWidth, Sinusoidal, Style,
+    Arch, AttentionKind, Embeds, Learned, NormPlacement, PositionKind, PositionsOf, PowerOfWidth,
+    Sinusoidal, Style,
 };
 pub use block::Block;
 pub use cache::{Cache, CrossCache, KeyValueCache, Keys, Values};

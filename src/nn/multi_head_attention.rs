@@ -1,6 +1,6 @@
 use super::{Arch, AttentionKind, InAttention, Projection, Style};
 use crate::{
-    backend::Backend,
+    backend::{Backend, HeadMaps},
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
@@ -114,5 +114,23 @@ impl<
         };
         let output = self.output_proj.try_forward(attended)?;
         try_dropout(output, A::DROPOUT)
+    }
+}
+
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
+    MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>
+{
+    /// The same projections and conventions, for a whole sublayer.
+    pub(crate) fn maps(&self) -> HeadMaps<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
+        HeadMaps {
+            query: self.query_proj.affine(),
+            key: self.key_proj.affine(),
+            value: self.value_proj.affine(),
+            output: self.output_proj.affine(),
+            scale: A::Style::ATTENTION_SCALE,
+            masked: A::Style::MASKED_LOGIT,
+            weight_dropout: A::ATTENTION_DROPOUT,
+            dropout: A::DROPOUT,
+        }
     }
 }

@@ -1,11 +1,11 @@
 use super::{Arch, NormKind, NormPlacement, Style, init};
 use crate::{
-    backend::Backend,
+    backend::{Around, Backend, Normalize},
     dims::{ConstDim, Dim},
     module,
     ops::{OpError, Real, or_panic},
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::{Tape, Tensor};
 
 module! {
     /// Each vector normalized, times a weight for each column, plus a bias: [`layer_norm`] or
@@ -60,10 +60,15 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let (weight, epsilon) = (&self.weight, A::Style::NORM_EPSILON);
-        match A::Style::NORM {
-            NormKind::LayerNorm => D::try_layer_norm(input, weight, self.bias.as_ref(), epsilon),
-            NormKind::RmsNorm => D::try_rms_norm(input, weight, epsilon),
+        self.normalize().try_apply(input)
+    }
+
+    fn normalize(&self) -> Normalize<'_, EmbedDim, E, D> {
+        Normalize {
+            kind: A::Style::NORM,
+            weight: &self.weight,
+            bias: self.bias.as_ref(),
+            epsilon: A::Style::NORM_EPSILON,
         }
     }
 }
@@ -91,27 +96,15 @@ pub(crate) fn try_norm<
     }
 }
 
-/// `x + f(x)`, normalized where the style of `A` says.
-pub(crate) fn try_sublayer<
-    B: Dim,
-    S: Dim,
-    EmbedDim: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+/// What stands around a sublayer whose own norm this is.
+pub(crate) fn around<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>(
     norm: &Option<Norm<EmbedDim, A, E, D>>,
-    input: Tensor<(B, S, EmbedDim), E, D, T>,
-    sublayer: impl FnOnce(
-        Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError>,
-) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-    let copy = input.with_empty_tape();
-    match A::Style::NORM_PLACEMENT {
-        NormPlacement::Pre => D::try_residual(input, sublayer(try_norm(norm, copy)?)?),
-        NormPlacement::Post | NormPlacement::PostShared => {
-            try_norm(norm, D::try_residual(input, sublayer(copy)?)?)
+) -> Around<'_, EmbedDim, E, D> {
+    match (norm, A::Style::NORM_PLACEMENT) {
+        (Some(norm), NormPlacement::Pre) => Around::Before(norm.normalize()),
+        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
+            Around::After(norm.normalize())
         }
+        (None, _) => Around::Nothing,
     }
 }

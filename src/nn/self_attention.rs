@@ -1,4 +1,4 @@
-use super::{Arch, KeyValueCache, MHAttention, Norm, Style, norm::try_sublayer};
+use super::{Arch, AttentionKind, KeyValueCache, MHAttention, Norm, Style, norm::around};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -75,10 +75,16 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Style as Style>::Padding, B, S>(padding_mask);
-        try_sublayer(&self.norm, input, |x| {
-            let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
-            self.attention.try_forward(query, key, x, &mask)
-        })
+        let around = around(&self.norm);
+        match A::Style::ATTENTION {
+            AttentionKind::DotProduct => {
+                D::try_self_attention(input, &self.attention.maps(), &mask, &around)
+            }
+            AttentionKind::SumOfValues => around.try_apply(input, |x| {
+                let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
+                self.attention.try_forward(query, key, x, &mask)
+            }),
+        }
     }
 }
 
@@ -99,7 +105,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
         let mask = cache.mask(input.shape().1);
-        try_sublayer(&self.norm, input, |x| {
+        around(&self.norm).try_apply(input, |x| {
             let key = self.attention.key_proj.try_forward(x.clone())?;
             let value = self.attention.value_proj.try_forward(x.clone())?;
             cache.try_append(&key, &value)?;

@@ -13,6 +13,9 @@ use std::f64::consts::{PI, SQRT_2};
     note = "`Relu`, `Gelu` and `GeluErf` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
+    /// Which of the functions it is that kernels know, if it is one of them.
+    const ELEMENTWISE: Option<Elementwise> = None;
+
     /// Applies the function to every element; any shape to the same shape.
     ///
     /// # Errors
@@ -27,6 +30,17 @@ pub trait Activation: 'static {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError>;
+}
+
+/// A function of each element by itself that kernels know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elementwise {
+    /// [`Relu`].
+    Relu,
+    /// [`Gelu`].
+    Gelu,
+    /// [`GeluErf`].
+    GeluErf,
 }
 
 /// `max(0, x)`.
@@ -69,6 +83,8 @@ pub struct GeluErf;
 
 #[diagnostic::do_not_recommend]
 impl Activation for Relu {
+    const ELEMENTWISE: Option<Elementwise> = Some(Elementwise::Relu);
+
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -78,6 +94,8 @@ impl Activation for Relu {
 
 #[diagnostic::do_not_recommend]
 impl Activation for Gelu {
+    const ELEMENTWISE: Option<Elementwise> = Some(Elementwise::Gelu);
+
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -87,6 +105,8 @@ impl Activation for Gelu {
 
 #[diagnostic::do_not_recommend]
 impl Activation for GeluErf {
+    const ELEMENTWISE: Option<Elementwise> = Some(Elementwise::GeluErf);
+
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {

@@ -33,6 +33,7 @@ mod linear;
 mod masked_mean;
 mod most_likely;
 mod multi_head_attention;
+mod norm_kind;
 mod parts;
 mod permute;
 mod positions;
@@ -43,7 +44,7 @@ mod rms_norm;
 mod scale;
 mod sum_of_values;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu};
+pub use activation::{Activation, Elementwise, Gelu, GeluErf, Relu};
 pub use attention::{
     AttentionScale, MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
 };
@@ -60,8 +61,9 @@ pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use masked_mean::{masked_mean, try_masked_mean};
 pub use most_likely::{most_likely, try_most_likely};
-pub(crate) use multi_head_attention::check_attention;
+pub(crate) use multi_head_attention::{check_attention, check_attention_of};
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
+pub use norm_kind::NormKind;
 pub use parts::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use permute::{permute, try_permute};
 pub(crate) use positions::check_positions;

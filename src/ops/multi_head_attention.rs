@@ -115,6 +115,32 @@ pub fn try_multi_head_attention<
     try_merge_heads(attended)
 }
 
+/// The run-time sizes of an attention to a source of keys and values.
+pub(crate) fn check_attention_of<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    QWidth: ConstDim,
+    KVWidth: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T,
+>(
+    query: &Tensor<(B, Q, QWidth), E, D, T>,
+    source: &Tensor<(B, K, KVWidth), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+) -> Result<(), OpError> {
+    let ((batch, queries, _), (source_batch, keys, _)) = (*query.shape(), *source.shape());
+    let (mask_batch, mask_queries, mask_keys) = mask.shape();
+    let check = || {
+        same("the query", batch, "the key", source_batch)?;
+        same("the query", batch, "the mask", mask_batch)?;
+        same("the query", queries, "the mask", mask_queries)?;
+        same("the key", keys, "the mask", mask_keys)
+    };
+    check().map_err(mismatch("attention"))
+}
+
 /// The run-time sizes of [`multi_head_attention`].
 pub(crate) fn check_attention<
     B: Dim,

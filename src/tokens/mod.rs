@@ -438,6 +438,11 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
         &self.ids
     }
 
+    /// The same, to be kept without a copy.
+    pub(crate) fn shared(&self) -> Arc<[usize]> {
+        self.ids.clone()
+    }
+
     /// The token that fills rows up, if there is one.
     pub fn pad_token_id(&self) -> Option<Fin<VocabSize>> {
         self.pad

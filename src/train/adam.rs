@@ -1,5 +1,11 @@
-use super::{Memory, Optimizer, Parameter, Slot};
-use crate::ops::{Real, real};
+use super::{
+    Memory, Optimizer, Parameter, Slot,
+    optimizer::{for_each, step},
+};
+use crate::{
+    backend::vectorized,
+    ops::{Real, real},
+};
 
 /// Adam ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980), algorithm 1).
 ///
@@ -40,20 +46,26 @@ impl<Model, E> Default for Adam<Model, E> {
 
 impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-        let (steps, [means, squares]) = self.memory.advance(parameters);
-        let unbiased = |beta: f64| real::<E>(1.0 - beta.powf(steps as f64));
-        let (bias1, bias2) = (unbiased(self.beta1), unbiased(self.beta2));
+        let (steps, slots) = self.memory.advance(parameters);
+        let unbiased = |beta: f64| 1.0 - beta.powf(steps as f64);
+        let rate = real::<E>(learning_rate / unbiased(self.beta1));
+        let root_scale = real::<E>(1.0 / unbiased(self.beta2).sqrt());
         let (beta1, beta2) = (real::<E>(self.beta1), real::<E>(self.beta2));
-        let (rate, epsilon) = (real::<E>(learning_rate), real::<E>(self.epsilon));
-        for (parameter, (mean, square)) in parameters.iter_mut().zip(means.iter_mut().zip(squares))
-        {
-            let elements = parameter.values.iter_mut().zip(&parameter.gradient);
-            for ((value, &gradient), (mean, square)) in elements.zip(mean.iter_mut().zip(square)) {
-                *mean = beta1 * *mean + (E::one() - beta1) * gradient;
-                *square = beta2 * *square + (E::one() - beta2) * gradient * gradient;
-                *value -= rate * (*mean / bias1) / ((*square / bias2).sqrt() + epsilon);
-            }
-        }
+        let epsilon = real::<E>(self.epsilon);
+        step(parameters, slots, |parameter, [mean, square]| {
+            vectorized(
+                #[inline(always)]
+                || {
+                    let elements = parameter.values.iter_mut().zip(&parameter.gradient);
+                    let elements = elements.zip(mean.iter_mut().zip(square.iter_mut()));
+                    for ((value, &gradient), (mean, square)) in elements {
+                        *mean = beta1 * *mean + (E::one() - beta1) * gradient;
+                        *square = beta2 * *square + (E::one() - beta2) * gradient * gradient;
+                        *value -= rate * *mean / (square.sqrt() * root_scale + epsilon);
+                    }
+                },
+            );
+        });
     }
 
     fn settings(&self) -> String {
@@ -108,9 +120,12 @@ impl<Model, E> Default for AdamW<Model, E> {
 impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
         let kept = real::<E>(1.0 - learning_rate * self.weight_decay);
-        for parameter in parameters.iter_mut().filter(|p| (self.decays)(p)) {
-            parameter.values.iter_mut().for_each(|value| *value *= kept);
-        }
+        let decays = self.decays;
+        for_each(parameters, |parameter| {
+            if decays(parameter) {
+                parameter.values.iter_mut().for_each(|value| *value *= kept);
+            }
+        });
         self.adam.step(learning_rate, parameters);
     }
 

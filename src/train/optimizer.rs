@@ -1,4 +1,5 @@
 use crate::{
+    backend::{Backend, vectorized},
     dims::name,
     ops::{OpError, Real, failed, real},
 };
@@ -11,7 +12,8 @@ use dfdx::{
     tensor::{Gradients, Tensor},
     tensor_ops::Device,
 };
-use std::{fmt, marker::PhantomData, slice::Iter};
+use rayon::prelude::*;
+use std::{fmt, marker::PhantomData, mem, slice::Iter};
 
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
@@ -99,6 +101,8 @@ impl<E> Parameter<E> {
 pub struct Memory<Model, E, Slots: ?Sized = [Slot<E>]> {
     pub(super) steps: u64,
     model: PhantomData<fn() -> (Model, E)>,
+    /// Those of the last step, whose memory the next one uses again.
+    parameters: Vec<Parameter<E>>,
     pub(super) slots: Slots,
 }
 
@@ -116,6 +120,7 @@ impl<Model, E, const SLOTS: usize> Memory<Model, E, [Slot<E>; SLOTS]> {
         Self {
             steps: 0,
             model: PhantomData,
+            parameters: Vec::new(),
             slots: names.map(|name| Slot {
                 name,
                 numbers: Vec::new(),
@@ -153,6 +158,7 @@ impl<Model, E, Slots: Clone> Clone for Memory<Model, E, Slots> {
         Self {
             steps: self.steps,
             model: PhantomData,
+            parameters: Vec::new(),
             slots: self.slots.clone(),
         }
     }
@@ -166,7 +172,9 @@ impl<Model, E, Slots: ?Sized> fmt::Debug for Memory<Model, E, Slots> {
 /// One update of a model: clips the gradients to a global norm of at most `max_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
 ///
-/// The global norm is `√(Σ g²)` over every parameter of the model.
+/// The global norm is `√(Σ g²)` over every parameter of the model. From the first update on, the device
+/// keeps the memory of tensors that are gone for those to come, as training makes the same ones over
+/// and over; dfdx's `Cache` empties it.
 ///
 /// # Errors
 /// [`OpError::Gradient`] if the norm is a NaN or infinite, which leaves the model as it was;
@@ -191,7 +199,7 @@ impl<Model, E, Slots: ?Sized> fmt::Debug for Memory<Model, E, Slots> {
 /// assert!(loss(&model).array() < before);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
+pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: Gradients<E, D>,
     optimizer: &mut impl Optimizer<Model, E>,
@@ -200,7 +208,8 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
 ) -> Result<f64, OpError> {
     let mut read = Read {
         gradients,
-        parameters: Vec::new(),
+        parameters: mem::take(&mut optimizer.memory_mut().parameters),
+        count: 0,
     };
     Model::iter_tensors(&mut RecursiveWalker {
         m: (&*model, String::new()),
@@ -208,17 +217,23 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
     })
     .map_err(failed("update"))?;
     let mut parameters = read.parameters;
+    parameters.truncate(read.count);
+    // What the device still holds of the gradients can serve the next pass.
+    drop(read.gradients);
 
-    let gradients = parameters.iter().flat_map(|p| &p.gradient);
-    let squares = gradients.map(|g| g.to_f64().map_or(f64::NAN, |g| g * g));
-    let norm = squares.sum::<f64>().sqrt();
+    let squares = for_each(&mut parameters, |p| sum_of_squares(&p.gradient));
+    let norm = squares.iter().sum::<f64>().sqrt();
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }
     if norm > max_norm {
         let factor = real::<E>(max_norm / norm);
-        let gradients = parameters.iter_mut().flat_map(|p| &mut p.gradient);
-        gradients.for_each(|g| *g *= factor);
+        for_each(&mut parameters, |p| {
+            vectorized(
+                #[inline(always)]
+                || p.gradient.iter_mut().for_each(|g| *g *= factor),
+            );
+        });
     }
     optimizer.step(learning_rate, &mut parameters);
 
@@ -227,16 +242,82 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
         f: &mut Write(parameters.iter()),
     })
     .map_err(failed("update"))?;
+    optimizer.memory_mut().parameters = parameters;
     Ok(norm)
 }
 
-/// Copies parameters and their gradients from the device.
-struct Read<E: Real, D: Device<E>> {
-    gradients: Gradients<E, D>,
-    parameters: Vec<Parameter<E>>,
+/// Runs `run` on each parameter, on all threads if that pays; what it
+/// returns is in the order of the parameters.
+pub(super) fn for_each<'a, E: Real, Value: Send>(
+    parameters: &'a mut [Parameter<E>],
+    run: impl Fn(&'a mut Parameter<E>) -> Value + Send + Sync,
+) -> Vec<Value> {
+    if is_worth_threads(parameters) {
+        parameters.par_iter_mut().map(run).collect()
+    } else {
+        parameters.iter_mut().map(run).collect()
+    }
 }
 
-impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E, D> {
+/// Whether parameters are so many that other threads bring more than they cost.
+fn is_worth_threads<E>(parameters: &[Parameter<E>]) -> bool {
+    parameters.iter().map(|p| p.values.len()).sum::<usize>() >= 1 << 16
+}
+
+/// Changes the elements of every parameter by its gradient and its numbers in the slots, vector by
+/// vector, on all threads if that pays.
+pub(super) fn step<E: Real, const SLOTS: usize>(
+    parameters: &mut [Parameter<E>],
+    slots: [&mut [Vec<E>]; SLOTS],
+    change: impl Fn(&mut Parameter<E>, [&mut [E]; SLOTS]) + Send + Sync,
+) {
+    let is_worth_threads = is_worth_threads(parameters);
+    let mut slots = slots.map(|slot| slot.iter_mut());
+    let work = parameters.iter_mut().map(|parameter| {
+        let numbers = slots.each_mut().map(|slot| {
+            let numbers = slot.next().map(Vec::as_mut_slice);
+            numbers.unwrap_or_default()
+        });
+        (parameter, numbers)
+    });
+    let work: Vec<_> = work.collect();
+    let change = |(parameter, numbers)| change(parameter, numbers);
+    if is_worth_threads {
+        work.into_par_iter().for_each(change);
+    } else {
+        work.into_iter().for_each(change);
+    }
+}
+
+/// `Σ x²`, in as many parts as make the sum quick.
+fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
+    const LANES: usize = 16;
+    vectorized(
+        #[inline(always)]
+        || {
+            let exact = |x: E| x.to_f64().unwrap_or(f64::NAN);
+            let (chunks, rest) = elements.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for chunk in chunks {
+                for (sum, x) in sums.iter_mut().zip(chunk) {
+                    *sum += exact(*x) * exact(*x);
+                }
+            }
+            let rest = rest.iter().map(|x| exact(*x) * exact(*x));
+            sums.into_iter().sum::<f64>() + rest.sum::<f64>()
+        },
+    )
+}
+
+/// Copies parameters from the device, and takes their gradients.
+struct Read<E: Real, D: Backend<E>> {
+    gradients: Gradients<E, D>,
+    /// Those of the step before, whose memory is used again.
+    parameters: Vec<Parameter<E>>,
+    count: usize,
+}
+
+impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for Read<E, D> {
     type Viewer = (ViewTensorRef, ViewTensorName);
     type Err = D::Err;
     type E2 = E;
@@ -245,27 +326,33 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E, D> {
     fn visit<S: Shape>(
         &mut self,
         options: TensorOptions<S, E, D>,
-        (parameter, path): (&Tensor<S, E, D>, String),
+        (tensor, path): (&Tensor<S, E, D>, String),
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if options.do_gradient_update {
-            // A parameter that took no part in the loss has no gradient yet.
-            self.gradients.get_or_alloc_mut(parameter)?;
+        if !options.do_gradient_update {
+            return Ok(None);
+        }
+        if self.count == 0 {
+            tensor.device().try_enable_cache()?;
+        }
+        if self.count == self.parameters.len() {
             self.parameters.push(Parameter {
-                path,
-                sizes: parameter.shape().concrete().into(),
-                values: elements(parameter),
-                gradient: elements(&self.gradients.get(parameter)),
+                path: String::new(),
+                sizes: Vec::new(),
+                values: Vec::new(),
+                gradient: Vec::new(),
             });
         }
+        let parameter = &mut self.parameters[self.count];
+        self.count += 1;
+        let elements = tensor.shape().num_elements();
+        parameter.path = path;
+        parameter.sizes = tensor.shape().concrete().into();
+        parameter.values.resize(elements, E::zero());
+        tensor.copy_into(&mut parameter.values);
+        parameter.gradient.resize(elements, E::zero());
+        D::try_take_gradient(&mut self.gradients, tensor, &mut parameter.gradient)?;
         Ok(None)
     }
-}
-
-/// A tensor's elements in the order of memory, which for parameters is that of their rows.
-fn elements<S: Shape, E: Real, D: Device<E>>(tensor: &Tensor<S, E, D>) -> Vec<E> {
-    let mut elements = vec![E::zero(); tensor.shape().num_elements()];
-    tensor.copy_into(&mut elements);
-    elements
 }
 
 /// Copies parameters back to the device.

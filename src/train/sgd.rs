@@ -1,4 +1,4 @@
-use super::{Memory, Optimizer, Parameter, Slot};
+use super::{Memory, Optimizer, Parameter, Slot, optimizer::step};
 use crate::ops::{Real, real};
 
 /// Stochastic gradient descent with momentum
@@ -42,14 +42,14 @@ impl<Model, E> Default for Sgd<Model, E> {
 impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
         let (rate, momentum) = (real::<E>(learning_rate), real::<E>(self.momentum));
-        let (_, [velocity]) = self.memory.advance(parameters);
-        for (parameter, velocity) in parameters.iter_mut().zip(velocity) {
+        let (_, slots) = self.memory.advance(parameters);
+        step(parameters, slots, |parameter, [velocity]| {
             let elements = parameter.values.iter_mut().zip(&parameter.gradient);
             for ((value, &gradient), velocity) in elements.zip(velocity) {
                 *velocity = momentum * *velocity + gradient;
                 *value -= rate * *velocity;
             }
-        }
+        });
     }
 
     fn settings(&self) -> String {

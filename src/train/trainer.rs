@@ -3,12 +3,13 @@ use super::{
     checkpoint::{self, Progress},
     update,
 };
+use crate::backend::Backend;
 use crate::{
     io::{self, SaveError, Stored},
     nn::Module,
     ops::{DropoutSeed, OpError},
 };
-use dfdx::{nn::TensorCollection, tensor::Gradients, tensor_ops::Device};
+use dfdx::{nn::TensorCollection, tensor::Gradients};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::{
@@ -266,7 +267,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         O: Optimizer<Model, E>,
         Model: Module + TensorCollection<E, D>,
         E: Stored,
-        D: Device<E>,
+        D: Backend<E>,
     {
         let step = self.progress.step;
         if !loss.is_finite() {
@@ -317,7 +318,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         O: Optimizer<Model, E>,
         Model: Module + TensorCollection<E, D>,
         E: Stored,
-        D: Device<E>,
+        D: Backend<E>,
     {
         let (memory, settings) = (self.optimizer.memory(), self.all_settings());
         checkpoint::save(path.as_ref(), model, memory, self.progress, settings)
@@ -337,7 +338,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         O: Optimizer<Model, E>,
         Model: Module + TensorCollection<E, D, To<E, D> = Model>,
         E: Stored,
-        D: Device<E>,
+        D: Backend<E>,
     {
         let settings = self.all_settings();
         let memory = self.optimizer.memory_mut();

@@ -1,173 +1,277 @@
-use super::{add_assign, gradient, math::exp, matmul::Matrix, read};
+use super::{
+    buffer::Buffer,
+    lanes::{LANES, dot, max, padded, sum},
+    leaf::{Leaf, Output},
+    math::exp,
+    matmul::Matrix,
+    parallel::Share,
+    rows_mut, rows_of, side_by_side,
+};
 use crate::{
-    dims::{ConstDim, Dim, Product},
-    mask::AttentionMask,
+    dims::{ConstDim, Dim},
     ops::{AttentionScale, MaskedLogit},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
-    tensor_ops::ReshapeTo,
-};
+use dfdx::tensor::{Cpu, CpuError, Gradients};
+use itertools::izip;
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
+use std::{mem, sync::Arc};
+
+/// As many positions as are calculated with while they stay in the cache.
+pub const CACHED: usize = 256;
 
 /// Head by head on what lies side by side in memory: nothing is permuted, and of the scores only the
 /// weights are written out.
-pub fn attention<
-    B: Dim,
-    Q: Dim,
-    K: Dim,
-    H: ConstDim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    T: Tape<f32, Cpu>,
->(
-    query: Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
-    key: Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
-    value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    masked: MaskedLogit,
-) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, CpuError> {
-    let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
-    let (query, tape) = query.try_contiguous()?.split_tape();
-    let (key, key_tape) = key.try_contiguous()?.split_tape();
-    let (value, value_tape) = value.try_contiguous()?.split_tape();
-    let mut tape = tape.merge(key_tape.merge(value_tape));
+pub fn attention(
+    query: Leaf,
+    key: Leaf,
+    value: Leaf,
+    mask: Arc<[bool]>,
+    heads: Heads,
+) -> Result<Output, CpuError> {
+    let sizes = heads.sizes;
+    let batch = mask.len() / sizes.mask().max(1);
+    let share = Share::new(batch, sizes.cost(), heads.sequences(CACHED));
+    let of_chunk = move |elements: usize| share.chunk * elements;
+    let mut y = query.room(batch * sizes.y())?;
+    let mut weights = Buffer::new(batch.div_ceil(share.chunk) * heads.weights(share.chunk));
+    let chunks = izip!(
+        rows_of(&query.elements, of_chunk(sizes.q())),
+        rows_of(&key.elements, of_chunk(sizes.k())),
+        rows_of(&value.elements, of_chunk(sizes.v())),
+        rows_of(&mask, of_chunk(sizes.mask())),
+        rows_mut(&mut weights, heads.weights(share.chunk)),
+        rows_mut(&mut y, of_chunk(sizes.y())),
+    );
+    share.for_each(chunks, |chunks| {
+        for (q, k, v, mask, weights, y) in chunks {
+            heads.forward([q, k, v], mask, weights, y);
+        }
+    });
+    let output = query.beside(y)?;
 
-    let sizes = Sizes {
-        queries: queries.size(),
-        keys: keys.size(),
-        heads: H::SIZE,
-        qk: QKDim::SIZE,
-        vo: VODim::SIZE,
+    let out = output.ghost();
+    let backward = move |gradients: &mut Gradients<f32, Cpu>| {
+        let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
+        let (mut dq, mut dk, mut dv) = (query.zeros(), key.zeros(), value.zeros());
+        let chunks = izip!(
+            rows_of(&query.elements, of_chunk(sizes.q())),
+            rows_of(&key.elements, of_chunk(sizes.k())),
+            rows_of(&value.elements, of_chunk(sizes.v())),
+            rows_of(&mask, of_chunk(sizes.mask())),
+            rows_of(&weights, heads.weights(share.chunk)),
+            rows_of(&dy, of_chunk(sizes.y())),
+            rows_mut(&mut dq, of_chunk(sizes.q())),
+            rows_mut(&mut dk, of_chunk(sizes.k())),
+            rows_mut(&mut dv, of_chunk(sizes.v())),
+        );
+        share.for_each(chunks, |chunks| {
+            for (q, k, v, mask, weights, dy, dq, dk, dv) in chunks {
+                heads.backward([q, k, v], mask, weights, dy, [dq, dk, dv]);
+            }
+        });
+        **gradients.get_or_alloc_mut(&out)? = dy;
+        query.add(gradients, &dq)?;
+        key.add(gradients, &dk)?;
+        value.add(gradients, &dv)
     };
-    let scale = scale.factor(sizes.heads, sizes.qk) as f32;
-    let (q, k, v) = (read(&query), read(&key), read(&value));
-    let mask = mask.clone();
-    let mut y = vec![0.0; batch.size() * sizes.y()];
-    let mut weights = vec![0.0; batch.size() * sizes.weights()];
-    let outputs = rows_mut(&mut y, sizes.y()).zip(rows_mut(&mut weights, sizes.weights()));
-    let inputs = rows(&q, sizes.q())
-        .zip(rows(&k, sizes.k()))
-        .zip(rows(&v, sizes.v()));
-    let work = outputs.zip(inputs).zip(rows(mask.as_slice(), sizes.mask()));
-    for_each(
-        work.collect(),
-        sizes.cost(),
-        |(((y, weights), ((q, k), v)), visible)| {
+    Ok((output, Box::new(backward)))
+}
+
+/// The attention of some sequences, each of their heads by itself.
+#[derive(Clone, Copy)]
+pub struct Heads {
+    pub sizes: Sizes,
+    pub scale: f32,
+    pub masked: MaskedLogit,
+    /// Whether sequences are worked on side by side.
+    side_by_side: bool,
+}
+
+impl Heads {
+    pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
+        (batch, queries, keys): (impl Dim, impl Dim, impl Dim),
+        scale: AttentionScale,
+        masked: MaskedLogit,
+    ) -> Self {
+        let sizes = Sizes {
+            queries: queries.size(),
+            keys: keys.size(),
+            heads: H::SIZE,
+            qk: QKDim::SIZE,
+            vo: VODim::SIZE,
+        };
+        Self {
+            sizes,
+            scale: scale.factor(H::SIZE, QKDim::SIZE) as f32,
+            masked,
+            side_by_side: side_by_side::pays(sizes, batch.size()),
+        }
+    }
+
+    /// How many sequences of about so many positions together to work on at once.
+    pub fn sequences(self, positions: usize) -> usize {
+        let sequences = positions / self.sizes.queries.max(self.sizes.keys).max(1);
+        match self.side_by_side {
+            true => (sequences / LANES).max(1) * LANES,
+            false => sequences.max(1),
+        }
+    }
+
+    /// Elements that the weights of so many sequences take up.
+    pub fn weights(self, sequences: usize) -> usize {
+        match self.side_by_side {
+            true => side_by_side::weights(self.sizes, sequences),
+            false => sequences * self.sizes.weights(),
+        }
+    }
+
+    /// The logit that a product of a query and a key becomes.
+    #[inline(always)]
+    pub fn logit(&self, product: f32, visible: bool) -> f32 {
+        let scaled = product * self.scale;
+        let hidden = match self.masked {
+            MaskedLogit::Lowest => f32::MIN,
+            MaskedLogit::Minus(amount) => scaled - amount as f32,
+        };
+        if visible { scaled } else { hidden }
+    }
+
+    /// `weights = softmax(scale · q kᵀ)` where visible, `y = weights v`.
+    pub fn forward(
+        self,
+        [q, k, v]: [&[f32]; 3],
+        mask: &[bool],
+        weights: &mut [f32],
+        y: &mut [f32],
+    ) {
+        let sizes = self.sizes;
+        let at_once = if self.side_by_side { LANES } else { 1 };
+        let sequences = izip!(
+            rows_of(q, at_once * sizes.q()),
+            rows_of(k, at_once * sizes.k()),
+            rows_of(v, at_once * sizes.v()),
+            rows_of(mask, at_once * sizes.mask()),
+            rows_mut(weights, self.weights(at_once)),
+            rows_mut(y, at_once * sizes.y()),
+        );
+        if self.side_by_side {
+            let mut scratch = side_by_side::Scratch::new(sizes);
+            for (q, k, v, mask, weights, y) in sequences {
+                Arch::new().dispatch(side_by_side::Forward {
+                    heads: self,
+                    q,
+                    k,
+                    v,
+                    mask,
+                    weights,
+                    y,
+                    scratch: &mut scratch,
+                });
+            }
+            return;
+        }
+        for (q, k, v, visible, weights, y) in sequences {
             Arch::new().dispatch(Forward {
-                sizes,
+                heads: self,
                 q,
                 k,
                 v,
                 visible,
-                scale,
-                masked,
                 weights,
                 y,
             });
-        },
-    );
-    let shape = (batch, queries, Product::default());
-    let output = query.device().try_tensor_from_vec(y, shape)?;
+        }
+    }
 
-    if T::OWNS_TAPE {
-        let (query, key, value) = (query.ghost(), key.ghost(), value.ghost());
-        let out = output.ghost();
-        tape.add_backward_op(move |gradients| {
-            let dy = std::mem::take(gradient!(gradients, out));
-            let mut dq = vec![0.0; q.len()];
-            let mut dk = vec![0.0; k.len()];
-            let mut dv = vec![0.0; v.len()];
-            let outputs = rows_mut(&mut dq, sizes.q())
-                .zip(rows_mut(&mut dk, sizes.k()))
-                .zip(rows_mut(&mut dv, sizes.v()));
-            let inputs = rows(&q, sizes.q())
-                .zip(rows(&k, sizes.k()))
-                .zip(rows(&v, sizes.v()));
-            let known = rows(mask.as_slice(), sizes.mask())
-                .zip(rows(&weights, sizes.weights()))
-                .zip(rows(&dy, sizes.y()));
-            let work = outputs.zip(inputs).zip(known).collect();
-            for_each(work, 2 * sizes.cost(), |work| {
-                let ((((dq, dk), dv), ((q, k), v)), ((visible, weights), dy)) = work;
-                Arch::new().dispatch(Backward {
-                    sizes,
+    /// The gradients of query, key and value from that of the output.
+    pub fn backward(
+        self,
+        [q, k, v]: [&[f32]; 3],
+        mask: &[bool],
+        weights: &[f32],
+        dy: &[f32],
+        [dq, dk, dv]: [&mut [f32]; 3],
+    ) {
+        let sizes = self.sizes;
+        let at_once = if self.side_by_side { LANES } else { 1 };
+        let sequences = izip!(
+            rows_of(q, at_once * sizes.q()),
+            rows_of(k, at_once * sizes.k()),
+            rows_of(v, at_once * sizes.v()),
+            rows_of(mask, at_once * sizes.mask()),
+            rows_of(weights, self.weights(at_once)),
+            rows_of(dy, at_once * sizes.y()),
+            rows_mut(dq, at_once * sizes.q()),
+            rows_mut(dk, at_once * sizes.k()),
+            rows_mut(dv, at_once * sizes.v()),
+        );
+        if self.side_by_side {
+            let mut scratch = side_by_side::Scratch::with_gradients(sizes);
+            for (q, k, v, mask, weights, dy, dq, dk, dv) in sequences {
+                Arch::new().dispatch(side_by_side::Backward {
+                    heads: self,
                     q,
                     k,
                     v,
-                    visible,
-                    scale,
-                    masked,
+                    mask,
                     weights,
                     dy,
                     dq,
                     dk,
                     dv,
+                    scratch: &mut scratch,
                 });
+            }
+            return;
+        }
+        for (q, k, v, visible, weights, dy, dq, dk, dv) in sequences {
+            Arch::new().dispatch(Backward {
+                heads: self,
+                q,
+                k,
+                v,
+                visible,
+                weights,
+                dy,
+                dq,
+                dk,
+                dv,
             });
-            add_assign(gradient!(gradients, query), &dq);
-            add_assign(gradient!(gradients, key), &dk);
-            add_assign(gradient!(gradients, value), &dv);
-            *gradient!(gradients, out) = dy;
-            Ok(())
-        });
-    }
-    Ok(output.put_tape(tape))
-}
-
-/// The part of each batch row.
-fn rows<Element>(all: &[Element], size: usize) -> std::slice::ChunksExact<'_, Element> {
-    all.chunks_exact(size.max(1))
-}
-
-/// The part of each batch row.
-fn rows_mut(all: &mut [f32], size: usize) -> std::slice::ChunksExactMut<'_, f32> {
-    all.chunks_exact_mut(size.max(1))
-}
-
-/// Runs `row` on every row, on all threads if `cost` multiply-adds a row are worth it.
-fn for_each<Row: Send>(rows: Vec<Row>, cost: usize, row: impl Fn(Row) + Send + Sync) {
-    if rows.len() * cost < 1 << 20 {
-        rows.into_iter().for_each(row);
-    } else {
-        rows.into_par_iter().for_each(row);
+        }
     }
 }
 
 /// The sizes of one batch row.
 #[derive(Clone, Copy)]
-struct Sizes {
-    queries: usize,
-    keys: usize,
-    heads: usize,
-    qk: usize,
-    vo: usize,
+pub struct Sizes {
+    pub queries: usize,
+    pub keys: usize,
+    pub heads: usize,
+    pub qk: usize,
+    pub vo: usize,
 }
 
 impl Sizes {
-    fn q(self) -> usize {
+    pub fn q(self) -> usize {
         self.queries * self.heads * self.qk
     }
-    fn k(self) -> usize {
+    pub fn k(self) -> usize {
         self.keys * self.heads * self.qk
     }
-    fn v(self) -> usize {
+    pub fn v(self) -> usize {
         self.keys * self.heads * self.vo
     }
-    fn y(self) -> usize {
+    pub fn y(self) -> usize {
         self.queries * self.heads * self.vo
     }
-    fn mask(self) -> usize {
+    pub fn mask(self) -> usize {
         self.queries * self.keys
     }
     /// Weights are kept with their keys padded to whole lanes.
-    fn weights(self) -> usize {
+    pub fn weights(self) -> usize {
         self.heads * self.queries * padded(self.keys)
     }
-    fn cost(self) -> usize {
+    pub fn cost(self) -> usize {
         self.weights() * (self.qk + self.vo)
     }
 
@@ -178,28 +282,24 @@ impl Sizes {
         Matrix::strided(elements, positions, size, self.heads * size)
     }
 
-    /// Adds a head's tile to where it belongs.
+    /// Puts a head's tile where it belongs.
     #[inline(always)]
-    fn add(self, all: &mut [f32], head: usize, tile: &Tile) {
+    fn put(self, all: &mut [f32], head: usize, tile: &Tile) {
         let vectors = all.chunks_exact_mut((self.heads * tile.columns).max(1));
         for (vector, row) in vectors.zip(tile.elements.chunks_exact(padded(tile.columns).max(1))) {
             let vector = &mut vector[head * tile.columns..][..tile.columns];
-            for (to, from) in vector.iter_mut().zip(row) {
-                *to += from;
-            }
+            vector.copy_from_slice(&row[..tile.columns]);
         }
     }
 }
 
-/// One batch row: `weights = softmax(scale · q kᵀ)` where visible, `y += weights v`.
+/// [`Heads::forward`] of one sequence.
 struct Forward<'a> {
-    sizes: Sizes,
+    heads: Heads,
     q: &'a [f32],
     k: &'a [f32],
     v: &'a [f32],
     visible: &'a [bool],
-    scale: f32,
-    masked: MaskedLogit,
     weights: &'a mut [f32],
     y: &'a mut [f32],
 }
@@ -210,16 +310,15 @@ impl WithSimd for Forward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self {
-            sizes,
+            heads,
             q,
             k,
             v,
             visible,
-            scale,
-            masked,
             weights,
             y,
         } = self;
+        let sizes = heads.sizes;
         let width = padded(sizes.keys).max(1);
         let (mut k_columns, mut v_tile, mut y_tile) = <(Tile, Tile, Tile)>::default();
         for head in 0..sizes.heads {
@@ -234,12 +333,7 @@ impl WithSimd for Forward<'_> {
                 .zip(visible.chunks_exact(sizes.keys.max(1)))
             {
                 for (logit, visible) in logits.iter_mut().zip(visible) {
-                    let scaled = *logit * scale;
-                    let hidden = match masked {
-                        MaskedLogit::Lowest => f32::MIN,
-                        MaskedLogit::Minus(amount) => scaled - amount as f32,
-                    };
-                    *logit = if *visible { scaled } else { hidden };
+                    *logit = heads.logit(*logit, *visible);
                 }
                 logits[sizes.keys..].fill(f32::NEG_INFINITY);
                 softmax(logits);
@@ -247,20 +341,18 @@ impl WithSimd for Forward<'_> {
             y_tile.resize(sizes.queries, sizes.vo);
             let weights = Matrix::strided(weights, sizes.queries, sizes.keys, padded(sizes.keys));
             multiply(simd, &mut y_tile.elements, weights, &v_tile);
-            sizes.add(y, head, &y_tile);
+            sizes.put(y, head, &y_tile);
         }
     }
 }
 
-/// One batch row: the gradients of query, key and value from that of the output.
+/// [`Heads::backward`] of one sequence.
 struct Backward<'a> {
-    sizes: Sizes,
+    heads: Heads,
     q: &'a [f32],
     k: &'a [f32],
     v: &'a [f32],
     visible: &'a [bool],
-    scale: f32,
-    masked: MaskedLogit,
     weights: &'a [f32],
     dy: &'a [f32],
     dq: &'a mut [f32],
@@ -274,19 +366,18 @@ impl WithSimd for Backward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self {
-            sizes,
+            heads,
             q,
             k,
             v,
             visible,
-            scale,
-            masked,
             weights,
             dy,
             dq,
             dk,
             dv,
         } = self;
+        let sizes = heads.sizes;
         let width = padded(sizes.keys).max(1);
         let (mut q_tile, mut k_tile, mut v_columns, mut dy_tile) =
             <(Tile, Tile, Tile, Tile)>::default();
@@ -310,9 +401,9 @@ impl WithSimd for Backward<'_> {
                 // From the gradient of the weights to that of the logits: w (dw - Σ w dw).
                 let mean = dot(slopes, weights);
                 for (slope, weight) in slopes.iter_mut().zip(weights) {
-                    *slope = weight * (*slope - mean) * scale;
+                    *slope = weight * (*slope - mean) * heads.scale;
                 }
-                if masked == MaskedLogit::Lowest {
+                if heads.masked == MaskedLogit::Lowest {
                     // A hidden logit is a constant, whatever its weight came to be.
                     for (slope, visible) in slopes.iter_mut().zip(visible) {
                         *slope = if *visible { *slope } else { 0.0 };
@@ -329,24 +420,15 @@ impl WithSimd for Backward<'_> {
             );
             result.resize(sizes.queries, sizes.qk);
             multiply(simd, &mut result.elements, slopes, &k_tile);
-            sizes.add(dq, head, &result);
+            sizes.put(dq, head, &result);
             result.resize(sizes.keys, sizes.qk);
             multiply(simd, &mut result.elements, slopes.transposed(), &q_tile);
-            sizes.add(dk, head, &result);
+            sizes.put(dk, head, &result);
             result.resize(sizes.keys, sizes.vo);
             multiply(simd, &mut result.elements, weights.transposed(), &dy_tile);
-            sizes.add(dv, head, &result);
+            sizes.put(dv, head, &result);
         }
     }
-}
-
-/// As many elements as are calculated with at once: a vector register of AVX-512, two of AVX2, four
-/// of SSE2 or NEON.
-const LANES: usize = 16;
-
-/// The next multiple of [`LANES`].
-fn padded(size: usize) -> usize {
-    size.next_multiple_of(LANES)
 }
 
 /// A matrix of one head, each row padded with zeros to whole lanes.
@@ -419,64 +501,15 @@ fn multiply_rows<S: Simd, const ROWS: usize>(
     }
 }
 
-/// `Σ a b` of rows padded to whole lanes.
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0; LANES];
-    for (a, b) in a
-        .as_chunks::<LANES>()
-        .0
-        .iter()
-        .zip(b.as_chunks::<LANES>().0)
-    {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
-    total(sums)
-}
-
 /// `softmax` of a row padded to whole lanes with -∞.
 #[inline(always)]
 fn softmax(logits: &mut [f32]) {
-    let lanes = logits.as_chunks_mut::<LANES>().0;
-    let mut highest = [f32::NEG_INFINITY; LANES];
-    for chunk in lanes.iter() {
-        for (highest, logit) in highest.iter_mut().zip(chunk) {
-            *highest = if *logit > *highest { *logit } else { *highest };
-        }
+    let highest = max(logits);
+    for logit in logits.iter_mut() {
+        *logit = exp(*logit - highest);
     }
-    let highest = halves(highest, |a, b| if a > b { a } else { b });
-    let mut sums = [0.0; LANES];
-    for chunk in lanes.iter_mut() {
-        for (logit, sum) in chunk.iter_mut().zip(&mut sums) {
-            *logit = exp(*logit - highest);
-            *sum += *logit;
-        }
+    let scale = 1.0 / sum(logits);
+    for weight in logits {
+        *weight *= scale;
     }
-    let scale = 1.0 / total(sums);
-    for chunk in lanes {
-        for weight in chunk {
-            *weight *= scale;
-        }
-    }
-}
-
-/// The sum of all lanes.
-#[inline(always)]
-fn total(lanes: [f32; LANES]) -> f32 {
-    halves(lanes, |a, b| a + b)
-}
-
-/// Joins the upper half of the lanes to the lower until one is left.
-#[inline(always)]
-fn halves(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] = join(lanes[i], lanes[i + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
 }

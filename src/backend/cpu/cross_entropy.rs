@@ -1,74 +1,95 @@
-use super::{gradient, math::exp, read, vectorized};
-use crate::{
-    ops::{Average, weights},
-    tokens::TokenIds,
+use super::{
+    lanes::{max, sum},
+    leaf::{Leaf, Output},
+    math::exp,
+    parallel::Share,
+    rows_mut, rows_of, vectorized,
 };
-use dfdx::{
-    shapes::{ConstDim, Dim, Rank0},
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
-    tensor_ops::ReshapeTo,
-};
+use dfdx::tensor::{Cpu, CpuError, Gradients};
+use itertools::izip;
+use std::sync::Arc;
+
+/// What an element costs, in multiply-adds.
+const COST: usize = 16;
 
 /// From logits to the loss, and to its gradient, in one pass each; the log-probabilities are never
 /// written out.
-pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
-    logits: Tensor<(B, S, V), f32, Cpu, T>,
-    labels: &TokenIds<B, S, V>,
-    average: Average,
+pub fn cross_entropy(
+    mut logits: Leaf,
+    vocabulary: usize,
+    labels: Arc<[usize]>,
+    weights: Vec<f32>,
     smoothing: f64,
-) -> Result<Tensor<Rank0, f32, Cpu, T>, CpuError> {
-    let (logits, mut tape) = logits.try_contiguous()?.split_tape();
-    let weights: Vec<f32> = weights(labels, average);
+) -> Result<Output, CpuError> {
     // The share of a label that is on its token alone, and the share that is on every token.
-    let (own, any) = ((1.0 - smoothing) as f32, smoothing as f32 / V::SIZE as f32);
-    // Begins as the logits and becomes the probabilities.
-    let mut probabilities = read(&logits);
-    let mut loss = 0.0;
-    vectorized(
-        #[inline(always)]
-        || {
-            let rows = probabilities.chunks_exact_mut(V::SIZE.max(1));
-            for ((row, &label), &weight) in rows.zip(labels.as_slice()).zip(&weights) {
-                let mut highest = f32::NEG_INFINITY;
-                for logit in row.iter() {
-                    highest = highest.max(*logit);
-                }
-                let mut right = own * (row[label] - highest);
-                if any != 0.0 {
-                    for logit in row.iter() {
-                        right += any * (logit - highest);
-                    }
-                }
-                let mut sum = 0.0;
-                for logit in row.iter_mut() {
-                    *logit = exp(*logit - highest);
-                    sum += *logit;
-                }
-                for p in row.iter_mut() {
-                    *p /= sum;
-                }
-                loss += f64::from(weight) * f64::from(sum.ln() - right);
-            }
-        },
+    let (own, any) = (
+        (1.0 - smoothing) as f32,
+        smoothing as f32 / vocabulary as f32,
     );
-    let output = logits.device().try_tensor_from_vec(vec![loss as f32], ())?;
+    let share = Share::new(weights.len(), COST * vocabulary, usize::MAX);
+    let width = share.chunk * vocabulary;
+    // Begins as the logits and becomes the probabilities.
+    let probabilities = &mut logits.elements;
+    let chunks = izip!(
+        rows_mut(probabilities, width),
+        rows_of(&labels, share.chunk),
+        rows_of(&weights, share.chunk),
+    );
+    let losses = share.for_each(chunks, |chunks| {
+        let mut loss = 0.0;
+        for (rows, labels, weights) in chunks {
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (row, &label, &weight) in izip!(rows_mut(rows, vocabulary), labels, weights)
+                    {
+                        let highest = max(row);
+                        let mut right = own * (row[label] - highest);
+                        if any != 0.0 {
+                            for logit in row.iter() {
+                                right += any * (logit - highest);
+                            }
+                        }
+                        for logit in row.iter_mut() {
+                            *logit = exp(*logit - highest);
+                        }
+                        let total = sum(row);
+                        let scale = 1.0 / total;
+                        for p in row.iter_mut() {
+                            *p *= scale;
+                        }
+                        loss += f64::from(weight) * f64::from(total.ln() - right);
+                    }
+                },
+            );
+        }
+        loss
+    });
+    let loss = losses.iter().sum::<f64>() as f32;
+    let output = logits.beside(vec![loss])?;
 
-    if T::OWNS_TAPE {
-        let (labels, logits, out) = (labels.clone(), logits.ghost(), output.ghost());
-        tape.add_backward_op(move |gradients| {
-            let scale: f32 = gradients.get_or_alloc_mut(&out)?.iter().sum();
-            let dx = gradient!(gradients, logits);
-            let rows = dx
-                .chunks_exact_mut(V::SIZE.max(1))
-                .zip(probabilities.chunks_exact(V::SIZE.max(1)));
-            for (((dx, row), &label), weight) in rows.zip(labels.as_slice()).zip(&weights) {
-                for (dx, p) in dx.iter_mut().zip(row) {
-                    *dx += scale * weight * (p - any);
+    let out = output.ghost();
+    let backward = move |gradients: &mut Gradients<f32, Cpu>| {
+        let scale: f32 = gradients.get_or_alloc_mut(&out)?.iter().sum();
+        let dx = gradients.get_or_alloc_mut(&logits.tensor)?;
+        let chunks = izip!(
+            rows_mut(dx, width),
+            rows_of(&logits.elements, width),
+            rows_of(&labels, share.chunk),
+            rows_of(&weights, share.chunk),
+        );
+        share.for_each(chunks, |chunks| {
+            for (dx, probabilities, labels, weights) in chunks {
+                let rows = rows_mut(dx, vocabulary).zip(rows_of(probabilities, vocabulary));
+                for ((dx, row), &label, weight) in izip!(rows, labels, weights) {
+                    for (dx, p) in dx.iter_mut().zip(row) {
+                        *dx += scale * weight * (p - any);
+                    }
+                    dx[label] -= scale * weight * own;
                 }
-                dx[label] -= scale * weight * own;
             }
-            Ok(())
         });
-    }
-    Ok(output.put_tape(tape))
+        Ok(())
+    };
+    Ok((output, Box::new(backward)))
 }

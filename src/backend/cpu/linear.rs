@@ -1,71 +1,47 @@
 use super::{
-    add_assign, gradient,
-    matmul::{Matrix, matmul},
-    read,
+    leaf::{Leaf, Output},
+    map::Map,
+    parallel::Share,
+    rows_mut, rows_of,
 };
-use dfdx::{
-    shapes::{ConstDim, Dim, HasShape},
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
-    tensor_ops::ReshapeTo,
-};
+use dfdx::tensor::{Cpu, CpuError, Gradients};
+use itertools::izip;
+use std::mem;
 
 /// One product for the rows of all sequences together, where the definition makes one a sequence.
-pub fn linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
-    input: Tensor<(B, S, InDim), f32, Cpu, T>,
-    weight: &Tensor<(OutDim, InDim), f32, Cpu>,
-    bias: Option<&Tensor<(OutDim,), f32, Cpu>>,
-) -> Result<Tensor<(B, S, OutDim), f32, Cpu, T>, CpuError> {
-    let (batch, len, _) = *input.shape();
-    let rows = batch.size() * len.size();
-    let (input, tape) = input.try_contiguous()?.split_tape();
-    let (weight, weight_tape) = weight.retaped::<T>().try_contiguous()?.split_tape();
-    let (bias, bias_tape) = bias
-        .map(|bias| Ok(bias.retaped::<T>().try_contiguous()?.split_tape()))
-        .transpose()?
-        .unzip();
-    let mut tape = tape.merge(weight_tape.merge(bias_tape.unwrap_or_default()));
+pub fn linear(input: Leaf, map: Map) -> Result<Output, CpuError> {
+    let rows = input.elements.len() / map.inputs().max(1);
+    let share = Share::new(rows, map.cost(), usize::MAX);
+    let (in_width, out_width) = (share.chunk * map.inputs(), share.chunk * map.outputs());
+    let mut y = input.room(rows * map.outputs())?;
+    let chunks = rows_of(&input.elements, in_width).zip(rows_mut(&mut y, out_width));
+    share.for_each(chunks, |chunks| {
+        for (x, y) in chunks {
+            map.forward(x, y);
+        }
+    });
+    let output = input.beside(y)?;
 
-    let (x, w) = (read(&input), read(&weight));
-    let mut y = vec![0.0; rows * OutDim::SIZE];
-    if let Some(bias) = &bias {
-        let bias = read(bias);
-        y.chunks_exact_mut(OutDim::SIZE.max(1))
-            .for_each(|row| row.copy_from_slice(&bias));
-    }
-    let x_rows = Matrix::new(&x, rows, InDim::SIZE);
-    let w_rows = Matrix::new(&w, OutDim::SIZE, InDim::SIZE);
-    matmul(&mut y, x_rows, w_rows.transposed(), bias.is_some());
-    let output = input
-        .device()
-        .try_tensor_from_vec(y, (batch, len, OutDim::default()))?;
-
-    if T::OWNS_TAPE {
-        let (input, weight, bias) = (
-            input.ghost(),
-            weight.ghost(),
-            bias.as_ref().map(Tensor::ghost),
+    let out = output.ghost();
+    let backward = move |gradients: &mut Gradients<f32, Cpu>| {
+        let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
+        let mut dx = input.take(gradients)?;
+        let chunks = izip!(
+            rows_of(&input.elements, in_width),
+            rows_of(&dy, out_width),
+            rows_mut(&mut dx, in_width),
         );
-        let out = output.ghost();
-        tape.add_backward_op(move |gradients| {
-            let dy = std::mem::take(gradient!(gradients, out));
-            let dy_rows = Matrix::new(&dy, rows, OutDim::SIZE);
-            let x_rows = Matrix::new(&x, rows, InDim::SIZE);
-            let w_rows = Matrix::new(&w, OutDim::SIZE, InDim::SIZE);
-            matmul(gradient!(gradients, input), dy_rows, w_rows, true);
-            matmul(
-                gradient!(gradients, weight),
-                dy_rows.transposed(),
-                x_rows,
-                true,
-            );
-            if let Some(bias) = bias {
-                let db = gradient!(gradients, bias);
-                dy.chunks_exact(OutDim::SIZE.max(1))
-                    .for_each(|row| add_assign(db, row));
+        let parts = share.for_each(chunks, |chunks| {
+            let mut gradient = map.zeros();
+            for (x, dy, dx) in chunks {
+                map.backward_input(dy, dx);
+                map.backward(dy, x, &mut gradient);
             }
-            *gradient!(gradients, out) = dy;
-            Ok(())
+            gradient
         });
-    }
-    Ok(output.put_tape(tape))
+        input.put(gradients, dx)?;
+        **gradients.get_or_alloc_mut(&out)? = dy;
+        parts.iter().try_for_each(|part| map.add(gradients, part))
+    };
+    Ok((output, Box::new(backward)))
 }

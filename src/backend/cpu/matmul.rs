@@ -78,12 +78,6 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
     if output.is_empty() {
         return;
     }
-    // Below this a thread costs more than it brings.
-    let parallelism = if m * n * k < 1 << 20 {
-        Parallelism::None
-    } else {
-        Parallelism::Rayon(0)
-    };
     let stride = |stride: usize| stride as isize;
     #[allow(unsafe_code, reason = "gemm takes pointers")]
     // SAFETY: `Matrix` can only be made so that its strides reach no further than its elements, and
@@ -109,7 +103,8 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
             false,
             false,
             false,
-            parallelism,
+            // Whoever calls it has a thread for each part of the rows.
+            Parallelism::None,
         );
     }
 }

@@ -4,28 +4,42 @@
 //! memory where the definition makes as many. Loops are compiled for several widths of vector
 //! registers and the processor's is chosen at run time, so no compiler flags are asked of anybody.
 
+mod activation;
+mod around;
 mod attention;
+mod attention_sublayer;
+mod buffer;
 mod cross_entropy;
 mod embed;
-mod layer_norm;
+mod feed_forward;
+mod lanes;
+mod leaf;
 mod linear;
+mod map;
 mod math;
 mod matmul;
+mod norm;
+mod parallel;
 mod positions;
 mod residual;
-mod rms_norm;
+mod side_by_side;
 
-use super::Backend;
+use super::{Affine, Around, Backend, HeadMaps, Normalize, sublayer};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{self, AttentionScale, Average, MaskedLogit, OpError},
+    ops::{self, Activation, AttentionScale, Average, MaskedLogit, NormKind, OpError},
     tokens::TokenIds,
 };
+use attention::Heads;
+use attention_sublayer::{Maps, attention_sublayer};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, Tape, Tensor},
+    tensor::{Cpu, CpuError, Gradients, PutTape, Tape, Tensor},
+    tensor_ops::ReshapeTo,
 };
+use leaf::{Leaf, Output};
+use map::Map;
 use pulp::{Arch, Simd, WithSimd};
 
 impl Backend<f32> for Cpu {
@@ -34,7 +48,14 @@ impl Backend<f32> for Cpu {
         weight: &Tensor<(OutDim, InDim), f32, Cpu>,
         bias: Option<&Tensor<(OutDim,), f32, Cpu>>,
     ) -> Result<Tensor<(B, S, OutDim), f32, Cpu, T>, OpError> {
-        linear::linear(input, weight, bias).map_err(ops::failed("linear"))
+        let (batch, len, _) = *input.shape();
+        let mut tape = T::default();
+        let define = || {
+            let input = Leaf::read(input, &mut tape)?;
+            let map = Map::read(&Affine { weight, bias }, &mut tape)?;
+            linear::linear(input, map)
+        };
+        recorded(define(), (batch, len, OutDim::default()), tape).map_err(ops::failed("linear"))
     }
 
     fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -42,7 +63,13 @@ impl Backend<f32> for Cpu {
         ids: &TokenIds<B, S, V>,
         tape: T,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        embed::embed(table, ids, tape).map_err(ops::failed("embed"))
+        let (batch, len) = ids.shape();
+        let mut tape = tape;
+        let mut define = || {
+            let table = Leaf::parameter(table, &mut tape)?;
+            embed::embed(table, ids.shared(), M::SIZE)
+        };
+        recorded(define(), (batch, len, M::default()), tape).map_err(ops::failed("embed"))
     }
 
     fn try_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -50,7 +77,13 @@ impl Backend<f32> for Cpu {
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_positions(&input, &positions)?;
-        positions::add_positions(input, positions).map_err(ops::failed("add positions"))
+        let shape = *input.shape();
+        let mut tape = T::default();
+        let define = || {
+            let input = Leaf::read(input, &mut tape)?;
+            positions::add_positions(input, Leaf::read(positions, &mut tape)?)
+        };
+        recorded(define(), shape, tape).map_err(ops::failed("add positions"))
     }
 
     fn try_write<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
@@ -68,12 +101,27 @@ impl Backend<f32> for Cpu {
         Ok(())
     }
 
+    fn try_take_gradient<S: Shape>(
+        gradients: &mut Gradients<f32, Cpu>,
+        parameter: &Tensor<S, f32, Cpu>,
+        into: &mut Vec<f32>,
+    ) -> Result<(), CpuError> {
+        std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, into);
+        Ok(())
+    }
+
     fn try_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_residual(&input, &output)?;
-        residual::residual(input, output).map_err(ops::failed("residual"))
+        let shape = *input.shape();
+        let mut tape = T::default();
+        let define = || {
+            let input = Leaf::read(input, &mut tape)?;
+            residual::residual(input, Leaf::read(output, &mut tape)?)
+        };
+        recorded(define(), shape, tape).map_err(ops::failed("residual"))
     }
 
     fn try_multi_head_attention<
@@ -97,8 +145,16 @@ impl Backend<f32> for Cpu {
             return ops::try_multi_head_attention(query, key, value, mask, scale, masked, dropout);
         }
         ops::check_attention(&query, &key, &value, mask)?;
-        attention::attention(query, key, value, mask, scale, masked)
-            .map_err(ops::failed("attention"))
+        let (batch, len, _) = *query.shape();
+        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), scale, masked);
+        let mut tape = T::default();
+        let define = || {
+            let query = Leaf::read(query, &mut tape)?;
+            let key = Leaf::read(key, &mut tape)?;
+            let value = Leaf::read(value, &mut tape)?;
+            attention::attention(query, key, value, mask.shared(), heads)
+        };
+        recorded(define(), (batch, len, Product::default()), tape).map_err(ops::failed("attention"))
     }
 
     fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -107,7 +163,13 @@ impl Backend<f32> for Cpu {
         bias: Option<&Tensor<(M,), f32, Cpu>>,
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        layer_norm::layer_norm(input, weight, bias, epsilon).map_err(ops::failed("layer norm"))
+        let norm = Normalize {
+            kind: NormKind::LayerNorm,
+            weight,
+            bias,
+            epsilon,
+        };
+        norm_of(input, &norm).map_err(ops::failed("layer norm"))
     }
 
     fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -115,7 +177,110 @@ impl Backend<f32> for Cpu {
         weight: &Tensor<(M,), f32, Cpu>,
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        rms_norm::rms_norm(input, weight, epsilon).map_err(ops::failed("RMS norm"))
+        let norm = Normalize {
+            kind: NormKind::RmsNorm,
+            weight,
+            bias: None,
+            epsilon,
+        };
+        norm_of(input, &norm).map_err(ops::failed("RMS norm"))
+    }
+
+    fn try_feed_forward<
+        B: Dim,
+        S: Dim,
+        M: ConstDim,
+        Hidden: ConstDim,
+        F: Activation,
+        T: Tape<f32, Cpu>,
+    >(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        hidden: &Affine<'_, M, Hidden, f32, Cpu>,
+        output: &Affine<'_, Hidden, M, f32, Cpu>,
+        around: &Around<'_, M, f32, Cpu>,
+        dropout: f64,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        match F::ELEMENTWISE {
+            Some(function) if !T::OWNS_TAPE || dropout == 0.0 => {
+                let shape = *input.shape();
+                let mut tape = T::default();
+                let define = || {
+                    let input = Leaf::read(input, &mut tape)?;
+                    let hidden = Map::read(hidden, &mut tape)?;
+                    let output = Map::read(output, &mut tape)?;
+                    let around = around::Around::read(around, &mut tape)?;
+                    feed_forward::feed_forward(input, hidden, output, function, around)
+                };
+                recorded(define(), shape, tape).map_err(ops::failed("feed-forward"))
+            }
+            _ => sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(
+                input, hidden, output, around, dropout,
+            ),
+        }
+    }
+
+    fn try_self_attention<
+        B: Dim,
+        S: Dim,
+        M: ConstDim,
+        H: ConstDim,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        T: Tape<f32, Cpu>,
+    >(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        maps: &HeadMaps<'_, M, M, H, QKDim, VODim, f32, Cpu>,
+        mask: &AttentionMask<B, S, S>,
+        around: &Around<'_, M, f32, Cpu>,
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        if T::OWNS_TAPE && maps.drops() {
+            return sublayer::try_self_attention(input, maps, mask, around);
+        }
+        ops::check_attention(&input, &input, &input, mask)?;
+        let shape = *input.shape();
+        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
+        let mut tape = T::default();
+        let define = || {
+            let input = Leaf::read(input, &mut tape)?;
+            let maps = Maps::read(maps, &mut tape)?;
+            let around = around::Around::read(around, &mut tape)?;
+            attention_sublayer(input, None, maps, mask.shared(), heads, around)
+        };
+        recorded(define(), shape, tape).map_err(ops::failed("attention"))
+    }
+
+    fn try_cross_attention<
+        B: Dim,
+        Q: Dim,
+        K: Dim,
+        QDim: ConstDim,
+        KVDim: ConstDim,
+        H: ConstDim,
+        QKDim: ConstDim,
+        VODim: ConstDim,
+        T: Tape<f32, Cpu>,
+    >(
+        query: Tensor<(B, Q, QDim), f32, Cpu, T>,
+        source: Tensor<(B, K, KVDim), f32, Cpu, T>,
+        maps: &HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
+        mask: &AttentionMask<B, Q, K>,
+        around: &Around<'_, QDim, f32, Cpu>,
+    ) -> Result<Tensor<(B, Q, QDim), f32, Cpu, T>, OpError> {
+        if T::OWNS_TAPE && maps.drops() {
+            return sublayer::try_cross_attention(query, source, maps, mask, around);
+        }
+        ops::check_attention_of(&query, &source, mask)?;
+        let shape = *query.shape();
+        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
+        let mut tape = T::default();
+        let define = || {
+            let query = Leaf::read(query, &mut tape)?;
+            let source = Leaf::read(source, &mut tape)?;
+            let maps = Maps::read(maps, &mut tape)?;
+            let around = around::Around::read(around, &mut tape)?;
+            attention_sublayer(query, Some(source), maps, mask.shared(), heads, around)
+        };
+        recorded(define(), shape, tape).map_err(ops::failed("attention"))
     }
 
     fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
@@ -125,25 +290,57 @@ impl Backend<f32> for Cpu {
         smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
         ops::check_labels(&logits, labels, smoothing)?;
-        cross_entropy::cross_entropy(logits, labels, average, smoothing)
-            .map_err(ops::failed("cross-entropy"))
+        let weights = ops::weights(labels, average);
+        let mut tape = T::default();
+        let define = || {
+            let logits = Leaf::read(logits, &mut tape)?;
+            cross_entropy::cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
+        };
+        recorded(define(), (), tape).map_err(ops::failed("cross-entropy"))
     }
 }
 
-/// A copy of a contiguous tensor's elements.
-fn read<Dims: Shape, T>(tensor: &Tensor<Dims, f32, Cpu, T>) -> Vec<f32> {
-    let mut elements = vec![0.0; dfdx::shapes::HasShape::shape(tensor).num_elements()];
-    tensor.copy_into(&mut elements);
-    elements
+/// What a kernel put out, with its dimensions and on the tape.
+fn recorded<Dims: Shape, T: Tape<f32, Cpu>>(
+    output: Result<Output, CpuError>,
+    shape: Dims,
+    mut tape: T,
+) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
+    let (output, backward) = output?;
+    tape.add_backward_op(backward);
+    Ok(output.try_reshape_like(&shape)?.put_tape(tape))
 }
 
-/// The buffer in which a tensor's gradient adds up. dfdx lends one at a time.
-macro_rules! gradient {
-    ($gradients:ident, $ghost:expr) => {
-        &mut **$gradients.get_or_alloc_mut(&$ghost)?
+/// A norm of either kind.
+fn norm_of<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    input: Tensor<(B, S, M), f32, Cpu, T>,
+    norm: &Normalize<'_, M, f32, Cpu>,
+) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
+    let shape = *input.shape();
+    let mut tape = T::default();
+    let define = || {
+        let input = Leaf::read(input, &mut tape)?;
+        norm::norm(input, norm::Norm::read(norm, &mut tape)?)
     };
+    recorded(define(), shape, tape)
 }
-use gradient;
+
+/// The elements of some rows at a time, given how many they are.
+fn rows_of<Element>(all: &[Element], elements: usize) -> std::slice::Chunks<'_, Element> {
+    all.chunks(elements.max(1))
+}
+
+/// The elements of some rows at a time, to be written.
+fn rows_mut(all: &mut [f32], elements: usize) -> std::slice::ChunksMut<'_, f32> {
+    all.chunks_mut(elements.max(1))
+}
+
+/// `to *= by`, element by element.
+fn multiply_assign(to: &mut [f32], by: &[f32]) {
+    for (to, by) in to.iter_mut().zip(by) {
+        *to *= by;
+    }
+}
 
 /// `to += from`, element by element.
 fn add_assign(to: &mut [f32], from: &[f32]) {
@@ -154,7 +351,7 @@ fn add_assign(to: &mut [f32], from: &[f32]) {
 
 /// Runs a loop that was compiled for the widest vector registers of this processor; `run` must be
 /// `#[inline(always)]`.
-fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
+pub fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
     // Not pulp's own `impl WithSimd for FnOnce`: a closure that could run twice is called through a
     // shim then, which is compiled for no particular processor.
     struct Run<F>(F);

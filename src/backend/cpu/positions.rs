@@ -1,37 +1,28 @@
-use super::{add_assign, gradient, read};
-use dfdx::{
-    shapes::{ConstDim, Dim, HasShape},
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
-    tensor_ops::ReshapeTo,
+use super::{
+    add_assign,
+    leaf::{Leaf, Output},
+    rows_mut, rows_of,
 };
+use dfdx::tensor::{Cpu, CpuError, Gradients};
+use std::mem;
 
 /// Adds row by row, where the definition broadcasts.
-pub fn add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
-    input: Tensor<(B, S, M), f32, Cpu, T>,
-    positions: Tensor<(S, M), f32, Cpu, T>,
-) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
-    let shape = *input.shape();
-    let (input, tape) = input.try_contiguous()?.split_tape();
-    let (positions, positions_tape) = positions.try_contiguous()?.split_tape();
-    let mut tape = tape.merge(positions_tape);
+pub fn add_positions(input: Leaf, positions: Leaf) -> Result<Output, CpuError> {
+    let sequence = positions.elements.len();
+    let mut y = input.room(input.elements.len())?;
+    y.copy_from_slice(&input.elements);
+    rows_mut(&mut y, sequence).for_each(|sequence| add_assign(sequence, &positions.elements));
+    let output = input.beside(y)?;
 
-    let (mut y, p) = (read(&input), read(&positions));
-    let sequence = p.len().max(1);
-    y.chunks_exact_mut(sequence)
-        .for_each(|sequence| add_assign(sequence, &p));
-    let output = input.device().try_tensor_from_vec(y, shape)?;
-
-    if T::OWNS_TAPE {
-        let (input, positions, out) = (input.ghost(), positions.ghost(), output.ghost());
-        tape.add_backward_op(move |gradients| {
-            let dy = std::mem::take(gradient!(gradients, out));
-            add_assign(gradient!(gradients, input), &dy);
-            let dp = gradient!(gradients, positions);
-            dy.chunks_exact(sequence)
-                .for_each(|sequence| add_assign(dp, sequence));
-            *gradient!(gradients, out) = dy;
-            Ok(())
-        });
-    }
-    Ok(output.put_tape(tape))
+    let (input, positions) = (input.tensor.ghost(), positions.tensor.ghost());
+    let out = output.ghost();
+    let backward = move |gradients: &mut Gradients<f32, Cpu>| {
+        let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
+        add_assign(gradients.get_or_alloc_mut(&input)?, &dy);
+        let dp = gradients.get_or_alloc_mut(&positions)?;
+        rows_of(&dy, sequence).for_each(|sequence| add_assign(dp, sequence));
+        **gradients.get_or_alloc_mut(&out)? = dy;
+        Ok(())
+    };
+    Ok((output, Box::new(backward)))
 }

@@ -1,33 +1,24 @@
-use super::{add_assign, gradient, read};
-use dfdx::{
-    shapes::{ConstDim, Dim, HasShape},
-    tensor::{Cpu, CpuError, PutTape, SplitTape, Tape, Tensor, TensorFromVec},
-    tensor_ops::ReshapeTo,
+use super::{
+    add_assign,
+    leaf::{Leaf, Output},
 };
+use dfdx::tensor::{Cpu, CpuError, Gradients};
+use std::mem;
 
 /// One pass, where the definition makes two so that a tensor can be added to itself.
-pub fn residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
-    input: Tensor<(B, S, M), f32, Cpu, T>,
-    output: Tensor<(B, S, M), f32, Cpu, T>,
-) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
-    let shape = *input.shape();
-    let (input, tape) = input.try_contiguous()?.split_tape();
-    let (output, output_tape) = output.try_contiguous()?.split_tape();
-    let mut tape = tape.merge(output_tape);
+pub fn residual(input: Leaf, output: Leaf) -> Result<Output, CpuError> {
+    let mut sum = input.room(input.elements.len())?;
+    sum.copy_from_slice(&input.elements);
+    add_assign(&mut sum, &output.elements);
+    let sum = input.beside(sum)?;
 
-    let mut sum = read(&input);
-    add_assign(&mut sum, &read(&output));
-    let sum = input.device().try_tensor_from_vec(sum, shape)?;
-
-    if T::OWNS_TAPE {
-        let (input, output, out) = (input.ghost(), output.ghost(), sum.ghost());
-        tape.add_backward_op(move |gradients| {
-            let dy = std::mem::take(gradient!(gradients, out));
-            add_assign(gradient!(gradients, input), &dy);
-            add_assign(gradient!(gradients, output), &dy);
-            *gradient!(gradients, out) = dy;
-            Ok(())
-        });
-    }
-    Ok(sum.put_tape(tape))
+    let (input, output, out) = (input.tensor.ghost(), output.tensor.ghost(), sum.ghost());
+    let backward = move |gradients: &mut Gradients<f32, Cpu>| {
+        let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
+        add_assign(gradients.get_or_alloc_mut(&input)?, &dy);
+        add_assign(gradients.get_or_alloc_mut(&output)?, &dy);
+        **gradients.get_or_alloc_mut(&out)? = dy;
+        Ok(())
+    };
+    Ok((sum, Box::new(backward)))
 }

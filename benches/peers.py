@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Times one training step of the reference models in the frameworks a user would pick instead.
+
+    python3 -m venv .venv && .venv/bin/pip install torch jax flax optax numpy
+    .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|jax]
+
+Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, CPU.
+Prints one JSON object a line: config, framework, parameters, median and minimum milliseconds, tokens per second.
+
+  rot13  encoder-decoder of "Another annotated transformer": vocab 28, embed 8, 1+1 layers, 7 heads of 5, hidden 5,
+         batch 50, length 15, SGD; 4,665 parameters
+  typed  encoder-decoder of "The Typed Transformer": vocab 128, embed 128, 4+4 layers, 2 heads, hidden 512,
+         batch 256, lengths 16 and 2, Adam; 1,899,136 parameters
+  gpt    decoder-only, nanoGPT's CPU configuration: vocab 65, embed 128, 4 layers, 4 heads, block 64, batch 12,
+         pre-LN, no biases, weights tied, AdamW; about 0.8 M parameters
+"""
+import argparse, json, resource, statistics, time
+
+CONFIGS = {
+    "rot13": dict(vocab=28, d=8, heads=7, head=5, hidden=5, layers=1, batch=50, src=15, tgt=15),
+    "typed": dict(vocab=128, d=128, heads=2, head=64, hidden=512, layers=4, batch=256, src=16, tgt=2, max_len=16),
+    "gpt": dict(vocab=65, d=128, heads=4, head=32, hidden=512, layers=4, batch=12, src=0, tgt=64),
+}
+
+
+def report(config, framework, params, times, tokens):
+    med = statistics.median(times)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(dict(config=config, framework=framework, params=params, median_ms=round(med * 1e3, 3),
+                          min_ms=round(min(times) * 1e3, 3), peak_mb=round(peak), tokens_per_s=round(tokens / med))), flush=True)
+
+
+def run_torch(name, c, steps, threads):
+    import torch, torch.nn as nn, torch.nn.functional as F
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+
+    class Attention(nn.Module):
+        def __init__(s, bias):
+            super().__init__()
+            inner = c["heads"] * c["head"]
+            s.q, s.k, s.v = (nn.Linear(c["d"], inner, bias=bias) for _ in range(3))
+            s.o = nn.Linear(inner, c["d"], bias=bias)
+
+        def forward(s, x, kv, mask=None, causal=False):
+            split = lambda y: y.view(y.shape[0], y.shape[1], c["heads"], c["head"]).transpose(1, 2)
+            y = F.scaled_dot_product_attention(split(s.q(x)), split(s.k(kv)), split(s.v(kv)), attn_mask=mask, is_causal=causal)
+            return s.o(y.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
+
+    class Feed(nn.Module):
+        def __init__(s, act, bias=True):
+            super().__init__()
+            s.i, s.o, s.act = nn.Linear(c["d"], c["hidden"], bias=bias), nn.Linear(c["hidden"], c["d"], bias=bias), act
+
+        def forward(s, x):
+            return s.o(s.act(s.i(x)))
+
+    class Seq2Seq(nn.Module):
+        def __init__(s):
+            super().__init__()
+            typed = name == "typed"
+            act = (lambda x: F.gelu(x, approximate="tanh")) if typed else F.relu
+            norm = lambda: nn.LayerNorm(c["d"])
+            s.src, s.tgt = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c["vocab"], c["d"])
+            s.typed = typed
+            if typed:
+                s.src_pos, s.tgt_pos = nn.Embedding(c["max_len"], c["d"]), nn.Embedding(c["max_len"], c["d"])
+                s.src_norm, s.tgt_norm = norm(), norm()
+            bias = not typed
+            s.enc = nn.ModuleList(nn.ModuleList([Attention(bias), norm(), Feed(act), norm()]) for _ in range(c["layers"]))
+            s.dec = nn.ModuleList(nn.ModuleList([Attention(bias), norm(), Attention(bias), norm(), Feed(act), norm()]) for _ in range(c["layers"]))
+            s.logit = nn.Linear(c["d"], c["vocab"])
+            pos = torch.arange(64)[:, None] / 10000 ** (torch.arange(0, c["d"], 2) / c["d"])
+            s.register_buffer("pe", torch.stack([pos.sin(), pos.cos()], -1).flatten(1))
+
+        def forward(s, x, y):
+            pad = c["vocab"] - 1
+            xm, ym = x != pad, y != pad
+            if s.typed:
+                e = s.src_norm(s.src(x) + s.src_pos.weight[: x.shape[1]])
+                d = s.tgt_norm(s.tgt(y) + s.tgt_pos.weight[: y.shape[1]])
+                em, cm = (xm[:, :, None] & xm[:, None, :])[:, None], (ym[:, :, None] & xm[:, None, :])[:, None]
+                dm = ((ym[:, :, None] & ym[:, None, :]) & torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril())[:, None]
+            else:
+                e, d = s.src(x) * c["d"] ** 0.5 + s.pe[: x.shape[1]], s.tgt(y) * c["d"] ** 0.5 + s.pe[: y.shape[1]]
+                em = cm = xm[:, None, None, :]
+                dm = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril()
+            for a, n1, f, n2 in s.enc:
+                e = n1(e + a(e, e, em))
+                e = n2(e + f(e))
+            for a, n1, x_, n2, f, n3 in s.dec:
+                d = n1(d + a(d, d, dm))
+                d = n2(d + x_(d, e, cm))
+                d = n3(d + f(d))
+            return s.logit(d)
+
+    class GPT(nn.Module):
+        def __init__(s):
+            super().__init__()
+            norm = lambda: nn.LayerNorm(c["d"], bias=False)
+            s.tok, s.pos = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c["tgt"], c["d"])
+            s.blocks = nn.ModuleList(nn.ModuleList([norm(), Attention(False), norm(), Feed(F.gelu, False)]) for _ in range(c["layers"]))
+            s.norm = norm()
+
+        def forward(s, _, y):
+            h = s.tok(y) + s.pos.weight
+            for n1, a, n2, f in s.blocks:
+                z = n1(h)
+                h = h + a(z, z, causal=True)
+                h = h + f(n2(h))
+            return s.norm(h) @ s.tok.weight.T
+
+    model = GPT() if name == "gpt" else Seq2Seq()
+    opt = {"rot13": lambda p: torch.optim.SGD(p, 0.5), "typed": lambda p: torch.optim.Adam(p, 1e-3),
+           "gpt": lambda p: torch.optim.AdamW(p, 1e-3, betas=(0.9, 0.99), weight_decay=0.1)}[name](model.parameters())
+    x = torch.randint(0, c["vocab"] - 2, (c["batch"], c["src"]))
+    y, t = (torch.randint(0, c["vocab"] - 2, (c["batch"], c["tgt"])) for _ in range(2))
+    times = []
+    for _ in range(steps + 5):
+        t0 = time.perf_counter()
+        loss = F.cross_entropy(model(x, y).flatten(0, 1), t.flatten())
+        opt.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        opt.step()
+        times.append(time.perf_counter() - t0)
+    report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[5:], c["batch"] * (c["src"] + c["tgt"]))
+
+
+def run_jax(name, c, steps, _threads):
+    import jax, jax.numpy as jnp, optax, numpy as np
+    from flax import linen as nn
+
+    class Attention(nn.Module):
+        bias: bool
+
+        @nn.compact
+        def __call__(s, x, kv, mask):
+            split = lambda n, y: nn.Dense(c["heads"] * c["head"], use_bias=s.bias, name=n)(y).reshape(y.shape[0], y.shape[1], c["heads"], c["head"])
+            q, k, v = split("q", x), split("k", kv), split("v", kv)
+            w = jnp.einsum("bqhd,bkhd->bhqk", q, k) / c["head"] ** 0.5
+            w = jax.nn.softmax(jnp.where(mask, w, jnp.finfo(w.dtype).min), -1)
+            return nn.Dense(c["d"], use_bias=s.bias)(jnp.einsum("bhqk,bkhd->bqhd", w, v).reshape(x.shape[0], x.shape[1], -1))
+
+    class Feed(nn.Module):
+        bias: bool = True
+
+        @nn.compact
+        def __call__(s, x):
+            act = nn.relu if name == "rot13" else nn.gelu
+            return nn.Dense(c["d"], use_bias=s.bias)(act(nn.Dense(c["hidden"], use_bias=s.bias)(x)))
+
+    pos = np.arange(64)[:, None] / 10000 ** (np.arange(0, c["d"], 2) / c["d"])
+    pe = np.stack([np.sin(pos), np.cos(pos)], -1).reshape(64, -1).astype(np.float32)
+
+    class Seq2Seq(nn.Module):
+        @nn.compact
+        def __call__(s, x, y):
+            typed, pad = name == "typed", c["vocab"] - 1
+            xm, ym, norm = x != pad, y != pad, nn.LayerNorm
+            emb = lambda n, ids: nn.Embed(c["vocab"], c["d"], name=n)(ids)
+            tri = jnp.tril(jnp.ones((y.shape[1], y.shape[1]), bool))
+            if typed:
+                place = lambda n, ids: nn.Embed(c["max_len"], c["d"], name=n)(jnp.arange(ids.shape[1]))
+                e, d = norm()(emb("src", x) + place("sp", x)), norm()(emb("tgt", y) + place("tp", y))
+                em, cm = (xm[:, :, None] & xm[:, None, :])[:, None], (ym[:, :, None] & xm[:, None, :])[:, None]
+                dm = (ym[:, :, None] & ym[:, None, :] & tri)[:, None]
+            else:
+                e, d = emb("src", x) * c["d"] ** 0.5 + pe[: x.shape[1]], emb("tgt", y) * c["d"] ** 0.5 + pe[: y.shape[1]]
+                em = cm = xm[:, None, None, :]
+                dm = tri
+            for _ in range(c["layers"]):
+                e = norm()(e + Attention(not typed)(e, e, em))
+                e = norm()(e + Feed()(e))
+            for _ in range(c["layers"]):
+                d = norm()(d + Attention(not typed)(d, d, dm))
+                d = norm()(d + Attention(not typed)(d, e, cm))
+                d = norm()(d + Feed()(d))
+            return nn.Dense(c["vocab"])(d)
+
+    class GPT(nn.Module):
+        @nn.compact
+        def __call__(s, _, y):
+            norm = lambda: nn.LayerNorm(use_bias=False)
+            tok = nn.Embed(c["vocab"], c["d"])
+            h = tok(y) + nn.Embed(c["tgt"], c["d"])(jnp.arange(c["tgt"]))
+            tri = jnp.tril(jnp.ones((c["tgt"], c["tgt"]), bool))
+            for _ in range(c["layers"]):
+                z = norm()(h)
+                h = h + Attention(False)(z, z, tri)
+                h = h + Feed(False)(norm()(h))
+            return tok.attend(norm()(h))
+
+    model = GPT() if name == "gpt" else Seq2Seq()
+    r = np.random.default_rng(0)
+    ids = lambda n: jnp.array(r.integers(0, c["vocab"] - 2, (c["batch"], n)))
+    x, y, t = ids(c["src"]), ids(c["tgt"]), ids(c["tgt"])
+    params = model.init(jax.random.PRNGKey(0), x, y)
+    opt = optax.chain(optax.clip_by_global_norm(1.0), {"rot13": optax.sgd(0.5), "typed": optax.adam(1e-3),
+                                                       "gpt": optax.adamw(1e-3, b2=0.99, weight_decay=0.1)}[name])
+    state = opt.init(params)
+
+    @jax.jit
+    def step(params, state):
+        loss, g = jax.value_and_grad(lambda p: optax.softmax_cross_entropy_with_integer_labels(model.apply(p, x, y), t).mean())(params)
+        u, state = opt.update(g, state, params)
+        return optax.apply_updates(params, u), state, loss
+
+    times = []
+    for _ in range(steps + 5):
+        t0 = time.perf_counter()
+        params, state, loss = step(params, state)
+        loss.block_until_ready()
+        times.append(time.perf_counter() - t0)
+    report(name, "jax " + jax.__version__, sum(p.size for p in jax.tree_util.tree_leaves(params)), times[5:], c["batch"] * (c["src"] + c["tgt"]))
+
+
+if __name__ == "__main__":
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("configs", nargs="+", choices=CONFIGS)
+    a.add_argument("--steps", type=int, default=0, help="timed steps (default: enough for a few seconds)")
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--only", choices=["torch", "jax"])
+    o = a.parse_args()
+    for name in o.configs:
+        steps = o.steps or {"rot13": 300, "typed": 15, "gpt": 40}[name]
+        for framework, run in (("torch", run_torch), ("jax", run_jax)):
+            if o.only in (None, framework):
+                run(name, CONFIGS[name], steps, o.threads)

@@ -1,0 +1,74 @@
+//! Work on all threads, in the same parts from run to run: what comes out for a number of threads is
+//! always the same to the last bit.
+
+use rayon::prelude::*;
+
+/// The multiply-adds below which another thread costs more than it brings.
+const WORTH_A_THREAD: usize = 1 << 20;
+
+/// How work on rows, or on sequences, is shared out.
+#[derive(Clone, Copy)]
+pub struct Share {
+    /// How many are worked on at once, so that what belongs to them stays in the cache.
+    pub chunk: usize,
+    /// How many of such chunks one thread works on.
+    chunks: usize,
+}
+
+impl Share {
+    /// Of `units` that cost so many multiply-adds each, with at most `most` in a chunk.
+    pub fn new(units: usize, cost: usize, most: usize) -> Self {
+        let threads = match units * cost < WORTH_A_THREAD {
+            true => 1,
+            false => rayon::current_num_threads(),
+        };
+        let part = units.div_ceil(threads).max(1);
+        let chunks = part.div_ceil(most.max(1));
+        Self {
+            chunk: part.div_ceil(chunks),
+            chunks,
+        }
+    }
+
+    /// Runs `run` on the chunks of each thread; what it returns is in the order of the chunks.
+    pub fn for_each<Chunk: Send, Value: Send>(
+        self,
+        chunks: impl Iterator<Item = Chunk>,
+        run: impl Fn(Vec<Chunk>) -> Value + Send + Sync,
+    ) -> Vec<Value> {
+        let mut chunks: Vec<_> = chunks.collect();
+        let mut parts = Vec::new();
+        while chunks.len() > self.chunks {
+            let rest = chunks.split_off(self.chunks);
+            parts.push(std::mem::replace(&mut chunks, rest));
+        }
+        if parts.is_empty() {
+            return vec![run(chunks)];
+        }
+        parts.push(chunks);
+        parts.into_par_iter().map(run).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_is_in_one_chunk_and_the_parts_are_alike() {
+        for (units, cost, most) in [
+            (1, 1, 1),
+            (750, 10, 64),
+            (768, 1 << 20, 256),
+            (13, 1 << 20, 4),
+        ] {
+            let share = Share::new(units, cost, most);
+            assert!((1..=most).contains(&share.chunk));
+            let numbers: Vec<usize> = (0..units).collect();
+            let parts = share.for_each(numbers.chunks(share.chunk), |chunks| chunks.concat());
+            assert_eq!(parts.concat(), numbers);
+            let longest = parts.iter().map(Vec::len).max().unwrap();
+            assert!(longest <= units.div_ceil(parts.len()) + share.chunk);
+        }
+    }
+}
