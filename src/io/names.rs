@@ -21,7 +21,8 @@ use std::{collections::BTreeMap, str::FromStr};
 /// stands once on either side, and the sizes that they have in the file are compared with the model's,
 /// those in parentheses with the factors of the product.
 ///
-/// Equinox writes linear maps as this crate does: its files need other names only.
+/// Equinox writes linear maps as this crate does: its files need other names only. A square tensor
+/// that lies the other way round has the right sizes nevertheless, so that only the names can say it.
 ///
 /// ```
 /// use typed_transformer::io::Names;
