@@ -159,10 +159,14 @@ fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
 {
+    in_a_file(bytes, |path| io::load(path, &Cpu::default()))
+}
+
+fn in_a_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
     let folder = Folder::new();
     let path = folder.join("weights");
     fs::write(&path, bytes).unwrap();
-    io::load(&path, &Cpu::default())
+    what(&path)
 }
 
 /// The error of loading [`Typed`] from its own tensors after `change`.
@@ -776,10 +780,27 @@ fn a_tensor_with_an_element_that_is_no_number_is_named() {
 /// Loads from any bytes. If a model comes of them, it must be the one in the file; it takes no more
 /// room than the file; that nothing panics is asserted by getting here.
 fn load_any(bytes: &[u8]) -> Option<Tensors> {
-    let mut model = None;
-    let memory = allocation_counter::measure(|| model = load_bytes::<Tiny>(bytes).ok());
-    assert_room(&memory, bytes);
-    let parameters = parameters(&model?);
+    let load = |path: &Path| {
+        let mut model: Option<Tiny> = None;
+        let memory = allocation_counter::measure(|| {
+            model = io::load(path, &Cpu::default()).ok();
+        });
+        assert_room(&memory, bytes);
+        let model = model.as_ref().map(parameters);
+        // By the same names, and by names that say what is not so.
+        let [same, turned] = [
+            "* = *",
+            "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2",
+        ]
+        .map(|names| {
+            let names = names.parse().unwrap();
+            let renamed: Result<Tiny, _> = io::load_renamed(path, &names, &Cpu::default());
+            renamed.ok().as_ref().map(parameters)
+        });
+        assert_eq!((&same, turned), (&model, None));
+        model
+    };
+    let parameters = in_a_file(bytes, load)?;
     let file = SafeTensors::deserialize(bytes).unwrap();
     assert_eq!(file.len(), parameters.len());
     for (path, (dtype, sizes, data)) in &parameters {

@@ -262,7 +262,8 @@ pub(crate) fn clear_partial(path: &Path) -> io::Result<()> {
             .strip_prefix(name.as_encoded_bytes())
             .and_then(|rest| rest.strip_prefix(b"."))
             .and_then(|rest| rest.strip_suffix(b".partial"));
-        if number.is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
+        let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
+        if number.is_some_and(is_number) {
             fs::remove_file(target.with_file_name(entry))?;
         }
     }
