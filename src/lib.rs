@@ -61,9 +61,9 @@
 //!
 //! What types can rule out does not compile. What only a run can show is an error value that names
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`io::LoadError`], [`io::SaveError`], [`train::TrainError`],
-//! [`train::ResumeError`]. Every operation and `forward` has a `try_` form that returns it, and a plain
-//! form that panics with its text.
+//! [`ops::OpError`], [`io::LoadError`], [`io::NamesError`], [`io::SaveError`],
+//! [`train::TrainError`], [`train::ResumeError`]. Every operation and `forward` has a `try_` form that
+//! returns it, and a plain form that panics with its text.
 //!
 //! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
 

@@ -3,18 +3,20 @@
 
 mod support;
 
+use allocation_counter::AllocationInfo;
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName,
         ViewTensorRef,
     },
     shapes::{HasShape, Shape},
-    tensor::{Cpu, Tensor},
+    tensor::{AsArray, Cpu, OnesTensor, Tensor},
     tensor_ops::Device,
 };
 use proptest::{
-    prelude::{ProptestConfig, any, prop},
-    prop_assert_eq, proptest,
+    prelude::{ProptestConfig, Strategy, any, prop},
+    prop_assert, prop_assert_eq, prop_oneof, proptest,
+    sample::Index,
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
@@ -23,6 +25,7 @@ use std::{
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
+    sync::LazyLock,
     thread,
 };
 use support::Folder;
@@ -35,6 +38,7 @@ use typed_transformer::{
     },
     ops,
     prelude::*,
+    train::{Adam, Constant, Trainer},
 };
 
 // No two of these are of the same size, so that no two dimensions can be taken for each other.
@@ -155,10 +159,14 @@ fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
 {
+    in_a_file(bytes, |path| io::load(path, &Cpu::default()))
+}
+
+fn in_a_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
     let folder = Folder::new();
     let path = folder.join("weights");
     fs::write(&path, bytes).unwrap();
-    io::load(&path, &Cpu::default())
+    what(&path)
 }
 
 /// The error of loading [`Typed`] from its own tensors after `change`.
@@ -452,6 +460,166 @@ fn a_damaged_file_is_named_as_such() {
     assert_damaged(&longer, "a byte too many");
 }
 
+/// A file of this header, whose size it says.
+fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
+    let size = header.len() as u64;
+    [&size.to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+#[test]
+fn a_header_that_contradicts_itself_is_damaged() {
+    const MAX: u64 = u64::MAX;
+    let tensor = |dtype: &str, shape: &str, begin: u64, end: u64| {
+        format!(r#"{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#)
+    };
+    let bias = tensor("F32", "[3]", 0, 12);
+    let weight = tensor("F32", "[3,2]", 12, 36);
+    let both = |bias: &str, weight: &str| format!(r#"{{"bias":{bias},"weight":{weight}}}"#);
+    assert!(load_bytes::<Tiny>(&with_header(&both(&bias, &weight), &[0; 36])).is_ok());
+    for (why, header) in [
+        ("a gap", both(&bias, &tensor("F32", "[3,2]", 16, 40))),
+        ("an overlap", both(&bias, &tensor("F32", "[3,2]", 8, 32))),
+        (
+            "twice the same place",
+            both(&bias, &tensor("F32", "[3]", 0, 12)),
+        ),
+        (
+            "an end before the begin",
+            both(&bias, &tensor("F32", "[3,2]", 36, 12)),
+        ),
+        (
+            "more than there is",
+            both(&bias, &tensor("F32", "[3,8]", 12, 108)),
+        ),
+        (
+            "less than there is",
+            both(&bias, &tensor("F32", "[2]", 12, 20)),
+        ),
+        (
+            "a shape of another size",
+            both(&bias, &tensor("F32", "[3,3]", 12, 36)),
+        ),
+        (
+            "a size that overflows",
+            both(&bias, &tensor("F32", &format!("[{MAX},{MAX}]"), 12, 36)),
+        ),
+        (
+            "bytes that overflow",
+            both(&bias, &tensor("F64", &format!("[{MAX}]"), 12, MAX)),
+        ),
+        (
+            "an end at the last number",
+            format!(r#"{{"w":{}}}"#, tensor("U8", &format!("[{MAX}]"), 0, MAX)),
+        ),
+        (
+            "a negative size",
+            both(&bias, &tensor("F32", "[-3,-2]", 12, 36)),
+        ),
+        (
+            "a size that is none",
+            both(&bias, &tensor("F32", "[3.0,2]", 12, 36)),
+        ),
+        (
+            "an unknown dtype",
+            both(&bias, &tensor("F33", "[3,2]", 12, 36)),
+        ),
+        (
+            "a tensor twice",
+            format!(r#"{{"bias":{bias},"bias":{bias},"weight":{weight}}}"#),
+        ),
+        (
+            "other tensors by the same name",
+            format!(r#"{{"weight":{bias},"weight":{weight},"bias":{bias}}}"#),
+        ),
+        (
+            "texts twice",
+            r#"{"__metadata__":{},"__metadata__":{}}"#.into(),
+        ),
+        ("texts that are none", r#"{"__metadata__":{"a":1}}"#.into()),
+        ("a list", "[]".into()),
+        ("a deep list", "[".repeat(1_000_000)),
+        ("a deep map", r#"{"a":"#.repeat(1_000_000)),
+        (
+            "a deep shape",
+            both(&bias, &tensor("F32", &"[".repeat(100_000), 12, 36)),
+        ),
+        (
+            "deep unknown content",
+            format!(r#"{{"bias":{{"x":{}"#, "[".repeat(100_000)),
+        ),
+    ] {
+        assert_damaged(&with_header(&header, &[0; 36]), why);
+    }
+}
+
+/// A file of a terabyte that takes no room: nothing that is not of the model is read.
+#[test]
+fn an_oversized_file_is_not_read() {
+    const TERA: u64 = 1 << 40;
+    let folder = Folder::new();
+    let path = folder.join("weights");
+    let tiny = |weight: u64, more: &str, end: u64| {
+        let header = format!(
+            r#"{{"bias":{{"dtype":"F32","shape":[3],"data_offsets":[0,12]}},"weight":{{"dtype":"F32","shape":[{},2],"data_offsets":[12,{}]}}{more}}}"#,
+            weight / 8,
+            12 + weight
+        );
+        let length = 8 + header.len() as u64 + end;
+        (with_header(&header, &[]), length)
+    };
+    let more = format!(
+        r#","more":{{"dtype":"U8","shape":[{TERA}],"data_offsets":[36,{}]}}"#,
+        36 + TERA
+    );
+    for ((header, length), expected) in [
+        (tiny(24, &more, 36 + TERA), "`more` is in the file but not in the model".to_string()),
+        (
+            tiny(TERA, "", 12 + TERA),
+            format!("`weight` should be (OutDim=3, InDim=2) but is [{}, 2]", TERA / 8),
+        ),
+        (
+            tiny(24, "", TERA),
+            format!("FILE is damaged or not a safetensors file: its tensors should have 36 bytes but have {TERA}"),
+        ),
+        (
+            ((TERA - 8).to_le_bytes().to_vec(), TERA),
+            format!(
+                "FILE is damaged or not a safetensors file: its header should have {0} bytes, and {0} are left",
+                TERA - 8
+            ),
+        ),
+        (
+            (Vec::new(), TERA),
+            "FILE is damaged or not a safetensors file: EOF while parsing a value at line 1 column 0".into(),
+        ),
+    ] {
+        fs::write(&path, header).unwrap();
+        fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
+        let mut error = None;
+        let memory = allocation_counter::measure(|| {
+            error = io::load::<Tiny, _, _>(&path, &Cpu::default()).err();
+        });
+        let error = error.unwrap().to_string();
+        assert_eq!(error.replace(&path.display().to_string(), "FILE"), expected);
+        assert!(memory.bytes_max < 0x1_0000, "{expected}: {memory:?}");
+    }
+}
+
+/// Whoever writes to the pipe is not waited for.
+#[cfg(unix)]
+#[test]
+fn what_is_no_ordinary_file_is_not_read() {
+    let folder = Folder::new();
+    let pipe = folder.join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/zero")] {
+        let error = io::load::<Tiny, _, _>(path, &Cpu::default()).unwrap_err();
+        let expected = format!("cannot read {}: it is no ordinary file", path.display());
+        assert_error!(error, LoadError::Read { .. }, expected);
+    }
+}
+
 #[test]
 fn a_file_cut_off_anywhere_is_damaged() {
     let whole = file_of(&parameters(&build::<Typed<f32>>()));
@@ -609,11 +777,30 @@ fn a_tensor_with_an_element_that_is_no_number_is_named() {
 
 // ---- Files of any bytes ----
 
-/// Loads from any bytes. If a model comes of them, it must be the one in the file; that nothing
-/// panics is asserted by getting here.
+/// Loads from any bytes. If a model comes of them, it must be the one in the file; it takes no more
+/// room than the file; that nothing panics is asserted by getting here.
 fn load_any(bytes: &[u8]) -> Option<Tensors> {
-    let model = load_bytes::<Tiny>(bytes).ok()?;
-    let parameters = parameters(&model);
+    let load = |path: &Path| {
+        let mut model: Option<Tiny> = None;
+        let memory = allocation_counter::measure(|| {
+            model = io::load(path, &Cpu::default()).ok();
+        });
+        assert_room(&memory, bytes);
+        let model = model.as_ref().map(parameters);
+        // By the same names, and by names that say what is not so.
+        let [same, turned] = [
+            "* = *",
+            "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2",
+        ]
+        .map(|names| {
+            let names = names.parse().unwrap();
+            let renamed: Result<Tiny, _> = io::load_renamed(path, &names, &Cpu::default());
+            renamed.ok().as_ref().map(parameters)
+        });
+        assert_eq!((&same, turned), (&model, None));
+        model
+    };
+    let parameters = in_a_file(bytes, load)?;
     let file = SafeTensors::deserialize(bytes).unwrap();
     assert_eq!(file.len(), parameters.len());
     for (path, (dtype, sizes, data)) in &parameters {
@@ -633,6 +820,16 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
     Some(parameters)
 }
 
+/// Headers are written more tightly than they lie in memory.
+fn assert_room(memory: &AllocationInfo, bytes: &[u8]) {
+    let room = 16 * bytes.len() + 0x8000;
+    assert!(
+        memory.bytes_max <= room as u64,
+        "{memory:?} for {} bytes",
+        bytes.len()
+    );
+}
+
 #[test]
 fn any_bit_of_a_file_may_flip() {
     let whole = file_of(&parameters(&build::<Tiny>()));
@@ -648,6 +845,153 @@ fn any_bit_of_a_file_may_flip() {
     }
     // Most bits of the 9 elements make another number of them; the test has not looked past them.
     assert!((200..=288).contains(&models), "{models}");
+}
+
+/// What may be done to a file that is whole.
+#[derive(Clone, Debug)]
+enum Change {
+    /// A bit of the header flips.
+    FlipHeader(Index),
+    /// A bit of the tensors flips.
+    FlipData(Index),
+    /// A number in the header becomes something else.
+    Number(Index, String),
+    /// A text in the header, a name, a dtype or a key, becomes another one that is in it.
+    Text(Index, Index),
+    /// A part of the header is there twice.
+    Repeat(Index, Index),
+    /// An element becomes another number, or none.
+    Element(Index, f32),
+    /// Bytes follow.
+    Append(Vec<u8>),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let other = prop::sample::select(vec![
+        "0",
+        "1",
+        "2",
+        "6",
+        "12",
+        "24",
+        "36",
+        "37",
+        "-1",
+        "1.5",
+        "1e3",
+        "4294967296",
+        "9223372036854775807",
+        "18446744073709551600",
+        "18446744073709551615",
+        "18446744073709551616",
+        "null",
+        "{}",
+        "\"F32\"",
+        "4294967296,4294967296,4294967296",
+    ]);
+    let other = prop_oneof![
+        other.prop_map(str::to_string),
+        (1..300_usize).prop_map(|depth| "[".repeat(depth)),
+        (1..300_usize).prop_map(|depth| "[".repeat(depth) + &"]".repeat(depth)),
+    ];
+    let element = prop::sample::select(vec![
+        f32::NAN,
+        f32::INFINITY,
+        -f32::INFINITY,
+        f32::MAX,
+        -0.0,
+    ]);
+    prop_oneof![
+        any::<Index>().prop_map(Change::FlipHeader),
+        any::<Index>().prop_map(Change::FlipData),
+        (any::<Index>(), other).prop_map(|(at, other)| Change::Number(at, other)),
+        any::<(Index, Index)>().prop_map(|(to, from)| Change::Text(to, from)),
+        any::<(Index, Index)>().prop_map(|(begin, end)| Change::Repeat(begin, end)),
+        (any::<Index>(), element).prop_map(|(at, element)| Change::Element(at, element)),
+        prop::collection::vec(any::<u8>(), 1..9).prop_map(Change::Append),
+    ]
+}
+
+/// A whole file after changes, its header being as long as it says; then, maybe, with another size of
+/// its header, and cut off.
+fn changed(whole: &[u8], changes: &[Change], size: Option<u64>, end: Option<Index>) -> Vec<u8> {
+    let (old, rest) = whole.split_at(8);
+    let (header, data) = rest.split_at(u64::from_le_bytes(old.try_into().unwrap()) as usize);
+    let (mut header, mut data) = (header.to_vec(), data.to_vec());
+    for change in changes {
+        // Where a number begins or ends, and where a text does, after or before its quotation mark.
+        let is_edge = |&at: &usize| header[at - 1].is_ascii_digit() != header[at].is_ascii_digit();
+        let digits: Vec<_> = (1..header.len()).filter(is_edge).collect();
+        let quotes = (0..header.len()).filter(|&at| header[at] == b'"');
+        let texts: Vec<_> = (0..).zip(quotes).map(|(n, at)| at + (n + 1) % 2).collect();
+        let span = |places: &[usize], index: &Index| match places.len() / 2 {
+            0 => 0..0,
+            count => {
+                let at = 2 * index.index(count);
+                places[at]..places[at + 1]
+            }
+        };
+        let flip = |bytes: &mut Vec<u8>, index: &Index| {
+            if !bytes.is_empty() {
+                let bit = index.index(8 * bytes.len());
+                bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+        };
+        match change {
+            Change::FlipHeader(at) => flip(&mut header, at),
+            Change::FlipData(at) => flip(&mut data, at),
+            Change::Number(at, other) => drop(header.splice(span(&digits, at), other.bytes())),
+            Change::Text(to, from) => {
+                let from = header[span(&texts, from)].to_vec();
+                drop(header.splice(span(&texts, to), from));
+            }
+            Change::Repeat(begin, end) => {
+                let (begin, end) = (begin.index(header.len() + 1), end.index(header.len() + 1));
+                let part = header[begin.min(end)..begin.max(end)].to_vec();
+                drop(header.splice(begin..begin, part));
+            }
+            Change::Element(at, element) => {
+                let at = at.index(data.len() / 4 + 1);
+                if let Some(place) = data.chunks_exact_mut(4).nth(at) {
+                    place.copy_from_slice(&element.to_le_bytes());
+                }
+            }
+            Change::Append(bytes) => data.extend(bytes),
+        }
+    }
+    let size = size.unwrap_or(header.len() as u64);
+    let mut bytes = [&size.to_le_bytes()[..], &header, &data].concat();
+    if let Some(end) = end {
+        bytes.truncate(end.index(bytes.len()));
+    }
+    bytes
+}
+
+/// A training of the smallest model after two steps.
+fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
+    let mut trainer = Trainer::new(Adam::default(), Constant(0.01), usize::MAX, 0);
+    let mut model = build::<Tiny>();
+    step(&mut trainer, &mut model);
+    step(&mut trainer, &mut model);
+    (trainer, model)
+}
+
+/// One step, if there is one more and the numbers allow for it.
+fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> Option<()> {
+    let _step = trainer.begin()?;
+    let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
+    let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
+    let loss = cross_entropy(
+        model.forward(input.leaky_traced()),
+        &labels,
+        Average::EveryPosition,
+    );
+    let value = loss.array();
+    trainer.improves(value.into());
+    trainer
+        .update(model, loss.backward(), value.into(), 1)
+        .ok()
+        .map(drop)
 }
 
 proptest! {
@@ -687,6 +1031,61 @@ proptest! {
         let position = position.index(bytes.len());
         bytes[position] = byte;
         load_any(&bytes);
+    }
+
+    #[test]
+    fn anything_may_be_done_to_a_file(
+        changes in prop::collection::vec(change(), 1..4),
+        size in proptest::option::weighted(0.1, any::<u64>()),
+        end in proptest::option::weighted(0.1, any::<Index>()),
+    ) {
+        let whole = file_of(&parameters(&build::<Tiny>()));
+        load_any(&changed(&whole, &changes, size, end));
+    }
+
+    /// A training that cannot be resumed goes on as if nobody had tried.
+    #[test]
+    fn anything_may_be_done_to_a_checkpoint(
+        changes in prop::collection::vec(change(), 1..4),
+        size in proptest::option::weighted(0.1, any::<u64>()),
+        end in proptest::option::weighted(0.1, any::<Index>()),
+    ) {
+        static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            let folder = Folder::new();
+            let (trainer, model) = training();
+            trainer.save(&model, folder.join("checkpoint")).unwrap();
+            fs::read(folder.join("checkpoint")).unwrap()
+        });
+        static NEXT: LazyLock<Tensors> = LazyLock::new(|| {
+            let (mut trainer, mut model) = training();
+            step(&mut trainer, &mut model).unwrap();
+            parameters(&model)
+        });
+        let bytes = changed(&WHOLE, &changes, size, end);
+        let folder = Folder::new();
+        let path = folder.join("checkpoint");
+        fs::write(&path, &bytes).unwrap();
+        let (mut trainer, mut model) = training();
+        let mut resumed = None;
+        let memory = allocation_counter::measure(|| {
+            resumed = Some(trainer.resume::<Tiny, _, _>(&path, &Cpu::default()));
+        });
+        assert_room(&memory, &bytes);
+        match resumed.unwrap() {
+            Ok(mut model) => {
+                for (_, _, bytes) in parameters(&model).values() {
+                    prop_assert!(bytes.as_chunks().0.iter().all(|&x| f32::from_le_bytes(x).is_finite()));
+                }
+                // Nothing panics here either.
+                step(&mut trainer, &mut model);
+            }
+            Err(error) => {
+                prop_assert!(error.to_string().contains(&path.display().to_string()));
+                prop_assert_eq!(trainer.step(), 2);
+                step(&mut trainer, &mut model).unwrap();
+                prop_assert_eq!(&parameters(&model), &*NEXT);
+            }
+        }
     }
 }
 
@@ -732,6 +1131,31 @@ fn a_model_replaces_the_one_before_it() {
     let tiny = build::<Tiny>();
     io::save(&tiny, &path).unwrap();
     assert_eq!(tensors(&path), parameters(&tiny));
+    assert_eq!(folder.content(), ["weights"], "something is left");
+}
+
+/// Whoever protects a file, or keeps it to themselves, finds it so after a save.
+#[cfg(unix)]
+#[test]
+fn the_permissions_of_a_file_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let path = folder.join("weights");
+    fs::write(&path, "what was there").unwrap();
+    let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o444);
+    for result in [
+        io::ensure_writable(&path),
+        io::save(&build::<Tiny>(), &path),
+    ] {
+        let (_, source) = not_written(result);
+        assert_eq!(source.kind(), ErrorKind::PermissionDenied);
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"what was there");
+    mode(0o600);
+    io::save(&build::<Tiny>(), &path).unwrap();
+    let found = path.metadata().unwrap().permissions().mode();
+    assert_eq!(found & 0o777, 0o600);
     assert_eq!(folder.content(), ["weights"], "something is left");
 }
 

@@ -1,6 +1,8 @@
 //! The reference systems' numbers: outputs and loss within 1e-5, gradients within 1e-4 of each
 //! tensor's largest entry, in `f32` by the kernels and in `f64` by the definitions.
 
+mod support;
+
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName,
@@ -12,6 +14,7 @@ use dfdx::{
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
+use support::Folder;
 use typed_transformer::{
     io::{self, Stored},
     models::{
@@ -23,7 +26,10 @@ use typed_transformer::{
 };
 
 /// A fixture's tensors: sizes and elements by key.
-struct Fixture(BTreeMap<String, (Vec<usize>, Vec<f64>)>);
+struct Fixture {
+    path: String,
+    tensors: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
+}
 
 impl Fixture {
     fn read(name: &str) -> Self {
@@ -31,7 +37,7 @@ impl Fixture {
             "{}/tests/fixtures/{name}.safetensors",
             env!("CARGO_MANIFEST_DIR")
         );
-        let bytes = fs::read(path).unwrap();
+        let bytes = fs::read(&path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let tensors = file.iter().map(|(key, view)| {
             let elements = match view.dtype() {
@@ -41,67 +47,57 @@ impl Fixture {
             };
             (key.to_string(), (view.shape().to_vec(), elements))
         });
-        Self(tensors.collect())
+        let tensors = tensors.collect();
+        Self { path, tensors }
+    }
+
+    fn numbers(&self, key: &str) -> &[f64] {
+        &self.tensors[key].1
     }
 
     fn ids(&self, key: &str) -> Vec<usize> {
-        self.0[key].1.iter().map(|&id| id as usize).collect()
+        self.numbers(key).iter().map(|&id| id as usize).collect()
     }
 
-    /// The tensors under a prefix, by the paths of this crate.
-    fn under(
-        &self,
-        prefix: &str,
-        rename: fn(&str) -> (String, bool),
-    ) -> BTreeMap<String, (Vec<usize>, Vec<f64>)> {
-        let tensors = self.0.iter().filter_map(|(key, (shape, elements))| {
-            let (path, transposed) = rename(key.strip_prefix(prefix)?);
-            if !transposed {
-                return Some((path, (shape.clone(), elements.clone())));
-            }
-            let (rows, columns) = (shape[0], shape[1]);
-            let turned = (0..rows * columns).map(|i| elements[i % rows * columns + i / rows]);
-            Some((path, (vec![columns, rows], turned.collect())))
-        });
-        tensors.collect()
-    }
-
-    /// A model of the fixture's weights, through a file.
-    fn model<Model, E>(&self, name: &str, rename: fn(&str) -> (String, bool)) -> Model
+    /// A model of what the fixture has under a prefix: its weights, or their gradients.
+    fn model<Model, E>(&self, prefix: &str, names: &str) -> Model
     where
         Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
         E: Stored,
         Cpu: Device<E>,
     {
-        let weights =
-            self.under("weights.", rename)
-                .into_iter()
-                .map(|(path, (shape, elements))| {
-                    let mut bytes = Vec::new();
-                    for element in elements {
-                        <E as num_traits::NumCast>::from(element)
-                            .unwrap()
-                            .write(&mut bytes);
-                    }
-                    (path, shape, bytes)
-                });
-        let weights: Vec<_> = weights.collect();
-        let views = weights.iter().map(|(path, shape, bytes)| {
-            (
-                path,
-                TensorView::new(E::DTYPE, shape.clone(), bytes).unwrap(),
-            )
+        let mut names = names.replace("PREFIX", prefix);
+        for other in ["weights", "grads", "input", "output"] {
+            if other != prefix {
+                names += &format!("\nignore {other}.*");
+            }
+        }
+        let names = names.parse().unwrap();
+        if E::DTYPE == Dtype::F32 {
+            return io::load_renamed(&self.path, &names, &Cpu::default()).unwrap();
+        }
+        let folder = Folder::new();
+        let path = folder.join("widened");
+        fs::write(&path, self.widened::<E>()).unwrap();
+        io::load_renamed(&path, &names, &Cpu::default()).unwrap()
+    }
+
+    /// The fixture's file, with its numbers as other ones.
+    fn widened<E: Stored>(&self) -> Vec<u8> {
+        let tensors = self.tensors.iter().map(|(key, (shape, elements))| {
+            let mut bytes = Vec::new();
+            for &element in elements {
+                let element: E = num_traits::NumCast::from(element).unwrap();
+                element.write(&mut bytes);
+            }
+            (key, shape.clone(), bytes)
         });
-        let file = format!(
-            "typed-transformer-{name}-{:?}-{}",
-            E::DTYPE,
-            std::process::id()
-        );
-        let file = std::env::temp_dir().join(file);
-        fs::write(&file, safetensors::serialize(views, None).unwrap()).unwrap();
-        let model = io::load(&file, &Cpu::default());
-        fs::remove_file(&file).unwrap();
-        model.unwrap()
+        let tensors: Vec<_> = tensors.collect();
+        let views = tensors.iter().map(|(key, shape, bytes)| {
+            let view = TensorView::new(E::DTYPE, shape.clone(), bytes);
+            (key, view.unwrap())
+        });
+        safetensors::serialize(views, None).unwrap()
     }
 }
 
@@ -134,12 +130,34 @@ fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
     }
 }
 
+/// The parameters of a model, by their paths.
+struct Collect(BTreeMap<String, Vec<f64>>);
+
+impl<E: Stored> TensorVisitor<E, Cpu> for Collect
+where
+    Cpu: Device<E>,
+{
+    type Viewer = (ViewTensorRef, ViewTensorName);
+    type Err = ();
+    type E2 = E;
+    type D2 = Cpu;
+
+    fn visit<S: Shape>(
+        &mut self,
+        _: TensorOptions<S, E, Cpu>,
+        (parameter, path): (&Tensor<S, E, Cpu>, String),
+    ) -> Result<Option<Tensor<S, E, Cpu>>, ()> {
+        self.0.insert(path, as_f64(parameter));
+        Ok(None)
+    }
+}
+
 /// Compares every parameter's gradient with the fixture's.
 struct CompareGradients<'a, E: Stored>
 where
     Cpu: Device<E>,
 {
-    expected: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
+    expected: BTreeMap<String, Vec<f64>>,
     gradients: &'a Gradients<E, Cpu>,
 }
 
@@ -157,7 +175,7 @@ where
         _: TensorOptions<S, E, Cpu>,
         (parameter, path): (&Tensor<S, E, Cpu>, String),
     ) -> Result<Option<Tensor<S, E, Cpu>>, ()> {
-        let (_, expected) = self.expected.remove(&path).unwrap();
+        let expected = &self.expected[&path];
         let largest = expected
             .iter()
             .fold(0f64, |largest, g| largest.max(g.abs()));
@@ -165,34 +183,32 @@ where
         // The gradient of a key's bias is zero, since a softmax does not change when all its logits
         // do; what the reference has there is rounding.
         let tolerance = (1e-4 * largest).max(1e-7);
-        assert_close(&path, &gradient, &expected, tolerance);
+        assert_close(&path, &gradient, expected, tolerance);
         Ok(None)
     }
 }
 
-fn compare_gradients<Model, E>(
-    model: &Model,
-    gradients: &Gradients<E, Cpu>,
-    expected: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
-) where
+/// Compares with a model of gradients, which has as many parameters.
+fn compare_gradients<Model, E>(model: &Model, gradients: &Gradients<E, Cpu>, expected: &Model)
+where
     Model: TensorCollection<E, Cpu>,
     E: Stored,
     Cpu: Device<E>,
 {
-    let mut compare = CompareGradients {
-        expected,
-        gradients,
-    };
+    let mut collect = Collect(BTreeMap::new());
     Model::iter_tensors(&mut RecursiveWalker {
-        m: (model, String::new()),
-        f: &mut compare,
+        m: (expected, String::new()),
+        f: &mut collect,
     })
     .unwrap();
-    assert!(
-        compare.expected.is_empty(),
-        "not in the model: {:?}",
-        compare.expected.keys()
-    );
+    Model::iter_tensors(&mut RecursiveWalker {
+        m: (model, String::new()),
+        f: &mut CompareGradients {
+            expected: collect.0,
+            gradients,
+        },
+    })
+    .unwrap();
 }
 
 mod typed_transformer_fixture {
@@ -221,16 +237,14 @@ mod typed_transformer_fixture {
         type DecoderLayers = NumLayers;
     }
 
-    fn same_path(path: &str) -> (String, bool) {
-        (path.to_string(), false)
-    }
+    const NAMES: &str = "* = PREFIX.*";
 
     fn compare<E: Stored>()
     where
         Cpu: Backend<E>,
     {
         let fixture = Fixture::read("typed_transformer");
-        let model: LM<Model, E, Cpu> = fixture.model("typed", same_path);
+        let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
         let pad = Some(Fin::literal::<10>());
         let batch = Batch::new(3);
         let source =
@@ -241,7 +255,7 @@ mod typed_transformer_fixture {
             TokenIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
 
         let output = model.forward(&source, &target, OwnedTape::default());
-        let theirs = |key: &str| &fixture.0[key].1;
+        let theirs = |key: &str| fixture.numbers(key);
         assert_close(
             "encoder",
             &as_f64(&output.encoder_output),
@@ -266,7 +280,8 @@ mod typed_transformer_fixture {
             Average::RealLabelsOfEachSequence,
         );
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
-        compare_gradients(&model, &loss.backward(), fixture.under("grads.", same_path));
+        let expected = fixture.model("grads", NAMES);
+        compare_gradients(&model, &loss.backward(), &expected);
     }
 
     #[test]
@@ -306,50 +321,44 @@ mod annotated_flax_fixture {
         type DecoderLayers = NumLayers;
     }
 
-    /// Flax's path as ours, and whether its kernel lies the other way round.
-    fn from_flax(path: &str) -> (String, bool) {
-        let layers = [
-            ("encoder_", "encoder.encoder.layers."),
-            ("decoder_", "decoder.decoder.layers."),
-        ];
-        let mut path = path.to_string();
-        for (theirs, ours) in layers {
-            if let Some(rest) = path.strip_prefix(theirs) {
-                path = format!("{ours}{rest}");
-            }
-        }
-        let decoder = path.starts_with("decoder");
-        for (theirs, ours) in [
-            ("embed.embedding", "embedder.token_embedder.weight"),
-            ("decoder.final", "logit"),
-            ("self_attn", "self_attention.attention"),
-            ("src_attn", "cross_attention.attention"),
-            (".attn.", ".self_attention.attention."),
-            ("self_addnorm.LayerNorm_0", "self_attention.norm"),
-            ("src_addnorm.LayerNorm_0", "cross_attention.norm"),
-            ("aan_0.LayerNorm_0", "self_attention.norm"),
-            ("aan_1.LayerNorm_0", "feed_forward.norm"),
-            ("AddAndNorm_0.LayerNorm_0", "feed_forward.norm"),
-            (".ff.Dense_0", ".feed_forward.hidden"),
-            (".ff.Dense_1", ".feed_forward.output"),
-            ("FeedForward_0.Dense_0", "feed_forward.hidden"),
-            ("FeedForward_0.Dense_1", "feed_forward.output"),
-            ("_linear", "_proj"),
-            (".scale", ".weight"),
-        ] {
-            path = path.replace(theirs, ours);
-        }
-        assert!(decoder || path.starts_with("encoder"));
-        let kernel = path.ends_with(".kernel");
-        (path.replace(".kernel", ".weight"), kernel)
-    }
+    const NAMES: &str = "
+        {side}.embedder.token_embedder.weight = PREFIX.{side}.embed.embedding
+        logit.weight = PREFIX.decoder.final.kernel [in out -> out in]
+        logit.bias = PREFIX.decoder.final.bias
+
+        encoder.encoder.layers.{n}.self_attention.attention.{role}_proj.weight = PREFIX.encoder_{n}.attn.{role}_linear.kernel [in out -> out in]
+        encoder.encoder.layers.{n}.self_attention.attention.{role}_proj.bias = PREFIX.encoder_{n}.attn.{role}_linear.bias
+        encoder.encoder.layers.{n}.self_attention.norm.weight = PREFIX.encoder_{n}.aan_0.LayerNorm_0.scale
+        encoder.encoder.layers.{n}.self_attention.norm.bias = PREFIX.encoder_{n}.aan_0.LayerNorm_0.bias
+        encoder.encoder.layers.{n}.feed_forward.hidden.weight = PREFIX.encoder_{n}.ff.Dense_0.kernel [in out -> out in]
+        encoder.encoder.layers.{n}.feed_forward.hidden.bias = PREFIX.encoder_{n}.ff.Dense_0.bias
+        encoder.encoder.layers.{n}.feed_forward.output.weight = PREFIX.encoder_{n}.ff.Dense_1.kernel [in out -> out in]
+        encoder.encoder.layers.{n}.feed_forward.output.bias = PREFIX.encoder_{n}.ff.Dense_1.bias
+        encoder.encoder.layers.{n}.feed_forward.norm.weight = PREFIX.encoder_{n}.aan_1.LayerNorm_0.scale
+        encoder.encoder.layers.{n}.feed_forward.norm.bias = PREFIX.encoder_{n}.aan_1.LayerNorm_0.bias
+
+        decoder.decoder.layers.{n}.self_attention.attention.{role}_proj.weight = PREFIX.decoder_{n}.self_attn.{role}_linear.kernel [in out -> out in]
+        decoder.decoder.layers.{n}.self_attention.attention.{role}_proj.bias = PREFIX.decoder_{n}.self_attn.{role}_linear.bias
+        decoder.decoder.layers.{n}.self_attention.norm.weight = PREFIX.decoder_{n}.self_addnorm.LayerNorm_0.scale
+        decoder.decoder.layers.{n}.self_attention.norm.bias = PREFIX.decoder_{n}.self_addnorm.LayerNorm_0.bias
+        decoder.decoder.layers.{n}.cross_attention.attention.{role}_proj.weight = PREFIX.decoder_{n}.src_attn.{role}_linear.kernel [in out -> out in]
+        decoder.decoder.layers.{n}.cross_attention.attention.{role}_proj.bias = PREFIX.decoder_{n}.src_attn.{role}_linear.bias
+        decoder.decoder.layers.{n}.cross_attention.norm.weight = PREFIX.decoder_{n}.src_addnorm.LayerNorm_0.scale
+        decoder.decoder.layers.{n}.cross_attention.norm.bias = PREFIX.decoder_{n}.src_addnorm.LayerNorm_0.bias
+        decoder.decoder.layers.{n}.feed_forward.hidden.weight = PREFIX.decoder_{n}.FeedForward_0.Dense_0.kernel [in out -> out in]
+        decoder.decoder.layers.{n}.feed_forward.hidden.bias = PREFIX.decoder_{n}.FeedForward_0.Dense_0.bias
+        decoder.decoder.layers.{n}.feed_forward.output.weight = PREFIX.decoder_{n}.FeedForward_0.Dense_1.kernel [in out -> out in]
+        decoder.decoder.layers.{n}.feed_forward.output.bias = PREFIX.decoder_{n}.FeedForward_0.Dense_1.bias
+        decoder.decoder.layers.{n}.feed_forward.norm.weight = PREFIX.decoder_{n}.AddAndNorm_0.LayerNorm_0.scale
+        decoder.decoder.layers.{n}.feed_forward.norm.bias = PREFIX.decoder_{n}.AddAndNorm_0.LayerNorm_0.bias
+    ";
 
     fn compare<E: Stored>()
     where
         Cpu: Backend<E>,
     {
         let fixture = Fixture::read("annotated_flax");
-        let model: LM<Model, E, Cpu> = fixture.model("flax", from_flax);
+        let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
         let batch = Batch::new(3);
         let src_pad = Some(Fin::literal::<6>());
         let tgt_pad = Some(Fin::literal::<8>());
@@ -361,7 +370,7 @@ mod annotated_flax_fixture {
         assert_eq!(inputs.as_slice(), fixture.ids("input.target_in_ids"));
 
         let output = model.forward(&source, &inputs, OwnedTape::default());
-        let theirs = |key: &str| &fixture.0[key].1;
+        let theirs = |key: &str| fixture.numbers(key);
         assert_close(
             "encoder",
             &as_f64(&output.encoder_output),
@@ -376,7 +385,8 @@ mod annotated_flax_fixture {
         );
         let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
-        compare_gradients(&model, &loss.backward(), fixture.under("grads.", from_flax));
+        let expected = fixture.model("grads", NAMES);
+        compare_gradients(&model, &loss.backward(), &expected);
     }
 
     #[test]
@@ -416,38 +426,40 @@ mod from_scratch_torch_fixture {
         type DecoderLayers = NumLayers;
     }
 
-    fn from_torch(path: &str) -> (String, bool) {
-        let mut path = path.to_string();
-        for (theirs, ours) in [
-            ("encoder.encoder_layers", "encoder.encoder.layers"),
-            ("decoder.decoder_layer", "decoder.decoder.layers"),
-            ("coder.embed.", "coder.embedder.token_embedder."),
-            ("decoder.fc", "logit"),
-            (".attention", ".self_attention.attention"),
-            (".layer_norm1", ".self_attention.norm"),
-            (".layer_norm2", ".feed_forward.norm"),
-            (".layer_norm", ".self_attention.norm"),
-            // What the decoder's inner encoder block attends to is the source.
-            ("encoder_block.self_attention", "cross_attention"),
-            ("encoder_block.", ""),
-            (".queries", ".query_proj"),
-            (".keys", ".key_proj"),
-            (".values", ".value_proj"),
-            (".fc", ".output_proj"),
-            ("feed_forward.0", "feed_forward.hidden"),
-            ("feed_forward.2", "feed_forward.output"),
-        ] {
-            path = path.replace(theirs, ours);
-        }
-        (path, false)
-    }
+    // What the decoder's inner encoder block attends to is the source.
+    const NAMES: &str = "
+        {side}.embedder.token_embedder.weight = PREFIX.{side}.embed.weight
+        logit.{p} = PREFIX.decoder.fc.{p}
+
+        encoder.encoder.layers.{n}.self_attention.attention.query_proj.weight = PREFIX.encoder.encoder_layers.{n}.attention.queries.weight
+        encoder.encoder.layers.{n}.self_attention.attention.key_proj.weight = PREFIX.encoder.encoder_layers.{n}.attention.keys.weight
+        encoder.encoder.layers.{n}.self_attention.attention.value_proj.weight = PREFIX.encoder.encoder_layers.{n}.attention.values.weight
+        encoder.encoder.layers.{n}.self_attention.attention.output_proj.weight = PREFIX.encoder.encoder_layers.{n}.attention.fc.weight
+        encoder.encoder.layers.{n}.self_attention.norm.{p} = PREFIX.encoder.encoder_layers.{n}.layer_norm1.{p}
+        decoder.decoder.layers.{n}.self_attention.attention.query_proj.weight = PREFIX.decoder.decoder_layer.{n}.attention.queries.weight
+        decoder.decoder.layers.{n}.self_attention.attention.key_proj.weight = PREFIX.decoder.decoder_layer.{n}.attention.keys.weight
+        decoder.decoder.layers.{n}.self_attention.attention.value_proj.weight = PREFIX.decoder.decoder_layer.{n}.attention.values.weight
+        decoder.decoder.layers.{n}.self_attention.attention.output_proj.weight = PREFIX.decoder.decoder_layer.{n}.attention.fc.weight
+        decoder.decoder.layers.{n}.self_attention.norm.{p} = PREFIX.decoder.decoder_layer.{n}.layer_norm.{p}
+        decoder.decoder.layers.{n}.cross_attention.attention.query_proj.weight = PREFIX.decoder.decoder_layer.{n}.encoder_block.attention.queries.weight
+        decoder.decoder.layers.{n}.cross_attention.attention.key_proj.weight = PREFIX.decoder.decoder_layer.{n}.encoder_block.attention.keys.weight
+        decoder.decoder.layers.{n}.cross_attention.attention.value_proj.weight = PREFIX.decoder.decoder_layer.{n}.encoder_block.attention.values.weight
+        decoder.decoder.layers.{n}.cross_attention.attention.output_proj.weight = PREFIX.decoder.decoder_layer.{n}.encoder_block.attention.fc.weight
+        decoder.decoder.layers.{n}.cross_attention.norm.{p} = PREFIX.decoder.decoder_layer.{n}.encoder_block.layer_norm1.{p}
+        encoder.encoder.layers.{n}.feed_forward.hidden.{p} = PREFIX.encoder.encoder_layers.{n}.feed_forward.0.{p}
+        encoder.encoder.layers.{n}.feed_forward.output.{p} = PREFIX.encoder.encoder_layers.{n}.feed_forward.2.{p}
+        encoder.encoder.layers.{n}.feed_forward.norm.{p} = PREFIX.encoder.encoder_layers.{n}.layer_norm2.{p}
+        decoder.decoder.layers.{n}.feed_forward.hidden.{p} = PREFIX.decoder.decoder_layer.{n}.encoder_block.feed_forward.0.{p}
+        decoder.decoder.layers.{n}.feed_forward.output.{p} = PREFIX.decoder.decoder_layer.{n}.encoder_block.feed_forward.2.{p}
+        decoder.decoder.layers.{n}.feed_forward.norm.{p} = PREFIX.decoder.decoder_layer.{n}.encoder_block.layer_norm2.{p}
+    ";
 
     fn compare<E: Stored>()
     where
         Cpu: Backend<E>,
     {
         let fixture = Fixture::read("from_scratch_torch");
-        let model: LM<Model, E, Cpu> = fixture.model("torch", from_torch);
+        let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
         let batch = Batch::new(3);
         let (source, inputs, labels) = (
             fixture.ids("input.source_ids"),
@@ -460,7 +472,7 @@ mod from_scratch_torch_fixture {
         let labels = TokenIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
 
         let output = model.forward(&source, &inputs, OwnedTape::default());
-        let theirs = |key: &str| &fixture.0[key].1;
+        let theirs = |key: &str| fixture.numbers(key);
         assert_close(
             "encoder",
             &as_f64(&output.encoder_output),
@@ -475,8 +487,8 @@ mod from_scratch_torch_fixture {
         );
         let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
-        let expected = fixture.under("grads.", from_torch);
-        compare_gradients(&model, &loss.backward(), expected);
+        let expected = fixture.model("grads", NAMES);
+        compare_gradients(&model, &loss.backward(), &expected);
     }
 
     #[test]
@@ -514,50 +526,34 @@ mod learning_equinox_fixture {
         type NumLayers = NumLayers;
     }
 
-    fn from_equinox(path: &str) -> (String, bool) {
-        let block = "decoder.layers.0";
-        let path = match path.split_once(".weight").unwrap_or((path, "")).0 {
-            "input_embedding" => "embedder.token_embedder.weight".to_string(),
-            "output" => "logit.weight".to_string(),
-            "rms_norm" => format!("{block}.norm.weight"),
-            "attention_output" => format!("{block}.self_attention.attention.output_proj.weight"),
-            name @ ("query" | "key" | "value") => {
-                format!("{block}.self_attention.attention.{name}_proj.weight")
-            }
-            _ => path
-                .replace(
-                    "feedforward.layers.0",
-                    &format!("{block}.feed_forward.hidden"),
-                )
-                .replace(
-                    "feedforward.layers.1",
-                    &format!("{block}.feed_forward.inner.0"),
-                )
-                .replace(
-                    "feedforward.layers.2",
-                    &format!("{block}.feed_forward.output"),
-                ),
-        };
-        (path, false)
-    }
+    const NAMES: &str = "
+        embedder.token_embedder.weight = PREFIX.input_embedding.weight
+        decoder.layers.0.self_attention.attention.output_proj.weight = PREFIX.attention_output.weight
+        decoder.layers.0.self_attention.attention.{role}_proj.weight = PREFIX.{role}.weight
+        decoder.layers.0.norm.weight = PREFIX.rms_norm
+        decoder.layers.0.feed_forward.hidden.{p} = PREFIX.feedforward.layers.0.{p}
+        decoder.layers.0.feed_forward.inner.0.{p} = PREFIX.feedforward.layers.1.{p}
+        decoder.layers.0.feed_forward.output.{p} = PREFIX.feedforward.layers.2.{p}
+        logit.weight = PREFIX.output.weight
+    ";
 
     fn compare<E: Stored>()
     where
         Cpu: Backend<E>,
     {
         let fixture = Fixture::read("learning_equinox");
-        let model: DecoderOnly<Model, E, Cpu> = fixture.model("equinox", from_equinox);
+        let model: DecoderOnly<Model, E, Cpu> = fixture.model("weights", NAMES);
         let shape = (Batch::new(3), SeqLen);
         let ids = TokenIds::from_ids(&fixture.ids("input.ids"), None, shape).unwrap();
         let labels = TokenIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();
 
         let logits = model.forward(&ids, OwnedTape::default());
-        let theirs = |key: &str| &fixture.0[key].1;
+        let theirs = |key: &str| fixture.numbers(key);
         assert_close("logit", &as_f64(&logits), theirs("output.logit"), 1e-5);
         let loss = cross_entropy(logits, &labels, Average::EveryPosition);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
-        let expected = fixture.under("grads.", from_equinox);
-        compare_gradients(&model, &loss.backward(), expected);
+        let expected = fixture.model("grads", NAMES);
+        compare_gradients(&model, &loss.backward(), &expected);
     }
 
     #[test]

@@ -385,6 +385,7 @@ fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
 fn only_what_a_killed_writer_left_is_cleared() {
     let folder = Folder::new();
     let others = [
+        "checkpoint..partial",
         "checkpoint.1.partial.bak",
         "checkpoint.x.partial",
         "my.checkpoint.0.partial",
@@ -762,6 +763,12 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
     );
     replaced("\"step\":3", "\"step\":-3");
     replaced("\"best_loss\":\"", "\"best_loss\":\"x");
+    let no_number = error_after(|_, header| {
+        let (before, after) = header.split_once("\"best_loss\":\"").unwrap();
+        let (_, after) = after.split_once('"').unwrap();
+        *header = format!("{before}\"best_loss\":\"NaN\"{after}");
+    });
+    assert_eq!(no_checkpoint(no_number), "its best loss is NaN");
 }
 
 /// Whatever becomes of a byte, there is an error or a training that can make a step.

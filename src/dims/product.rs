@@ -83,12 +83,23 @@ macro_rules! symbolic_dim {
             }
         }
         impl<$one, $other> Eq for $name<$one, $other> {}
-        impl<$one: $one_bound, $other: $other_bound> fmt::Debug for $name<$one, $other> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
-            }
-        }
     };
 }
 symbolic_dim!(Product, One: ConstDim, Other: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
+
+impl<One: ConstDim, Other: ConstDim> fmt::Debug for Product<One, Other> {
+    /// Its name and size; with the flag `+` those of its two factors.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.sign_plus() {
+            let (one, other) = (super::name::<One>(), super::name::<Other>());
+            return write!(f, "{one}={} * {other}={}", One::SIZE, Other::SIZE);
+        }
+        write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
+    }
+}
+impl<Whole: ConstDim, Parts: Divides<Whole>> fmt::Debug for Quotient<Whole, Parts> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
+    }
+}

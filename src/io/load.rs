@@ -1,4 +1,4 @@
-use super::{CONVENTIONS, Stored, conventions, elements_of, first_not_finite};
+use super::{CONVENTIONS, Names, Stored, TensorFile, Wanted, conventions};
 use crate::{dims::name, nn::Module};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -6,10 +6,9 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::Device,
 };
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    fs,
+    collections::{BTreeMap, HashMap},
     path::{Path, PathBuf},
 };
 
@@ -86,6 +85,22 @@ pub enum LoadError {
         /// What stands there.
         value: f64,
     },
+    /// No line of the [`Names`] is for a parameter of the model.
+    #[error("the names have no line for `{tensor}` of {expected}")]
+    Unnamed {
+        /// Path of the tensor.
+        tensor: String,
+        /// Its dimensions in the model.
+        expected: String,
+    },
+    /// What a line of the [`Names`] says of a parameter does not fit the file.
+    #[error("{source}, read as `{read_as}`")]
+    Renamed {
+        /// What does not fit.
+        source: Box<LoadError>,
+        /// What the line says: a name in the file, and how the tensor lies there.
+        read_as: String,
+    },
     /// The device failed.
     #[error("`{tensor}`: {message}")]
     Device {
@@ -121,13 +136,68 @@ where
     E: Stored,
     D: Device<E>,
 {
-    let path = path.as_ref();
-    let bytes = read(path)?;
-    let file = parse(path, &bytes)?;
-    compare_conventions::<Model>(&bytes)?;
-    let mut known = BTreeSet::new();
-    let model = build(path, &file, "", device, &mut known)?;
-    refuse_others(&file, &known)?;
+    let mut file = TensorFile::open(path.as_ref())?;
+    compare_conventions::<Model>(&file)?;
+    let model = build(&mut file, "", device)?;
+    file.refuse_others(|_| false)?;
+    Ok(model)
+}
+
+/// [`load`] for a file whose tensors have other names, or lie in another way, than the model's: as PyTorch,
+/// Flax and Equinox write them.
+///
+/// # Errors
+/// Those of [`load`], with what the names say of the tensor; and [`LoadError::Unnamed`] for a parameter
+/// that they say nothing of. A tensor of the file that is neither read as a whole nor in each of its
+/// parts is an error unless the names ignore it.
+///
+/// ```
+/// use safetensors::{Dtype, serialize, tensor::TensorView};
+/// use typed_transformer::{io, nn::Linear, prelude::*};
+/// dims! { pub InDim = 2; pub OutDim = 3; }
+///
+/// // A dense layer of Flax: its kernel is of (InDim, OutDim).
+/// let [kernel, bias] = [&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0][..], &[7.0, 8.0, 9.0]]
+///     .map(|numbers| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>());
+/// let tensors = [
+///     ("Dense_0.kernel", TensorView::new(Dtype::F32, vec![2, 3], &kernel)?),
+///     ("Dense_0.bias", TensorView::new(Dtype::F32, vec![3], &bias)?),
+/// ];
+/// let path = std::env::temp_dir().join("typed-transformer-renamed.safetensors");
+/// std::fs::write(&path, serialize(tensors, None)?)?;
+///
+/// let names = "
+///     weight = Dense_0.kernel [in out -> out in]
+///     bias = Dense_0.bias
+/// ";
+/// let linear: Linear<InDim, OutDim, f32, Cpu> =
+///     io::load_renamed(&path, &names.parse()?, &Cpu::default())?;
+/// assert_eq!(linear.weight.as_vec(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+///
+/// let names = "*ght = Dense_0.kernel\n bias = Dense_0.bias";
+/// let error = io::load_renamed::<Linear<InDim, OutDim, f32, Cpu>, _, _>(&path, &names.parse()?, &Cpu::default());
+/// assert_eq!(
+///     error.unwrap_err().to_string(),
+///     "`weight` should be (OutDim=3, InDim=2) but is [2, 3], read as `Dense_0.kernel`",
+/// );
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_renamed<Model, E, D>(
+    path: impl AsRef<Path>,
+    names: &Names,
+    device: &D,
+) -> Result<Model, LoadError>
+where
+    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+    E: Stored,
+    D: Device<E>,
+{
+    let mut file = TensorFile::open(path.as_ref())?;
+    compare_conventions::<Model>(&file)?;
+    let read = |wanted: &Wanted| names.read(&mut file, wanted);
+    let model = build_by(path.as_ref(), "", device, read)?;
+    file.refuse_others(|tensor| names.ignores(tensor))?;
     Ok(model)
 }
 
@@ -143,38 +213,14 @@ where
 /// assert!(error.to_string().starts_with("cannot read /no/such/file.safetensors: "));
 /// ```
 pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadError> {
-    let path = path.as_ref();
-    let bytes = read(path)?;
-    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| LoadError::Format {
-        path: path.to_path_buf(),
-        message: error.to_string(),
-    })?;
-    let mut metadata = header.metadata().clone().unwrap_or_default();
+    let mut metadata = TensorFile::open(path.as_ref())?.texts().clone();
     metadata.remove(CONVENTIONS);
     Ok(metadata)
 }
 
-/// A file's bytes.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    fs::read(path).map_err(|source| LoadError::Read {
-        path: path.to_path_buf(),
-        source,
-    })
-}
-
-/// The tensors in a file's bytes.
-pub(crate) fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<SafeTensors<'a>, LoadError> {
-    SafeTensors::deserialize(bytes).map_err(|error| LoadError::Format {
-        path: path.to_path_buf(),
-        message: error.to_string(),
-    })
-}
-
 /// Compares the conventions that a model was saved with, if the file says, with those of this one.
-fn compare_conventions<Model: Module>(bytes: &[u8]) -> Result<(), LoadError> {
-    let metadata = SafeTensors::read_metadata(bytes).ok();
-    let metadata = metadata.and_then(|(_, file)| file.metadata().clone());
-    let Some(lines) = metadata.and_then(|mut metadata| metadata.remove(CONVENTIONS)) else {
+fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
+    let Some(lines) = file.texts().get(CONVENTIONS) else {
         return Ok(());
     };
     let found: BTreeMap<_, _> = lines
@@ -199,27 +245,36 @@ fn compare_conventions<Model: Module>(bytes: &[u8]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Builds a model from the tensors below `prefix`, and adds their paths to the known ones.
+/// Builds a model from the tensors below `prefix`.
 pub(crate) fn build<Model, E, D>(
-    path: &Path,
-    file: &SafeTensors,
+    file: &mut TensorFile,
     prefix: &str,
     device: &D,
-    known: &mut BTreeSet<String>,
 ) -> Result<Model, LoadError>
 where
     Model: TensorCollection<E, D, To<E, D> = Model>,
     E: Stored,
     D: Device<E>,
 {
-    let mut build = Build {
-        file,
-        device,
-        known,
-    };
+    let path = file.path().to_path_buf();
+    build_by(&path, prefix, device, |wanted| file.read(wanted))
+}
+
+/// Builds a model of what `read` gives for each of its parameters, their paths below `prefix`.
+fn build_by<Model, E, D>(
+    path: &Path,
+    prefix: &str,
+    device: &D,
+    read: impl FnMut(&Wanted) -> Result<Vec<E>, LoadError>,
+) -> Result<Model, LoadError>
+where
+    Model: TensorCollection<E, D, To<E, D> = Model>,
+    E: Stored,
+    D: Device<E>,
+{
     let model = Model::iter_tensors(&mut RecursiveWalker {
         m: prefix.to_string(),
-        f: &mut build,
+        f: &mut Build { device, read },
     })?;
     model.ok_or_else(|| LoadError::Format {
         path: path.to_path_buf(),
@@ -227,63 +282,18 @@ where
     })
 }
 
-/// The first tensor, by its path, that nobody has asked for is an error.
-pub(crate) fn refuse_others(file: &SafeTensors, known: &BTreeSet<String>) -> Result<(), LoadError> {
-    let names = file.names().into_iter();
-    match names.filter(|tensor| !known.contains(*tensor)).min() {
-        None => Ok(()),
-        Some(tensor) => Err(LoadError::Unexpected {
-            tensor: tensor.to_string(),
-        }),
-    }
-}
-
-/// The elements of one tensor, if it is there, of these dimensions and finite.
-pub(crate) fn elements<E: Stored>(
-    file: &SafeTensors,
-    tensor: &str,
-    shape: impl Shape,
-) -> Result<Vec<E>, LoadError> {
-    let tensor = tensor.to_string();
-    let Ok(view) = file.tensor(&tensor) else {
-        return Err(LoadError::Missing {
-            tensor,
-            expected: format!("{shape:?}"),
-        });
-    };
-    if view.dtype() != E::DTYPE {
-        return Err(LoadError::Dtype {
-            tensor,
-            expected: E::DTYPE,
-            found: view.dtype(),
-        });
-    }
-    if view.shape() != shape.concrete().as_ref() {
-        return Err(LoadError::Shape {
-            tensor,
-            expected: format!("{shape:?}"),
-            found: view.shape().to_vec(),
-        });
-    }
-    let elements = elements_of(view.data());
-    match first_not_finite(&elements) {
-        None => Ok(elements),
-        Some((index, value)) => Err(LoadError::NotFinite {
-            tensor,
-            index,
-            value,
-        }),
-    }
-}
-
-/// Builds each parameter from the tensor of its path.
-struct Build<'a, D> {
-    file: &'a SafeTensors<'a>,
+/// Builds each parameter.
+struct Build<'a, D, Read> {
     device: &'a D,
-    known: &'a mut BTreeSet<String>,
+    read: Read,
 }
 
-impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Build<'_, D> {
+impl<E, D, Read> TensorVisitor<E, D> for Build<'_, D, Read>
+where
+    E: Stored,
+    D: Device<E>,
+    Read: FnMut(&Wanted) -> Result<Vec<E>, LoadError>,
+{
     type Viewer = ViewTensorName;
     type Err = LoadError;
     type E2 = E;
@@ -294,15 +304,13 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Build<'_, D> {
         options: TensorOptions<S, E, D>,
         tensor: String,
     ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
-        let elements = elements(self.file, &tensor, options.shape)?;
-        let parameter = self
-            .device
-            .try_tensor_from_vec(elements, options.shape)
-            .map_err(|error| LoadError::Device {
-                tensor: tensor.clone(),
+        let elements = (self.read)(&Wanted::new(&tensor, &options.shape))?;
+        match self.device.try_tensor_from_vec(elements, options.shape) {
+            Ok(parameter) => Ok(Some(parameter)),
+            Err(error) => Err(LoadError::Device {
+                tensor,
                 message: error.to_string(),
-            })?;
-        self.known.insert(tensor);
-        Ok(Some(parameter))
+            }),
+        }
     }
 }

@@ -1,14 +1,22 @@
 //! Weights in files: [safetensors](https://github.com/huggingface/safetensors), each tensor under its field path.
 //!
-//! A file's tensor becomes a typed tensor only after every one of its dimensions was compared, and
+//! A file's tensor becomes a typed tensor only after every one of its dimensions was compared, and is
+//! not read before, so that a file takes no more memory than the model, whatever it says of itself; and
 //! a model is built only if every tensor is there, fits and is finite, and no other tensor is. What a
 //! style decides without a trace in the tensors, an activation say, is in the file's metadata.
+//!
+//! [`save`] and [`load`] use the paths of *The Typed Transformer*; [`load_renamed`] reads a file of other
+//! names by a written map of them, [`Names`].
 
+mod file;
 mod load;
+mod names;
 mod save;
 
-pub use load::{LoadError, load, metadata};
-pub(crate) use load::{build, elements, parse, read, refuse_others};
+pub(crate) use file::{TensorFile, Wanted, ensure_dtype, ensure_finite, ensure_ordinary};
+pub(crate) use load::build;
+pub use load::{LoadError, load, load_renamed, metadata};
+pub use names::{Names, NamesError};
 pub(crate) use save::{FileTensor, clear_partial, collect, write};
 pub use save::{SaveError, ensure_writable, save, save_with_metadata};
 

@@ -1,4 +1,4 @@
-use super::{CONVENTIONS, Stored, conventions};
+use super::{CONVENTIONS, Stored, conventions, ensure_ordinary};
 use crate::nn::Module;
 use dfdx::{
     nn::{
@@ -213,10 +213,14 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
 }
 
 /// Writes a file so that a reader, a crash or a full disk at any moment finds the old one or the new
-/// one.
+/// one, whose permissions are those of the old one.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (target, partial, mut file) = begin(path)?;
     let mut write = || {
+        // Who could not read the old one cannot read the new one.
+        if let Ok(old) = fs::metadata(&target) {
+            file.set_permissions(old.permissions())?;
+        }
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&partial, &target)?;
@@ -258,7 +262,8 @@ pub(crate) fn clear_partial(path: &Path) -> io::Result<()> {
             .strip_prefix(name.as_encoded_bytes())
             .and_then(|rest| rest.strip_prefix(b"."))
             .and_then(|rest| rest.strip_suffix(b".partial"));
-        if number.is_some_and(|number| number.iter().all(u8::is_ascii_digit)) {
+        let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
+        if number.is_some_and(is_number) {
             fs::remove_file(target.with_file_name(entry))?;
         }
     }
@@ -285,10 +290,14 @@ fn begin(path: &Path) -> io::Result<(PathBuf, PathBuf, File)> {
 fn target(path: &Path) -> io::Result<PathBuf> {
     let no = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        // A device is not to be replaced by a file.
-        Ok(found) if !found.is_file() => no("it is no ordinary file"),
-        Ok(_) => fs::canonicalize(path),
+        Ok(found) => {
+            // Neither a device nor what is protected is to be replaced by a file.
+            ensure_ordinary(&found)?;
+            if found.permissions().readonly() {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            fs::canonicalize(path)
+        }
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Err(_) => match path.file_name() {
             None => no("it names no file"),

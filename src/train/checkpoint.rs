@@ -4,7 +4,7 @@
 use super::Memory;
 use crate::{
     dims::name,
-    io::{self, FileTensor, LoadError, SaveError, Stored},
+    io::{self, FileTensor, LoadError, SaveError, Stored, TensorFile, Wanted},
     nn::Module,
 };
 use dfdx::{
@@ -13,10 +13,9 @@ use dfdx::{
     tensor::{Cpu, Tensor},
     tensor_ops::Device,
 };
-use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     convert::Infallible,
     path::{Path, PathBuf},
 };
@@ -181,19 +180,16 @@ where
         path: path.to_path_buf(),
         source,
     };
-    let bytes = io::read(path).map_err(load)?;
-    let file = io::parse(path, &bytes).map_err(load)?;
-    let (header, best_loss) = header(path, &bytes)?;
+    let mut file = TensorFile::open(path).map_err(load)?;
+    let (header, best_loss) = header(&file)?;
     compare_dimensions(path, &layout::<Model, E, D>(), &header.dimensions)?;
     compare_settings(path, &with_model::<Model, E, D>(settings), &header.settings)?;
 
-    let mut known = BTreeSet::new();
-    let model = io::build(path, &file, "model", device, &mut known).map_err(load)?;
+    let model = io::build(&mut file, "model", device).map_err(load)?;
     let mut slots = Vec::new();
     for slot in &memory.slots {
         let mut read = ReadSlot {
-            file: &file,
-            known: &mut known,
+            file: &mut file,
             numbers: Vec::new(),
         };
         Model::iter_tensors(&mut RecursiveWalker {
@@ -203,7 +199,7 @@ where
         .map_err(load)?;
         slots.push(read.numbers);
     }
-    io::refuse_others(&file, &known).map_err(load)?;
+    file.refuse_others(|_| false).map_err(load)?;
 
     memory.steps = header.optimizer_steps;
     for (slot, numbers) in memory.slots.iter_mut().zip(slots) {
@@ -226,13 +222,12 @@ where
     settings
 }
 
-fn header(path: &Path, bytes: &[u8]) -> Result<(Header, f64), ResumeError> {
+fn header(file: &TensorFile) -> Result<(Header, f64), ResumeError> {
     let none = |message: String| ResumeError::NoCheckpoint {
-        path: path.to_path_buf(),
+        path: file.path().to_path_buf(),
         message,
     };
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| none(e.to_string()))?;
-    let header = metadata.metadata().as_ref().and_then(|m| m.get(HEADER));
+    let header = file.texts().get(HEADER);
     let header = header.ok_or_else(|| none(format!("its metadata have no `{HEADER}`")))?;
     let header: Header = serde_json::from_str(header).map_err(|e| none(e.to_string()))?;
     if header.format != FORMAT {
@@ -240,8 +235,8 @@ fn header(path: &Path, bytes: &[u8]) -> Result<(Header, f64), ResumeError> {
         return Err(none(format!("its format is {found}, but {FORMAT} is read")));
     }
     match header.best_loss.parse() {
-        Ok(best_loss) => Ok((header, best_loss)),
-        Err(error) => Err(none(format!("its best loss: {error}"))),
+        Ok(best_loss) if !f64::is_nan(best_loss) => Ok((header, best_loss)),
+        _ => Err(none(format!("its best loss is {}", header.best_loss))),
     }
 }
 
@@ -359,8 +354,7 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Layout {
 
 /// Reads the numbers of one slot for each parameter.
 struct ReadSlot<'a, E> {
-    file: &'a SafeTensors<'a>,
-    known: &'a mut BTreeSet<String>,
+    file: &'a mut TensorFile,
     numbers: Vec<Vec<E>>,
 }
 
@@ -376,9 +370,8 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E> {
         tensor: String,
     ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
         if options.do_gradient_update {
-            let numbers = io::elements(self.file, &tensor, options.shape)?;
+            let numbers = self.file.read(&Wanted::new(&tensor, &options.shape))?;
             self.numbers.push(numbers);
-            self.known.insert(tensor);
         }
         Ok(None)
     }

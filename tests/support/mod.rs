@@ -10,6 +10,8 @@ use std::{
 /// content when it is dropped.
 pub struct Folder(PathBuf);
 
+// Not every test uses all of it.
+#[allow(dead_code)]
 impl Folder {
     pub fn new() -> Self {
         static MADE: AtomicUsize = AtomicUsize::new(0);

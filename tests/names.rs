@@ -1,0 +1,529 @@
+//! Files of other systems: whatever the names and however the tensors lie, the model that comes of a
+//! file is the one that was written, to the last bit, or there is an error that says what differs.
+
+mod support;
+
+use dfdx::{
+    nn::{BuildModule, TensorCollection},
+    tensor::Cpu,
+};
+use proptest::{prelude::ProptestConfig, proptest};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::{collections::BTreeMap, fs};
+use support::Folder;
+use typed_transformer::{
+    io::{self, LoadError, Names},
+    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
+    nn::{Learned, Linear, MHAttention, Module, Style},
+    ops::Relu,
+    prelude::*,
+};
+
+// No two of these are of the same size, so that no two dimensions can be taken for each other.
+dims! {
+    VocabSize = 13; MaxSeqLen = 5; EmbedDim = 6; NumHeads = 2; HeadDim = 3; HiddenDim = 11;
+    NumLayers = 11; QKDim = 4; VODim = 7;
+}
+
+/// A PyTorch `TransformerEncoderLayer`, post-norm: biases everywhere.
+struct Torch;
+impl Style for Torch {
+    type Activation = Relu;
+    type Positions = Learned;
+    type Padding = PadSourceKeys;
+    const ATTENTION_BIAS: bool = true;
+}
+
+macro_rules! model {
+    ($name:ident: $style:ty, $qk:ty, $vo:ty) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = NumHeads;
+            type QKDim = $qk;
+            type VODim = $vo;
+            type HiddenDim = HiddenDim;
+            type Style = $style;
+        }
+        impl OneStack for $name {
+            type VocabSize = VocabSize;
+            type MaxSeqLen = MaxSeqLen;
+            type EmbedDim = EmbedDim;
+            type NumLayers = NumLayers;
+        }
+    };
+}
+model!(Gpt: NanoGpt, HeadDim, HeadDim);
+model!(Encoding: Torch, HeadDim, HeadDim);
+model!(Attending: Annotated, QKDim, VODim);
+
+type Attention = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f32, Cpu>;
+
+/// Sizes and elements of each tensor, by its name.
+type Tensors = BTreeMap<String, (Vec<usize>, Vec<f32>)>;
+
+fn built<Model: BuildModule<Cpu, f32>>() -> Model {
+    Model::build(&Cpu::seed_from_u64(1))
+}
+
+/// A model's parameters, by way of a file of its own names.
+fn parameters<Model>(model: &Model) -> Tensors
+where
+    Model: Module + TensorCollection<f32, Cpu>,
+{
+    let folder = Folder::new();
+    io::save(model, folder.join("weights")).unwrap();
+    let bytes = fs::read(folder.join("weights")).unwrap();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let tensors = file.iter().map(|(name, view)| {
+        let elements = view.data().as_chunks().0.iter();
+        let elements = elements.map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        (name.to_string(), (view.shape().to_vec(), elements))
+    });
+    tensors.collect()
+}
+
+fn load<Model>(tensors: &Tensors, names: &str) -> Result<Model, LoadError>
+where
+    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+{
+    let tensors = tensors.iter().map(|(name, (sizes, elements))| {
+        let bytes: Vec<u8> = elements.iter().flat_map(|x| x.to_le_bytes()).collect();
+        (name, sizes, bytes)
+    });
+    let tensors: Vec<_> = tensors.collect();
+    let views = tensors.iter().map(|(name, sizes, bytes)| {
+        let view = TensorView::new(Dtype::F32, sizes.to_vec(), bytes);
+        (name, view.unwrap())
+    });
+    let folder = Folder::new();
+    let path = folder.join("theirs");
+    fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+    io::load_renamed(path, &names.parse().unwrap(), &Cpu::default())
+}
+
+/// A model becomes a file of others, and the file the model.
+fn comes_back<Model>(names: &str, into_theirs: fn(&mut Tensors))
+where
+    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + BuildModule<Cpu, f32>,
+{
+    let model: Model = built();
+    let mut theirs = parameters(&model);
+    let paths: Vec<_> = theirs.keys().cloned().collect();
+    into_theirs(&mut theirs);
+    assert!(theirs.keys().all(|name| !paths.contains(name)));
+    match load::<Model>(&theirs, names) {
+        Ok(loaded) => assert_eq!(parameters(&loaded), parameters(&model)),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+// ---- What other systems do with the same numbers, each said once more and otherwise ----
+
+/// Moves tensors to other names: `from` and `to` may have one `#`, for the layer.
+fn rename(tensors: &mut Tensors, from: &str, to: &str) {
+    for layer in 0..NumLayers::SIZE {
+        let at = |name: &str| name.replace('#', &layer.to_string());
+        if let Some(tensor) = tensors.remove(&at(from)) {
+            tensors.insert(at(to), tensor);
+        }
+    }
+}
+
+fn transpose((sizes, elements): &mut (Vec<usize>, Vec<f32>)) {
+    let [rows, columns] = sizes[..] else {
+        panic!("{sizes:?}");
+    };
+    let old = elements.clone();
+    for row in 0..rows {
+        for column in 0..columns {
+            elements[column * rows + row] = old[row * columns + column];
+        }
+    }
+    sizes.swap(0, 1);
+}
+
+/// Puts three tensors one below the other.
+fn fuse(tensors: &mut Tensors, from: [&str; 3], to: &str) {
+    for layer in 0..NumLayers::SIZE {
+        let at = |name: &str| name.replace('#', &layer.to_string());
+        let three = from.map(|name| tensors.remove(&at(name)));
+        let [Some(mut first), Some(second), Some(third)] = three else {
+            continue;
+        };
+        first.0[0] *= 3;
+        first.1.extend(second.1.iter().chain(&third.1));
+        tensors.insert(at(to), first);
+    }
+}
+
+fn nano_gpt(tensors: &mut Tensors) {
+    let attention = "decoder.layers.#.self_attention.attention";
+    let qkv = ["query", "key", "value"].map(|role| format!("{attention}.{role}_proj.weight"));
+    let qkv = qkv.each_ref().map(String::as_str);
+    fuse(tensors, qkv, "transformer.h.#.attn.c_attn.weight");
+    for (from, to) in [
+        ("embedder.token_embedder.weight", "transformer.wte.weight"),
+        (
+            "embedder.position_embedder.weight",
+            "transformer.wpe.weight",
+        ),
+        (
+            "decoder.layers.#.self_attention.attention.output_proj.weight",
+            "transformer.h.#.attn.c_proj.weight",
+        ),
+        (
+            "decoder.layers.#.self_attention.norm.weight",
+            "transformer.h.#.ln_1.weight",
+        ),
+        (
+            "decoder.layers.#.feed_forward.norm.weight",
+            "transformer.h.#.ln_2.weight",
+        ),
+        (
+            "decoder.layers.#.feed_forward.hidden.weight",
+            "transformer.h.#.mlp.c_fc.weight",
+        ),
+        (
+            "decoder.layers.#.feed_forward.output.weight",
+            "transformer.h.#.mlp.c_proj.weight",
+        ),
+        ("decoder.norm.weight", "transformer.ln_f.weight"),
+    ] {
+        rename(tensors, from, to);
+    }
+    // What PyTorch keeps beside the parameters: the tied table once more, and masks.
+    tensors.insert(
+        "lm_head.weight".into(),
+        tensors["transformer.wte.weight"].clone(),
+    );
+    for layer in 0..NumLayers::SIZE {
+        let mask = (vec![1, 1, 5, 5], vec![1.0; 25]);
+        tensors.insert(format!("transformer.h.{layer}.attn.bias"), mask);
+    }
+}
+
+const NANO_GPT: &str = "
+    # GPT of nanoGPT's model.py
+    embedder.token_embedder.weight = transformer.wte.weight
+    embedder.position_embedder.weight = transformer.wpe.weight
+    decoder.layers.{n}.self_attention.attention.query_proj.weight = transformer.h.{n}.attn.c_attn.weight part 1 of 3
+    decoder.layers.{n}.self_attention.attention.key_proj.weight = transformer.h.{n}.attn.c_attn.weight part 2 of 3
+    decoder.layers.{n}.self_attention.attention.value_proj.weight = transformer.h.{n}.attn.c_attn.weight part 3 of 3
+    decoder.layers.{n}.self_attention.attention.output_proj.weight = transformer.h.{n}.attn.c_proj.weight
+    decoder.layers.{n}.self_attention.norm.weight = transformer.h.{n}.ln_1.weight
+    decoder.layers.{n}.feed_forward.hidden.weight = transformer.h.{n}.mlp.c_fc.weight
+    decoder.layers.{n}.feed_forward.output.weight = transformer.h.{n}.mlp.c_proj.weight
+    decoder.layers.{n}.feed_forward.norm.weight = transformer.h.{n}.ln_2.weight
+    decoder.norm.weight = transformer.ln_f.weight
+    ignore lm_head.weight
+    ignore *.attn.bias
+";
+
+#[test]
+fn nano_gpt_in_pytorch() {
+    comes_back::<DecoderOnly<Gpt, f32, Cpu>>(NANO_GPT, nano_gpt);
+}
+
+/// GPT-2 as Hugging Face keeps it: the linear maps the other way round.
+#[test]
+fn gpt_2_with_conv1d() {
+    let turned = NANO_GPT
+        .replace(
+            "attn.c_attn.weight",
+            "attn.c_attn.weight [in out -> out in]",
+        )
+        .replace(
+            "attn.c_proj.weight",
+            "attn.c_proj.weight [in out -> out in]",
+        )
+        .replace("mlp.c_fc.weight", "mlp.c_fc.weight [in out -> out in]")
+        .replace("mlp.c_proj.weight", "mlp.c_proj.weight [in out -> out in]");
+    comes_back::<DecoderOnly<Gpt, f32, Cpu>>(&turned, |tensors| {
+        nano_gpt(tensors);
+        for (name, tensor) in tensors {
+            if name.contains(".c_") {
+                transpose(tensor);
+            }
+        }
+    });
+}
+
+#[test]
+fn an_encoder_of_pytorch() {
+    let names = "
+        embedder.token_embedder.weight = embedding.weight
+        embedder.position_embedder.weight = position
+        embedder.norm.{p} = norm.{p}
+        encoder.layers.{n}.self_attention.attention.query_proj.{p} = encoder.layers.{n}.self_attn.in_proj_{p} part 1 of 3
+        encoder.layers.{n}.self_attention.attention.key_proj.{p} = encoder.layers.{n}.self_attn.in_proj_{p} part 2 of 3
+        encoder.layers.{n}.self_attention.attention.value_proj.{p} = encoder.layers.{n}.self_attn.in_proj_{p} part 3 of 3
+        encoder.layers.{n}.self_attention.attention.output_proj.{p} = encoder.layers.{n}.self_attn.out_proj.{p}
+        encoder.layers.{n}.self_attention.norm.{p} = encoder.layers.{n}.norm1.{p}
+        encoder.layers.{n}.feed_forward.hidden.{p} = encoder.layers.{n}.linear1.{p}
+        encoder.layers.{n}.feed_forward.output.{p} = encoder.layers.{n}.linear2.{p}
+        encoder.layers.{n}.feed_forward.norm.{p} = encoder.layers.{n}.norm2.{p}
+    ";
+    comes_back::<EncoderOnly<Encoding, f32, Cpu>>(names, |tensors| {
+        rename(
+            tensors,
+            "embedder.token_embedder.weight",
+            "embedding.weight",
+        );
+        rename(tensors, "embedder.position_embedder.weight", "position");
+        for p in ["weight", "bias"] {
+            let ours = |rest: &str| format!("encoder.layers.#.{rest}.{p}");
+            let qkv = ["query", "key", "value"]
+                .map(|role| ours(&format!("self_attention.attention.{role}_proj")));
+            let fused = format!("encoder.layers.#.self_attn.in_proj_{p}");
+            fuse(tensors, qkv.each_ref().map(String::as_str), &fused);
+            rename(tensors, &format!("embedder.norm.{p}"), &format!("norm.{p}"));
+            for (from, to) in [
+                ("self_attention.attention.output_proj", "self_attn.out_proj"),
+                ("self_attention.norm", "norm1"),
+                ("feed_forward.hidden", "linear1"),
+                ("feed_forward.output", "linear2"),
+                ("feed_forward.norm", "norm2"),
+            ] {
+                rename(tensors, &ours(from), &ours(to));
+            }
+        }
+    });
+}
+
+const FLAX: &str = "
+    output_proj.weight = out.kernel [head size out -> out (head size)]
+    output_proj.bias = out.bias
+    {role}_proj.weight = {role}.kernel [in head size -> (head size) in]
+    {role}_proj.bias = {role}.bias [head size -> (head size)]
+";
+
+/// `MultiHeadDotProductAttention`: heads have a dimension of their own.
+fn flax(tensors: &mut Tensors) {
+    for (role, size) in [("query", 4), ("key", 4), ("value", 7)] {
+        let mut kernel = tensors.remove(&format!("{role}_proj.weight")).unwrap();
+        transpose(&mut kernel);
+        kernel.0 = vec![6, 2, size];
+        tensors.insert(format!("{role}.kernel"), kernel);
+        let mut bias = tensors.remove(&format!("{role}_proj.bias")).unwrap();
+        bias.0 = vec![2, size];
+        tensors.insert(format!("{role}.bias"), bias);
+    }
+    let mut kernel = tensors.remove("output_proj.weight").unwrap();
+    transpose(&mut kernel);
+    kernel.0 = vec![2, 7, 6];
+    tensors.insert("out.kernel".into(), kernel);
+    rename(tensors, "output_proj.bias", "out.bias");
+}
+
+#[test]
+fn an_attention_of_flax() {
+    comes_back::<Attention>(FLAX, flax);
+}
+
+// ---- What does not fit ----
+
+/// The error of loading the attention from Flax's names after a change to both.
+fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
+    let (mut tensors, mut names) = (parameters(&built::<Attention>()), FLAX.to_string());
+    flax(&mut tensors);
+    change(&mut tensors, &mut names);
+    load::<Attention>(&tensors, &names).unwrap_err().to_string()
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let sizes = |name: &'static str, sizes: &'static [usize]| {
+        error_after(move |tensors, _| {
+            let elements = vec![0.5; sizes.iter().product()];
+            tensors.insert(name.into(), (sizes.to_vec(), elements));
+        })
+    };
+    let expected = "`query_proj.weight` should be (NumHeads=2 * QKDim=4, EmbedDim=6)";
+    let read_as = "read as `query.kernel [in head size -> (head size) in]`";
+    // Heads and their size the other way round; another width; as many elements; other ranks.
+    for found in [
+        &[6, 4, 2][..],
+        &[5, 2, 4],
+        &[6, 1, 8],
+        &[6, 8, 1],
+        &[8, 6],
+        &[6, 8],
+        &[48],
+        &[6, 2, 2, 2],
+        &[],
+    ] {
+        assert_eq!(
+            sizes("query.kernel", found),
+            format!("{expected} but is {found:?}, {read_as}")
+        );
+    }
+    assert_eq!(
+        sizes("key.bias", &[4, 2]),
+        "`key_proj.bias` should be (NumHeads=2 * QKDim=4,) but is [4, 2], \
+         read as `key.bias [head size -> (head size)]`"
+    );
+    // A dimension without the names that say how it lies.
+    assert_eq!(
+        error_after(|_, names| *names = names.replace(" [head size -> (head size)]", "")),
+        "`query_proj.bias` should be (NumHeads=2 * QKDim=4,) but is [2, 4], read as `query.bias`"
+    );
+    assert_eq!(
+        error_after(|tensors, _| drop(tensors.remove("value.kernel"))),
+        "`value_proj.weight` of (Product<NumHeads, VODim>=14, EmbedDim=6) is missing, \
+         read as `value.kernel [in head size -> (head size) in]`"
+    );
+    assert_eq!(
+        error_after(|_, names| *names = names.replace("output_proj.bias", "output_proj.offset")),
+        // The next line that is for it.
+        "`output_proj.bias` of (EmbedDim=6,) is missing, \
+         read as `output.bias [head size -> (head size)]`"
+    );
+    assert_eq!(
+        error_after(|_, names| *names = names.replace("{role}_proj.bias", "{role}_prj.bias")),
+        "the names have no line for `query_proj.bias` of (Product<NumHeads, QKDim>=8,)"
+    );
+    // Where it is in the model, and not where it is in the file.
+    assert_eq!(
+        error_after(|tensors, _| tensors.get_mut("query.kernel").unwrap().1[1] = f32::NAN),
+        "`query_proj.weight` holds NaN at position 6, \
+         read as `query.kernel [in head size -> (head size) in]`"
+    );
+    assert_eq!(
+        error_after(|tensors, _| {
+            tensors.insert("scale".into(), (vec![1], vec![1.0]));
+        }),
+        "`scale` is in the file but not in the model"
+    );
+}
+
+#[test]
+fn a_part_that_nobody_reads_is_named() {
+    let mut tensors = parameters(&built::<DecoderOnly<Gpt, f32, Cpu>>());
+    nano_gpt(&mut tensors);
+    let error = |from: &str, to: &str| {
+        let loaded = load::<DecoderOnly<Gpt, f32, Cpu>>(&tensors, &NANO_GPT.replace(from, to));
+        loaded.map(drop).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error("part 2 of 3", "part 1 of 3"),
+        "`transformer.h.0.attn.c_attn.weight part 2 of 3` is in the file but not in the model"
+    );
+    assert_eq!(
+        error("part 3 of 3", "part 3 of 4"),
+        "`decoder.layers.0.self_attention.attention.value_proj.weight` should be \
+         (NumHeads=2 * HeadDim=3, EmbedDim=6) but is [18, 6], \
+         read as `transformer.h.0.attn.c_attn.weight part 3 of 4`"
+    );
+    assert_eq!(
+        error("ignore lm_head.weight", ""),
+        "`lm_head.weight` is in the file but not in the model"
+    );
+    assert_eq!(
+        error("ignore *.attn.bias", ""),
+        "`transformer.h.0.attn.bias` is in the file but not in the model"
+    );
+}
+
+#[test]
+fn another_dtype_is_named() {
+    let folder = Folder::new();
+    io::save(&built::<Attention>(), folder.join("f32")).unwrap();
+    type Wide = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f64, Cpu>;
+    let names = "* = *".parse().unwrap();
+    let error = io::load_renamed::<Wide, _, _>(folder.join("f32"), &names, &Cpu::default());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "`query_proj.weight` should hold F64 but holds F32, read as `query_proj.weight`"
+    );
+}
+
+#[test]
+fn names_that_say_nothing_are_refused_by_line() {
+    for (text, why) in [
+        ("a", "`a` is neither `PATH = NAME` nor `ignore NAME`"),
+        ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
+        (
+            "ignore",
+            "`ignore` is neither `PATH = NAME` nor `ignore NAME`",
+        ),
+        (
+            "ignore a b",
+            "`ignore a b` is neither `PATH = NAME` nor `ignore NAME`",
+        ),
+        ("a.{n} = b.{m}", "the left side does not say what `{m}` is"),
+        ("a = *", "the left side does not say what `*` is"),
+        ("{n}.{n} = a", "`{n}` is in `{n}.{n}` twice"),
+        ("*.* = a", "`*` is in `*.*` twice"),
+        ("a.{n = a", "`a.{n` has a brace too many"),
+        ("a.{} = a", "`a.{}` has a brace too many"),
+        ("a} = a", "`a}` has a brace too many"),
+        ("a = b [i o -> o i", "a `]` is missing"),
+        ("a = b [i o]", "`[i o]` has no `->`"),
+        (
+            "a = b [i o -> o x]",
+            "`x` is not on the left side of the `->`",
+        ),
+        (
+            "a = b [i o -> o]",
+            "`[i o -> o]` does not have each dimension once on either side",
+        ),
+        (
+            "a = b [i i -> i]",
+            "`[i i -> i]` does not have each dimension once on either side",
+        ),
+        (
+            "a = b [i -> i i]",
+            "`[i -> i i]` does not have each dimension once on either side",
+        ),
+        (
+            "a = b [i -> i ()]",
+            "`[i -> i ()]` does not have each dimension once on either side",
+        ),
+        (
+            "a = b [i o -> (o i]",
+            "`[i o -> (o i]` does not have each dimension once on either side",
+        ),
+        (
+            "a = b [i o -> ((o) i)]",
+            "`[i o -> ((o) i)]` has a parenthesis too many",
+        ),
+        ("a = b [i -> i)]", "`[i -> i)]` has a parenthesis too many"),
+        ("a = b transposed", "`transposed` is not `part I of N`"),
+        ("a = b part 0 of 3", "`part 0 of 3` is not `part I of N`"),
+        ("a = b part 4 of 3", "`part 4 of 3` is not `part I of N`"),
+        ("a = b part -1 of 3", "`part -1 of 3` is not `part I of N`"),
+        (
+            "a = b part 1 of 3 [i -> i]",
+            "`part 1 of 3 [i -> i]` is not `part I of N`",
+        ),
+    ] {
+        let error = format!("\n# the second line\n  {text}\n")
+            .parse::<Names>()
+            .unwrap_err();
+        assert_eq!(error.to_string(), format!("line 3: {why}"));
+    }
+}
+
+proptest! {
+    // No file of failures beside the tests: a failure prints what it needs.
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any text is one of names or an error, and any names are ones of a file or an error: nothing
+    /// panics.
+    #[test]
+    fn any_text_may_be_names(
+        text in "\\PC{0,40}",
+        layout in "(\\[[aé ()>-]{0,12}(->)?[aé ()]{0,8}\\])? ?(part [0-9]{1,20} of [0-9]{1,20})?",
+        hole in "[*{}aé.]{0,8}",
+    ) {
+        let _ = text.parse::<Names>();
+        let names = format!("{hole}* = bias {layout}\n* = weight {layout}\n* = *");
+        if names.parse::<Names>().is_ok() {
+            let tensors = Tensors::from([
+                ("bias".into(), (vec![4], vec![1.0; 4])),
+                ("weight".into(), (vec![4, 3], vec![1.0; 12])),
+            ]);
+            let _ = load::<Linear<HeadDim, QKDim, f32, Cpu>>(&tensors, &names);
+        }
+    }
+}
