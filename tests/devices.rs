@@ -1,8 +1,9 @@
 //! What the examples say where there is no CUDA.
 #![cfg(not(feature = "cuda"))]
+// The tests of the trainings use more of what they share.
+#![allow(dead_code)]
 
 #[path = "support/program.rs"]
-#[allow(dead_code)] // Those that train use all of it.
 mod program;
 mod support;
 
