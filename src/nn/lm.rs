@@ -84,7 +84,7 @@ module! {
     ///              |                                       |
     ///     (B, Src, EmbedDim)                      (B, Tgt, EmbedDim)
     ///              |                                       |
-    ///   encoder.encoder, EncoderLayers          decoder.decoder, DecoderLayers
+    ///   encoder.encoder, all layers             decoder.decoder, all layers
     ///              |                       +---> each reads encoder_output
     ///        encoder_output                |               |
     ///     (B, Src, EmbedDim) --------------+        decoder_output
