@@ -10,7 +10,11 @@
 //! `(Batch, One, Sum<NumChannel, NumEmbedding>)`, and `cargo check` reads it. A mistake that it
 //! catches is `ui-tests/refused/gallery/a_state_is_added_to_each_step_by_name.rs`.
 
+#[path = "support/device.rs"]
+mod device;
+
 use clap::Parser;
+use device::{DeviceName, cuda};
 use dfdx::tensor_ops::TryMatMul;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{error::Error, process::ExitCode};
@@ -42,9 +46,9 @@ type Context = Sum<NumChannel, NumEmbedding>;
 type RnnInput = Sum<Context, HiddenDim>;
 
 /// One vector for each row of the batch.
-type Each<Width, T = NoneTape> = Tensor<(Batch, One, Width), f32, Cpu, T>;
+type Each<Width, D, T = NoneTape> = Tensor<(Batch, One, Width), f32, D, T>;
 /// One vector for each glyph.
-type Steps<Width, T = NoneTape> = Tensor<(Batch, NumSteps, Width), f32, Cpu, T>;
+type Steps<Width, D, T = NoneTape> = Tensor<(Batch, NumSteps, Width), f32, D, T>;
 
 module! {
     /// A long short-term memory cell (Hochreiter and Schmidhuber, 1997).
@@ -56,14 +60,14 @@ module! {
     }
 }
 
-impl LstmCell<f32, Cpu> {
-    fn forward<T: Tape<f32, Cpu>>(
+impl<D: Backend<f32>> LstmCell<f32, D> {
+    fn forward<T: Tape<f32, D>>(
         &self,
-        input: Each<RnnInput, T>,
-        cell: &Each<HiddenDim>,
-    ) -> (Each<HiddenDim, T>, Each<HiddenDim>) {
+        input: Each<RnnInput, D, T>,
+        cell: &Each<HiddenDim, D>,
+    ) -> (Each<HiddenDim, D, T>, Each<HiddenDim, D>) {
         let (input, tape) = input.split_tape();
-        let gate = |map: &Linear<RnnInput, HiddenDim, f32, Cpu>| map.forward(input.retaped::<T>());
+        let gate = |map: &Linear<RnnInput, HiddenDim, f32, D>| map.forward(input.retaped::<T>());
         let forget = self.forget_gate.forward(input.clone().put_tape(tape));
         let kept = forget.sigmoid() * cell.retaped::<T>();
         let new = gate(&self.input_gate).sigmoid() * gate(&self.cell_gate).tanh();
@@ -86,50 +90,50 @@ module! {
 }
 
 /// The state of the recurrent cell.
-struct State {
-    hidden: Each<HiddenDim>,
-    cell: Each<HiddenDim>,
+struct State<D: Backend<f32>> {
+    hidden: Each<HiddenDim, D>,
+    cell: Each<HiddenDim, D>,
 }
 
 /// What one step of reading gives.
-struct Reading<T> {
-    logits: Each<NumEmbedding, T>,
-    state: State,
+struct Reading<D: Backend<f32>, T> {
+    logits: Each<NumEmbedding, D, T>,
+    state: State<D>,
     /// How much of its attention each row gives to each of its glyphs.
-    alpha: Each<NumSteps>,
+    alpha: Each<NumSteps, D>,
 }
 
-impl AttentionCell<f32, Cpu> {
-    fn forward<T: Tape<f32, Cpu>>(
+impl<D: Backend<f32>> AttentionCell<f32, D> {
+    fn forward<T: Tape<f32, D>>(
         &self,
-        prev: &State,
-        batch_h: &Steps<NumChannel>,
-        char_onehots: &Each<NumEmbedding>,
+        prev: &State<D>,
+        batch_h: &Steps<NumChannel, D>,
+        char_onehots: &Each<NumEmbedding, D>,
         tape: T,
-    ) -> Reading<T> {
-        let batch_h_proj: Steps<HiddenDim, T> = self.i2h.forward(batch_h.clone().put_tape(tape));
-        let prev_hidden_proj: Each<HiddenDim, T> = self.h2h.forward(prev.hidden.retaped());
+    ) -> Reading<D, T> {
+        let batch_h_proj: Steps<HiddenDim, D, T> = self.i2h.forward(batch_h.clone().put_tape(tape));
+        let prev_hidden_proj: Each<HiddenDim, D, T> = self.h2h.forward(prev.hidden.retaped());
         let prev_hidden_proj = reshape(prev_hidden_proj, (Batch, HiddenDim));
-        let prev_hidden_proj: Steps<HiddenDim, T> = broadcast(
+        let prev_hidden_proj: Steps<HiddenDim, D, T> = broadcast(
             prev_hidden_proj,
             (Batch, NumSteps, HiddenDim),
             axis::<NumSteps>(),
         );
-        let e: Steps<One, T> = self
+        let e: Steps<One, D, T> = self
             .score
             .forward(residual(batch_h_proj, prev_hidden_proj).tanh());
 
         let alpha = softmax_over(e, axis::<NumSteps>());
-        let alpha: Each<NumSteps, T> = permute(alpha);
+        let alpha: Each<NumSteps, D, T> = permute(alpha);
         let (alpha, tape) = alpha.split_tape();
-        let context: Each<NumChannel, T> =
+        let context: Each<NumChannel, D, T> =
             alpha.clone().put_tape(tape).matmul(batch_h.retaped::<T>());
-        let concat_context: Each<Context, T> = concat(
+        let concat_context: Each<Context, D, T> = concat(
             context,
             char_onehots.retaped(),
             along::<NumChannel, NumEmbedding>(),
         );
-        let rnn_input: Each<RnnInput, T> = concat(
+        let rnn_input: Each<RnnInput, D, T> = concat(
             concat_context,
             prev.hidden.retaped(),
             along::<Context, HiddenDim>(),
@@ -145,13 +149,13 @@ impl AttentionCell<f32, Cpu> {
 }
 
 /// Rows of random letters, as glyphs and as what is to be read.
-struct Rows {
+struct Rows<D: Backend<f32>> {
     letters: Vec<Vec<Fin<NumEmbedding>>>,
-    glyphs: Steps<NumChannel>,
+    glyphs: Steps<NumChannel, D>,
 }
 
-impl Rows {
-    fn random(device: &Cpu, rng: &mut StdRng) -> Result<Self, Box<dyn Error>> {
+impl<D: Backend<f32>> Rows<D> {
+    fn random(device: &D, rng: &mut StdRng) -> Result<Self, Box<dyn Error>> {
         let mut letters = vec![Vec::new(); Batch::SIZE];
         let mut glyphs = Vec::new();
         for row in &mut letters {
@@ -176,7 +180,7 @@ impl Rows {
     }
 }
 
-fn onehots(device: &Cpu, letters: &[Fin<NumEmbedding>]) -> Each<NumEmbedding> {
+fn onehots<D: Backend<f32>>(device: &D, letters: &[Fin<NumEmbedding>]) -> Each<NumEmbedding, D> {
     let onehot = |letter: &Fin<NumEmbedding>| {
         let letter = letter.value();
         (0..NumEmbedding::SIZE).map(move |other| f32::from(u8::from(other == letter)))
@@ -184,7 +188,7 @@ fn onehots(device: &Cpu, letters: &[Fin<NumEmbedding>]) -> Each<NumEmbedding> {
     device.tensor(letters.iter().flat_map(onehot).collect::<Vec<_>>())
 }
 
-fn begin(device: &Cpu) -> (State, Each<NumEmbedding>) {
+fn begin<D: Backend<f32>>(device: &D) -> (State<D>, Each<NumEmbedding, D>) {
     let state = State {
         hidden: device.zeros(),
         cell: device.zeros(),
@@ -193,10 +197,10 @@ fn begin(device: &Cpu) -> (State, Each<NumEmbedding>) {
 }
 
 /// Reads rows by the cell's own output; returns the letters and the attention of the first row.
-fn read(
-    model: &AttentionCell<f32, Cpu>,
-    rows: &Rows,
-    device: &Cpu,
+fn read<D: Backend<f32>>(
+    model: &AttentionCell<f32, D>,
+    rows: &Rows<D>,
+    device: &D,
 ) -> (Vec<Vec<Fin<NumEmbedding>>>, Vec<Vec<f32>>) {
     let (mut state, mut letter) = begin(device);
     let mut read = vec![Vec::new(); Batch::SIZE];
@@ -225,10 +229,20 @@ struct Cli {
     /// Steps to train for
     #[arg(long, default_value_t = 500)]
     steps: usize,
+    /// Where to run; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    device: DeviceName,
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
+    let cli = Cli::parse();
+    let result = match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed)
+            .map_err(Box::from)
+            .and_then(|gpu| run(&cli, &gpu)),
+    };
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
             eprintln!("error: fewer than 99 % of the letters were read; try more `--steps`");
@@ -242,10 +256,9 @@ fn main() -> ExitCode {
 }
 
 /// Whether the cell has learnt to read.
-fn run(cli: &Cli) -> Result<bool, Box<dyn Error>> {
-    let device = Cpu::seed_from_u64(cli.seed);
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
-    let mut model = AttentionCell::<f32, Cpu>::build(&device);
+    let mut model = AttentionCell::<f32, D>::build(device);
     println!("{}\n", model.summary());
 
     let mut adam = Adam::default();
@@ -256,9 +269,9 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn Error>> {
         steps: cli.steps,
     };
     for step in 0..cli.steps {
-        let rows = Rows::random(&device, &mut rng)?;
-        let (mut state, mut letter) = begin(&device);
-        let mut loss: Tensor<(), f32, Cpu, OwnedTape<f32, Cpu>> = device.zeros().leaky_trace();
+        let rows = Rows::random(device, &mut rng)?;
+        let (mut state, mut letter) = begin(device);
+        let mut loss: Tensor<(), f32, D, OwnedTape<f32, D>> = device.zeros().leaky_trace();
         for glyph in 0..NumSteps::SIZE {
             let tape = OwnedTape::default();
             let reading = model.forward(&state, &rows.glyphs, &letter, tape);
@@ -266,18 +279,18 @@ fn run(cli: &Cli) -> Result<bool, Box<dyn Error>> {
             let ids: Vec<usize> = letters.iter().map(|letter| letter.value()).collect();
             let labels = TokenIds::from_ids(&ids, None, (Batch, One))?;
             loss = loss + cross_entropy(reading.logits, &labels, Average::EveryPosition);
-            (state, letter) = (reading.state, onehots(&device, &letters));
+            (state, letter) = (reading.state, onehots(device, &letters));
         }
         if step % 100 == 0 {
-            let surprise = loss.array() / NumSteps::SIZE as f32;
+            let surprise = loss.as_vec()[0] / NumSteps::SIZE as f32;
             println!("step {step:4}  loss {surprise:.3}");
         }
         let rate = schedule.learning_rate(step);
         update(&mut model, loss.backward(), &mut adam, rate, 1.0)?;
     }
 
-    let rows = Rows::random(&device, &mut rng)?;
-    let (letters, attention) = read(&model, &rows, &device);
+    let rows = Rows::random(device, &mut rng)?;
+    let (letters, attention) = read(&model, &rows, device);
     let text = |row: &[Fin<NumEmbedding>]| -> String {
         row.iter()
             .map(|l| char::from(b'a' + l.value() as u8))

@@ -6,8 +6,15 @@
 //! cargo run --example position_curves -- plot.png
 //! ```
 
+#[path = "support/device.rs"]
+mod device;
+
 use clap::Parser;
-use std::{path::PathBuf, process::ExitCode};
+use device::{DeviceName, cuda};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 use typed_transformer::{
     pictures::{Curve, Curves},
     prelude::*,
@@ -26,12 +33,32 @@ struct Cli {
     /// Where to, as .svg or .png
     #[arg(default_value = "positions.svg")]
     path: PathBuf,
+    /// Where to compute them; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    device: DeviceName,
 }
 
 fn main() -> ExitCode {
-    let path = Cli::parse().path;
-    let encoding: Tensor<(SeqLen, EmbedDim), f64, Cpu> =
-        sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
+    let Cli { path, device } = Cli::parse();
+    let result = match device {
+        DeviceName::Cpu => draw(&path, &Cpu::default()),
+        DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, &gpu)),
+    };
+    match result {
+        Ok(()) => {
+            println!("wrote {}", path.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn draw<D: Backend<f64>>(path: &Path, device: &D) -> Result<(), String> {
+    let encoding: Tensor<(SeqLen, EmbedDim), f64, D> =
+        sinusoidal_positions(device, SeqLen, EmbedDim);
     let encoding = encoding.as_vec();
     let curve = |dimension: usize| Curve {
         name: format!("dimension {dimension}"),
@@ -50,14 +77,5 @@ fn main() -> ExitCode {
         y: "embedding".into(),
         curves: (4..8).map(curve).collect(),
     };
-    match picture.draw(&path) {
-        Ok(()) => {
-            println!("wrote {}", path.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    picture.draw(path).map_err(|error| error.to_string())
 }

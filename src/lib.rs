@@ -66,6 +66,8 @@
 //! returns it, and a plain form that panics with its text.
 //!
 //! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
+//! [`guide::comparison`] says what other systems check and when, and what they have that this crate has
+//! not. [`guide::cuda`] is about GPUs.
 
 pub mod backend;
 pub mod dims;

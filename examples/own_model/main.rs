@@ -1,5 +1,34 @@
-//! The program of the guide (`docs/guide.md`), in one piece.
+//! The program of the guide (`docs/guide.md`), in one piece, on the device that `--device` names.
 //!
 //! It is in a file of its own, since the guide's examples include it.
 
+#[path = "../support/device.rs"]
+mod device;
+
+use clap::Parser;
+use device::{DeviceName, cuda};
+use std::process::ExitCode;
+
 include!("program.rs");
+
+/// Train the model of the guide, examine it, save it and load it again.
+#[derive(Parser)]
+struct Cli {
+    /// Where to run; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    device: DeviceName,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().device {
+        DeviceName::Cpu => run(&Cpu::seed_from_u64(0)),
+        DeviceName::Cuda => cuda(0).map_err(Box::from).and_then(|gpu| run(&gpu)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

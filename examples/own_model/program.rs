@@ -165,9 +165,9 @@ impl<E: Real, D: Backend<E>> Reader<E, D> {
     }
 }
 
-type Model = Reader<f32, Cpu>;
+type Model<D> = Reader<f32, D>;
 
-const _: () = assert!(Model::NUM_PARAMS == 3_892);
+const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 3_892);
 
 /// Words of 1 to 8 letters, every length and letter as likely as any other.
 fn random(count: usize, rng: &mut StdRng) -> Vec<String> {
@@ -178,7 +178,7 @@ fn random(count: usize, rng: &mut StdRng) -> Vec<String> {
     (0..count).map(|_| word()).collect()
 }
 
-fn train(model: &mut Model, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
+fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
     let steps = 250;
     let schedule = WarmupCosine {
         peak: 0.02,
@@ -198,8 +198,8 @@ fn train(model: &mut Model, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
 }
 
 /// The letters that the model holds most likely.
-fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters>(
-    model: &Model,
+fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters, D: Backend<f32>>(
+    model: &Model<D>,
     words: &TokenIds<B, S, VocabSize>,
 ) -> Result<TokenIds<B, Ends, Letters>, TokenError> {
     let logits = model.forward(words, NoneTape);
@@ -217,7 +217,11 @@ fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters>(
 }
 
 /// Whether `next` may follow `word` in a chain: it begins with the letter that `word` ends with.
-fn may_follow(model: &Model, word: &str, next: &str) -> Result<bool, Box<dyn Error>> {
+fn may_follow<D: Backend<f32>>(
+    model: &Model<D>,
+    word: &str,
+    next: &str,
+) -> Result<bool, Box<dyn Error>> {
     fresh! {
         let word_len: FirstLen <= MaxLen = word.len();
         let next_len: NextLen <= MaxLen = next.len();
@@ -232,10 +236,9 @@ fn may_follow(model: &Model, word: &str, next: &str) -> Result<bool, Box<dyn Err
     Ok(word.as_slice()[1] == next.as_slice()[0])
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let device = Cpu::seed_from_u64(0);
+fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(0);
-    let mut model = Model::build(&device);
+    let mut model = Model::build(device);
     println!("{}", model.summary());
     train(&mut model, &mut rng)?;
 
@@ -248,7 +251,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let path = std::env::temp_dir().join("own_model.safetensors");
     io::save(&model, &path)?;
-    let loaded: Model = io::load(&path, &device)?;
+    let loaded: Model<D> = io::load(&path, device)?;
     assert_eq!(answer(&loaded, &words)?, answers);
     assert!(may_follow(&loaded, "typed", "dim")?);
     assert!(!may_follow(&loaded, "dim", "typed")?);

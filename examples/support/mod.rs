@@ -1,22 +1,33 @@
 //! What the trainings share: the files that they leave, how Ctrl-C stops them, what they show.
 
+mod device;
 mod progress;
 
+pub use device::{DeviceName, cuda};
 pub use progress::{Progress, print, say};
 
 use clap::{Args, builder::RangedU64ValueParser};
-use dfdx::{nn::TensorCollection, tensor::Cpu};
+use dfdx::nn::TensorCollection;
 use std::{
     error::Error,
+    fmt::Display,
     path::{Path, PathBuf},
     process::{ExitCode, exit},
     sync::atomic::Ordering,
 };
-use typed_transformer::nn::Module;
-use typed_transformer::train::{Metrics, Optimizer, Schedule, Trainer};
+use typed_transformer::{
+    backend::Backend,
+    nn::Module,
+    train::{Metrics, Optimizer, Schedule, Trainer},
+};
 
 /// What can go wrong, in one line each.
 pub type Failure = Box<dyn Error>;
+
+/// What a device said.
+pub fn failed(error: impl Display) -> Failure {
+    error.to_string().into()
+}
 
 /// What a shell says of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -42,16 +53,17 @@ pub struct Files {
 impl Files {
     /// The model to begin or to go on with. From now on the trainer writes its files, and Ctrl-C
     /// stops it after a step; a second one ends the program at once.
-    pub fn open<Model, O, S>(
+    pub fn open<Model, O, S, D>(
         &self,
         trainer: &mut Trainer<O, S>,
-        device: &Cpu,
+        device: &D,
         new: impl FnOnce() -> Result<Model, Failure>,
     ) -> Result<Model, Failure>
     where
-        Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+        Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
         O: Optimizer<Model, f32>,
         S: Schedule,
+        D: Backend<f32>,
     {
         let model = match &self.resume {
             Some(path) => trainer.resume(path, device)?,

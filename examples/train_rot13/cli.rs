@@ -1,6 +1,7 @@
 //! The command line, and everything that can be wrong with it.
 
 use crate::{
+    device::DeviceName,
     progress::say,
     words::{self, Word, WordError},
 };
@@ -39,6 +40,9 @@ pub struct Cli {
     /// The highest learning rate
     #[arg(long, default_value_t = 0.03)]
     pub learning_rate: f64,
+    /// Where to run; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    pub device: DeviceName,
     /// Where to save the weights, as safetensors
     #[arg(long, value_name = "PATH")]
     pub save: Option<PathBuf>,
@@ -161,8 +165,8 @@ pub enum RunError {
     Tokens(#[from] TokenError),
     #[error(transparent)]
     Op(#[from] OpError),
-    #[error(transparent)]
-    Device(#[from] dfdx::tensor::CpuError),
+    #[error("{0}")]
+    Device(String),
 }
 
 impl From<TrainError> for RunError {

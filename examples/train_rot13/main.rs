@@ -33,6 +33,8 @@
 //! other, drawn afresh for every step.
 
 mod cli;
+#[path = "../support/device.rs"]
+mod device;
 mod model;
 mod progress;
 mod training;
@@ -40,6 +42,7 @@ mod words;
 
 use clap::Parser;
 use cli::{Cli, RunError};
+use device::{DeviceName, cuda};
 use dfdx::tensor::Cpu;
 use model::Model;
 use progress::say;
@@ -50,7 +53,7 @@ use std::{
     process::ExitCode,
 };
 use training::INTERRUPTED;
-use typed_transformer::{dims::Dim, generate::try_greedy, io as weights};
+use typed_transformer::{backend::Backend, dims::Dim, generate::try_greedy, io as weights};
 use words::{Batch, PAD, START, SrcLen, TgtLen, Word};
 
 /// Fresh random words that the trained model is examined with.
@@ -61,7 +64,14 @@ const SHOWN: usize = 5;
 const REQUIRED: f64 = 0.999;
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
+    let cli = Cli::parse();
+    let result = match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed)
+            .map_err(RunError::Device)
+            .and_then(|gpu| run(&cli, &gpu)),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(stopped @ RunError::Stopped { .. }) => {
             say(&stopped.to_string());
@@ -74,21 +84,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), RunError> {
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), RunError> {
     // Whatever can be wrong with what the user gave is said before anything is trained.
     let given = cli.words()?;
     if let Some(path) = &cli.save {
         weights::ensure_writable(path)?;
     }
-    let device = Cpu::seed_from_u64(cli.seed);
     let model = match &cli.load {
         Some(path) => {
-            weights::load::<Model, _, _>(path, &device).map_err(|error| RunError::Load {
+            weights::load::<Model<D>, _, _>(path, device).map_err(|error| RunError::Load {
                 path: path.clone(),
                 error,
             })?
         }
-        None => training::train(cli, &device)?,
+        None => training::train(cli, device)?,
     };
     // A failure to save must not cost the user the result of the training.
     let saved = cli
@@ -125,7 +134,7 @@ fn run(cli: &Cli) -> Result<(), RunError> {
 }
 
 /// Lets the model write the cipher of each word, by its own output alone.
-fn decode(model: &Model, plain: &[Word]) -> Result<Vec<Word>, RunError> {
+fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, RunError> {
     let source = words::batch(plain, SrcLen)?;
     let written = try_greedy(model, &source, START, PAD, TgtLen)?;
     let (batch, _): (Batch, TgtLen) = written.shape();

@@ -1,7 +1,6 @@
 //! The model: every dimension of it is a line here.
 
 use crate::words::{MaxSeqLen, VocabSize};
-use dfdx::tensor::Cpu;
 use typed_transformer::{models::another_annotated::Annotated, nn::Module, prelude::*};
 
 dims! {
@@ -38,6 +37,6 @@ impl Seq2Seq for Rot13 {
     type DecoderLayers = NumLayers;
 }
 
-pub type Model = LM<Rot13, f32, Cpu>;
+pub type Model<D> = LM<Rot13, f32, D>;
 
-const _: () = assert!(Model::NUM_PARAMS == 4_665);
+const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 4_665);

@@ -6,13 +6,10 @@ use crate::{
     progress::Progress,
     words::{self, START, SrcLen, TgtLen, Word},
 };
-use dfdx::{
-    nn::BuildModule,
-    tensor::{AsArray, Cpu, OwnedTape},
-    tensor_ops::Backward,
-};
+use dfdx::{nn::BuildModule, tensor::OwnedTape, tensor_ops::Backward};
 use std::{path::PathBuf, process::exit, sync::atomic::Ordering};
 use typed_transformer::{
+    backend::Backend,
     dims::ConstDim,
     ops::Average,
     train::{Adam, Metrics, TrainError, Trainer, WarmupCosine, try_cross_entropy},
@@ -28,7 +25,8 @@ const CHECKPOINT: &str = "rot13.checkpoint";
 pub const INTERRUPTED: u8 = 130;
 
 /// A model, trained for `--steps` steps on `--batch` words each.
-pub fn train(cli: &Cli, device: &Cpu) -> Result<Model, RunError> {
+pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunError> {
+    let failed = |error: D::Err| RunError::Device(error.to_string());
     let schedule = WarmupCosine {
         peak: cli.learning_rate,
         last: cli.learning_rate / 200.0,
@@ -43,7 +41,7 @@ pub fn train(cli: &Cli, device: &Cpu) -> Result<Model, RunError> {
 
     let mut model = match &cli.resume {
         Some(path) => trainer.resume(path, device)?,
-        None => Model::try_build(device)?,
+        None => Model::try_build(device).map_err(failed)?,
     };
     let checkpoint = cli.resume.as_ref().or(cli.checkpoint.as_ref());
     if let Some(path) = checkpoint {
@@ -74,8 +72,8 @@ pub fn train(cli: &Cli, device: &Cpu) -> Result<Model, RunError> {
         let inputs = labels.shifted_right(START);
         let output = model.try_forward(&source, &inputs, OwnedTape::default())?;
         let loss = try_cross_entropy(output.logit_output, &labels, Average::EveryPosition)?;
-        let value = loss.array();
-        let gradients = loss.try_backward()?;
+        let value = loss.as_vec()[0];
+        let gradients = loss.try_backward().map_err(failed)?;
         let tokens = cli.batch * TgtLen::SIZE;
         let report = trainer.update(&mut model, gradients, value.into(), tokens)?;
         progress.show(&report);

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::support::{Files, batch_size, positive};
+use crate::support::{DeviceName, Files, batch_size, positive};
 use clap::Parser;
 
 /// Train the model of *The Typed Transformer* to continue sequences of integers, then examine it.
@@ -19,6 +19,9 @@ pub struct Cli {
     /// The learning rate of Adam
     #[arg(long, default_value_t = 5e-4, value_parser = positive)]
     pub learning_rate: f64,
+    /// Where to run; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    pub device: DeviceName,
     #[command(flatten)]
     pub files: Files,
 }

@@ -25,8 +25,8 @@ use model::Model;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, NUMBERS, Numbers, PAD, Sequence, TgtLen, VocabSize};
 use std::{fmt::Write as _, process::ExitCode};
-use support::{Failure, print};
-use typed_transformer::{generate::try_greedy, tokens::Fin};
+use support::{DeviceName, Failure, cuda, print};
+use typed_transformer::{backend::Backend, generate::try_greedy, tokens::Fin};
 
 /// Fresh random sequences that the trained model is examined with.
 const EXAMINED: usize = 1_000;
@@ -36,11 +36,17 @@ const SHOWN: usize = 5;
 const REQUIRED: f64 = 0.99;
 
 fn main() -> ExitCode {
-    support::status(run(&Cli::parse()))
+    let cli = Cli::parse();
+    support::status(match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed)
+            .map_err(Failure::from)
+            .and_then(|gpu| run(&cli, &gpu)),
+    })
 }
 
-fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let model = match training::train(cli, &Cpu::seed_from_u64(cli.seed))? {
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
+    let model = match training::train(cli, device)? {
         Ok(model) => model,
         Err(stopped) => return Ok(stopped),
     };
@@ -76,7 +82,10 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 }
 
 /// Lets the model continue each sequence, by its own output alone.
-fn continued(model: &Model, sequences: &[Sequence]) -> Result<Vec<Numbers>, Failure> {
+fn continued<D: Backend<f32>>(
+    model: &Model<D>,
+    sequences: &[Sequence],
+) -> Result<Vec<Numbers>, Failure> {
     let source = sequences::sources(sequences)?;
     let written = try_greedy(model, &source, BEGIN, PAD, TgtLen)?;
     Ok((0..sequences.len())

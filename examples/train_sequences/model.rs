@@ -1,7 +1,6 @@
 //! The model: every dimension of it is a line here.
 
 use crate::sequences::{MaxSeqLen, VocabSize};
-use dfdx::tensor::Cpu;
 use typed_transformer::{nn::Module, prelude::*};
 
 dims! {
@@ -36,6 +35,6 @@ impl Seq2Seq for Tiny {
     type DecoderLayers = NumLayers;
 }
 
-pub type Model = LM<Tiny, f32, Cpu>;
+pub type Model<D> = LM<Tiny, f32, D>;
 
-const _: () = assert!(Model::NUM_PARAMS == 1_899_136);
+const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 1_899_136);

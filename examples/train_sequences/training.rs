@@ -4,15 +4,12 @@ use crate::{
     cli::Cli,
     model::Model,
     sequences::{self, BEGIN, Sequence},
-    support::{Failure, Progress},
+    support::{Failure, Progress, failed},
 };
-use dfdx::{
-    nn::BuildModule,
-    tensor::{AsArray, Cpu, OwnedTape},
-    tensor_ops::Backward,
-};
+use dfdx::{nn::BuildModule, tensor::OwnedTape, tensor_ops::Backward};
 use std::{process::ExitCode, sync::atomic::Ordering};
 use typed_transformer::{
+    backend::Backend,
     ops::Average,
     train::{Adam, Constant, Trainer, try_cross_entropy},
 };
@@ -21,11 +18,14 @@ use typed_transformer::{
 const LAST_STEPS: usize = 500;
 
 /// A model, trained for `--steps` steps on `--batch` sequences each; the exit status if it was stopped.
-pub fn train(cli: &Cli, device: &Cpu) -> Result<Result<Model, ExitCode>, Failure> {
+pub fn train<D: Backend<f32>>(
+    cli: &Cli,
+    device: &D,
+) -> Result<Result<Model<D>, ExitCode>, Failure> {
     let schedule = Constant(cli.learning_rate);
     let mut trainer = Trainer::new(Adam::default(), schedule, cli.steps, cli.seed);
     trainer.setting("the batch", cli.batch);
-    let new = || Ok(Model::try_build(device)?);
+    let new = || Model::try_build(device).map_err(failed);
     let mut model = cli.files.open(&mut trainer, device, new)?;
 
     let progress = Progress::new(cli.steps);
@@ -41,9 +41,10 @@ pub fn train(cli: &Cli, device: &Cpu) -> Result<Result<Model, ExitCode>, Failure
         let output = model.try_forward(&source, &inputs, OwnedTape::default())?;
         let average = Average::RealLabelsOfEachSequence;
         let loss = try_cross_entropy(output.logit_output, &labels, average)?;
-        let value = f64::from(loss.array());
+        let value = f64::from(loss.as_vec()[0]);
         let tokens = source.as_slice().len() + labels.as_slice().len();
-        let report = trainer.update(&mut model, loss.try_backward()?, value, tokens)?;
+        let gradients = loss.try_backward().map_err(failed)?;
+        let report = trainer.update(&mut model, gradients, value, tokens)?;
         progress.step(&report);
         losses.push(value);
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     model::VocabSize,
-    support::{Failure, Files, batch_size, positive},
+    support::{DeviceName, Failure, Files, batch_size, positive},
 };
 use clap::Parser;
 use std::path::PathBuf;
@@ -33,6 +33,9 @@ pub struct Cli {
     /// Steps between two looks at the losses of both parts of the text; 0 for none
     #[arg(long, value_name = "STEPS", default_value_t = 200)]
     pub interval: usize,
+    /// Where to run; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    pub device: DeviceName,
     #[command(flatten)]
     pub files: Files,
     /// Where to save weights and characters, as safetensors

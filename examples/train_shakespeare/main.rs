@@ -29,25 +29,30 @@ use cli::Cli;
 use dfdx::tensor::Cpu;
 use model::{Model, VocabSize};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{Failure, print, say};
+use support::{DeviceName, Failure, cuda, print, say};
 use text::Text;
-use typed_transformer::{io as weights, tokens::Characters};
+use typed_transformer::{backend::Backend, io as weights, tokens::Characters};
 
 /// Under what name a file of weights has the characters.
 const CHARACTERS: &str = "characters";
 
 fn main() -> ExitCode {
-    support::status(run(&Cli::parse()))
+    let cli = Cli::parse();
+    support::status(match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed)
+            .map_err(Failure::from)
+            .and_then(|gpu| run(&cli, &gpu)),
+    })
 }
 
-fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
     // Whatever can be wrong with what the user gave is said before anything is trained.
     let sampler = cli.sampler()?;
-    let device = Cpu::seed_from_u64(cli.seed);
     let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
-            (model, characters) = load(path, &device)?;
+            (model, characters) = load(path, device)?;
             prompt = cli.prompt(&characters)?;
         }
         None => {
@@ -56,7 +61,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             if let Some(path) = &cli.save {
                 weights::ensure_writable(path)?;
             }
-            model = match training::train(cli, &text, &device)? {
+            model = match training::train(cli, &text, device)? {
                 Ok(model) => model,
                 Err(stopped) => return Ok(stopped),
             };
@@ -79,13 +84,20 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 }
 
 /// Saves weights and characters.
-fn save(model: &Model, characters: &Characters<VocabSize>, path: &Path) -> Result<(), Failure> {
+fn save<D: Backend<f32>>(
+    model: &Model<D>,
+    characters: &Characters<VocabSize>,
+    path: &Path,
+) -> Result<(), Failure> {
     let metadata = HashMap::from([(CHARACTERS.to_string(), characters.text())]);
     Ok(weights::save_with_metadata(model, path, metadata)?)
 }
 
 /// Weights and characters that were saved together.
-fn load(path: &Path, device: &Cpu) -> Result<(Model, Characters<VocabSize>), Failure> {
+fn load<D: Backend<f32>>(
+    path: &Path,
+    device: &D,
+) -> Result<(Model<D>, Characters<VocabSize>), Failure> {
     let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let metadata = weights::metadata(path)?;
     let text = metadata.get(CHARACTERS);

@@ -1,9 +1,5 @@
 //! The model: every dimension of it is a line here.
 
-use dfdx::{
-    nn::BuildModule,
-    tensor::{Cpu, CpuError},
-};
 use typed_transformer::{models::nano_gpt::NanoGpt, nn::Module, prelude::*};
 
 dims! {
@@ -41,14 +37,15 @@ impl OneStack for CharModel {
     type NumLayers = NumLayers;
 }
 
-pub type Model = DecoderOnly<CharModel, f32, Cpu>;
+pub type Model<D> = DecoderOnly<CharModel, f32, D>;
 
 // 804,096 with the 65 characters of nanoGPT's text.
-const _: () = assert!(Model::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
+const _: () =
+    assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
 
 /// A new model; as in nanoGPT, what is added to the residual begins smaller, by the root of how many
 /// such maps there are.
-pub fn new(device: &Cpu) -> Result<Model, CpuError> {
+pub fn new<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
     let mut model = Model::try_build(device)?;
     let factor = 1.0 / (2.0 * NumLayers::SIZE as f32).sqrt();
     for block in &mut model.decoder.layers {

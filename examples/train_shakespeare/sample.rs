@@ -8,8 +8,8 @@ use dfdx::tensor::NoneTape;
 use typed_transformer::{generate::Sampler, prelude::*};
 
 /// The prompt and `count` characters that the model adds to it.
-pub fn sample(
-    model: &Model,
+pub fn sample<D: Backend<f32>>(
+    model: &Model<D>,
     sampler: &mut Sampler<VocabSize>,
     prompt: &[Fin<VocabSize>],
     count: usize,
@@ -23,7 +23,10 @@ pub fn sample(
 }
 
 /// A logit for each character that may come next.
-fn next_logits(model: &Model, block: &[Fin<VocabSize>]) -> Result<Vec<f32>, Failure> {
+fn next_logits<D: Backend<f32>>(
+    model: &Model<D>,
+    block: &[Fin<VocabSize>],
+) -> Result<Vec<f32>, Failure> {
     let ids: Vec<usize> = block.iter().map(|token| token.value()).collect();
     let ids = TokenIds::from_ids(&ids, None, (Const::<1>, SeqLen::new(ids.len())?))?;
     let mut logits = model.try_forward(&ids, NoneTape)?.as_vec();

@@ -3,17 +3,18 @@
 use crate::{
     cli::Cli,
     model::{self, Batch, Block, Model, SeqLen, VocabSize},
-    support::{Failure, Progress},
+    support::{Failure, Progress, failed},
     text::{Pieces, Text},
 };
 use dfdx::{
     shapes::Rank0,
-    tensor::{AsArray, Cpu, NoneTape, OwnedTape, Tape, Tensor},
+    tensor::{NoneTape, OwnedTape, Tape, Tensor},
     tensor_ops::Backward,
 };
 use rand::{SeedableRng, rngs::StdRng};
 use std::{process::ExitCode, sync::atomic::Ordering};
 use typed_transformer::{
+    backend::Backend,
     dims::ConstDim,
     ops::{Average, OpError},
     train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
@@ -25,7 +26,11 @@ const MAX_NORM: f64 = 1.0;
 const LOOK: usize = 20;
 
 /// A model, trained for `--steps` steps on `--batch` pieces each; the exit status if it was stopped.
-pub fn train(cli: &Cli, text: &Text, device: &Cpu) -> Result<Result<Model, ExitCode>, Failure> {
+pub fn train<D: Backend<f32>>(
+    cli: &Cli,
+    text: &Text,
+    device: &D,
+) -> Result<Result<Model<D>, ExitCode>, Failure> {
     let schedule = WarmupCosine {
         peak: cli.learning_rate,
         last: cli.learning_rate / 10.0,
@@ -42,7 +47,7 @@ pub fn train(cli: &Cli, text: &Text, device: &Cpu) -> Result<Result<Model, ExitC
     trainer.max_norm = MAX_NORM;
     trainer.setting("the batch", cli.batch);
     trainer.setting("the text", &text.fingerprint);
-    let new = || Ok(model::new(device)?);
+    let new = || model::new(device).map_err(failed);
     let mut model = cli.files.open(&mut trainer, device, new)?;
 
     let progress = Progress::new(cli.steps);
@@ -57,9 +62,10 @@ pub fn train(cli: &Cli, text: &Text, device: &Cpu) -> Result<Result<Model, ExitC
         }
         let pieces = Pieces::random(&text.training, cli.batch, &mut step.rng)?;
         let loss = loss(&model, &pieces, OwnedTape::default())?;
-        let value = f64::from(loss.array());
+        let value = f64::from(loss.as_vec()[0]);
         let tokens = cli.batch * Block::SIZE;
-        let report = trainer.update(&mut model, loss.try_backward()?, value, tokens)?;
+        let gradients = loss.try_backward().map_err(failed)?;
+        let report = trainer.update(&mut model, gradients, value, tokens)?;
         progress.step(&report);
     }
     if !trainer.stopped() {
@@ -80,7 +86,7 @@ fn told(steps: usize, training: f64, validation: f64) -> String {
 }
 
 /// The loss of both parts of the text, each over the same few batches at every look.
-fn look(model: &Model, text: &Text, cli: &Cli) -> Result<(f64, f64), Failure> {
+fn look<D: Backend<f32>>(model: &Model<D>, text: &Text, cli: &Cli) -> Result<(f64, f64), Failure> {
     let of = |part: &[usize]| {
         let mut rng = StdRng::seed_from_u64(cli.seed);
         mean_loss(
@@ -92,30 +98,34 @@ fn look(model: &Model, text: &Text, cli: &Cli) -> Result<(f64, f64), Failure> {
 }
 
 /// The mean loss of a character of the whole validation part.
-pub fn validation_loss(model: &Model, text: &Text, batch: usize) -> Result<f64, Failure> {
+pub fn validation_loss<D: Backend<f32>>(
+    model: &Model<D>,
+    text: &Text,
+    batch: usize,
+) -> Result<f64, Failure> {
     mean_loss(model, Pieces::all(&text.validation, batch))
 }
 
 /// The mean loss of a character.
-fn mean_loss(
-    model: &Model,
+fn mean_loss<D: Backend<f32>>(
+    model: &Model<D>,
     batches: impl Iterator<Item = Result<Pieces, Failure>>,
 ) -> Result<f64, Failure> {
     let (mut sum, mut count) = (0.0, 0);
     for pieces in batches {
         let pieces = pieces?;
         let characters = pieces.labels.as_slice().len();
-        sum += f64::from(loss(model, &pieces, NoneTape)?.array()) * characters as f64;
+        sum += f64::from(loss(model, &pieces, NoneTape)?.as_vec()[0]) * characters as f64;
         count += characters;
     }
     Ok(sum / count as f64)
 }
 
-fn loss<T: Tape<f32, Cpu>>(
-    model: &Model,
+fn loss<D: Backend<f32>, T: Tape<f32, D>>(
+    model: &Model<D>,
     pieces: &Pieces,
     tape: T,
-) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
+) -> Result<Tensor<Rank0, f32, D, T>, OpError> {
     let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> =
         model.try_forward(&pieces.inputs, tape)?;
     try_cross_entropy(logits, &pieces.labels, Average::EveryPosition)

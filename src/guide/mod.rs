@@ -5,3 +5,9 @@
 #[cfg(not(doctest))]
 #[doc = include_str!("../../docs/messages.md")]
 pub mod messages {}
+
+#[doc = include_str!("../../docs/comparison.md")]
+pub mod comparison {}
+
+#[doc = include_str!("../../docs/cuda.md")]
+pub mod cuda {}

@@ -15,6 +15,45 @@ module! {
     /// Causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
     /// block").
     ///
+    /// With the norms where [`NormPlacement::Post`](super::NormPlacement::Post) has them:
+    ///
+    /// ```text
+    ///          target (B, Q, QDim)           source (B, K, KVDim)
+    ///                   |                             |
+    ///   self_attention: |                             |
+    ///            +------+                             |
+    ///            |      |                             |
+    ///            |  attention <--- causal mask        |
+    ///            |      |          (B, Q, Q)          |
+    ///            +----> + residual                    |
+    ///                   |                             |
+    ///                  norm                           |
+    ///                   |                             |
+    ///             (B, Q, QDim)                        |
+    ///                   |                             |
+    ///  cross_attention: |                             |
+    ///            +------+                             |
+    ///            |      |      key and value          |
+    ///            |  attention <-----------------------+
+    ///            |      |    <--- mask (B, Q, K)
+    ///            +----> + residual
+    ///                   |
+    ///                  norm
+    ///                   |
+    ///             (B, Q, QDim)
+    ///                   |
+    ///     feed_forward: |
+    ///            +------+
+    ///            |      |
+    ///            |   hidden, activation, output
+    ///            |      |
+    ///            +----> + residual
+    ///                   |
+    ///                  norm
+    ///                   |
+    ///             (B, Q, QDim)
+    /// ```
+    ///
     /// ```
     /// # use typed_transformer::{nn::*, prelude::*};
     /// # dims! {

@@ -5,6 +5,40 @@ use crate::mask::NoMask;
 ///
 /// Its self-attention is of type [`NoMask`]: an encoder sees the whole of its input.
 ///
+/// With the norms where [`NormPlacement::Post`](super::NormPlacement::Post) has them:
+///
+/// ```text
+///           (B, S, EmbedDim)          padding (B, S)
+///                  |                         |
+///  self_attention: |                         |
+///           +------+                         |
+///           |      |                         |
+///           |  attention <--- mask (B, S, S)
+///           |      |
+///           +----> + residual
+///                  |
+///                 norm
+///                  |
+///           (B, S, EmbedDim)
+///                  |
+///    feed_forward: |
+///           +------+
+///           |      |
+///           |   hidden
+///           |      |
+///           |  (B, S, HiddenDim)
+///           |      |
+///           |  activation
+///           |      |
+///           |   output
+///           |      |
+///           +----> + residual
+///                  |
+///                 norm
+///                  |
+///           (B, S, EmbedDim)
+/// ```
+///
 /// ```
 /// # use typed_transformer::{nn::*, prelude::*};
 /// # dims! {

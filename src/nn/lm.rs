@@ -76,6 +76,29 @@ pub struct Output<Enc: Shape, Dec: Shape, Logit: Shape, E: Real, D: Backend<E>, 
 module! {
     /// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
     ///
+    /// ```text
+    ///     source ids of SrcVocab                 target ids of TgtVocab
+    ///           (B, Src)                                (B, Tgt)
+    ///              |                                       |
+    ///       encoder.embedder                        decoder.embedder
+    ///              |                                       |
+    ///     (B, Src, EmbedDim)                      (B, Tgt, EmbedDim)
+    ///              |                                       |
+    ///   encoder.encoder, all layers             decoder.decoder, all layers
+    ///              |                       +---> each reads encoder_output
+    ///        encoder_output                |               |
+    ///     (B, Src, EmbedDim) --------------+        decoder_output
+    ///                                             (B, Tgt, EmbedDim)
+    ///                                                      |
+    ///                                                    logit
+    ///                                                      |
+    ///                                                logit_output
+    ///                                             (B, Tgt, TgtVocab)
+    /// ```
+    ///
+    /// The decoder also gets the source's padding `(B, Src)`; each embedder refuses, by type, what is longer than
+    /// its maximum.
+    ///
     /// ```
     /// # use typed_transformer::prelude::*;
     /// # dims! {

@@ -16,6 +16,43 @@ module! {
     /// `i`-th parts of the projections of query, key and value. Its users must know the widths of
     /// query, key, value and output; the number of heads and their sizes are `A`'s own business.
     ///
+    /// With [`AttentionKind::DotProduct`], `H` being `NumHeads` and `H*QKDim` the product of both:
+    ///
+    /// ```text
+    ///      query                    key                    value
+    ///   (B, Q, QDim)            (B, K, KDim)            (B, K, VDim)
+    ///        |                       |                       |
+    ///    query_proj              key_proj               value_proj
+    ///        |                       |                       |
+    ///  (B, Q, H*QKDim)         (B, K, H*QKDim)         (B, K, H*VODim)
+    ///        |                       |                       |
+    ///   split_heads             split_heads             split_heads
+    ///        |                       |                       |
+    ///  (B, H, Q, QKDim)        (B, H, K, QKDim)        (B, H, K, VODim)
+    ///        |                       |                       |
+    ///        +---- times its --------+                       |
+    ///              transpose                                 |
+    ///                  |                                     |
+    ///             (B, H, Q, K)                               |
+    ///                  |                                     |
+    ///        scale, mask (B, Q, K),                          |
+    ///      softmax over K, dropout                           |
+    ///                  |                                     |
+    ///             (B, H, Q, K)                               |
+    ///                  |                                     |
+    ///                  +---------------- times --------------+
+    ///                                      |
+    ///                               (B, H, Q, VODim)
+    ///                                      |
+    ///                                 merge_heads
+    ///                                      |
+    ///                               (B, Q, H*VODim)
+    ///                                      |
+    ///                             output_proj, dropout
+    ///                                      |
+    ///                               (B, Q, OutputDim)
+    /// ```
+    ///
     /// ```
     /// # use typed_transformer::{nn::*, prelude::*};
     /// # dims! {

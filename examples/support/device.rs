@@ -1,0 +1,47 @@
+//! `--device`: where an example runs.
+
+use clap::ValueEnum;
+use dfdx::tensor::AutoDevice;
+#[cfg(feature = "cuda")]
+use std::panic;
+
+/// A device by its name.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DeviceName {
+    Cpu,
+    Cuda,
+}
+
+impl Default for DeviceName {
+    /// The name of [`AutoDevice`].
+    fn default() -> Self {
+        if cfg!(feature = "cuda") {
+            Self::Cuda
+        } else {
+            Self::Cpu
+        }
+    }
+}
+
+/// The first GPU, or in one line what is missing for it.
+#[cfg(feature = "cuda")]
+pub fn cuda(seed: u64) -> Result<AutoDevice, String> {
+    // Where the driver finds no GPU, cudarc 0.9 panics instead of returning what the driver said.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let device = panic::catch_unwind(|| AutoDevice::try_seed_from_u64(seed));
+    panic::set_hook(hook);
+    let said = match device {
+        Ok(Ok(device)) => return Ok(device),
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => panic.downcast_ref::<String>().cloned().unwrap_or_default(),
+    };
+    let error = said.rsplit(" value: ").next().unwrap_or_default();
+    Err(format!("--device cuda: {error}; --device cpu needs no GPU"))
+}
+
+/// In one line what is missing for a GPU.
+#[cfg(not(feature = "cuda"))]
+pub fn cuda(_seed: u64) -> Result<AutoDevice, String> {
+    Err("--device cuda: this program was built without CUDA; build it with --features cuda".into())
+}
