@@ -175,14 +175,15 @@ fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(
 }
 
 /// The step of an encoder-decoder.
-fn seq2seq_step<M, Batch: ConstDim, Src: ConstDim, Tgt: ConstDim>(
+fn seq2seq_step<M, Batch, Src, Tgt>(
     optimizer: &mut impl Optimizer<LM<M, f32, Cpu>, f32>,
     rate: f64,
 ) -> impl FnMut()
 where
     M: Seq2Seq,
-    Src: AtMost<M::MaxSrcLen>,
-    Tgt: AtMost<M::MaxTgtLen>,
+    Batch: ConstDim,
+    Src: ConstDim + AtMost<M::MaxSrcLen>,
+    Tgt: ConstDim + AtMost<M::MaxTgtLen>,
 {
     let mut model = LM::<M, f32, Cpu>::build(&Cpu::default());
     let source = ids::<Batch, Src, M::SrcVocab>(1);
