@@ -1,6 +1,6 @@
 use super::{
     buffer::Buffer,
-    lanes::{LANES, dot, max, padded, sum},
+    lanes::{dot, max, padded, sum},
     leaf::{Leaf, Output},
     math::exp,
     matmul::Matrix,
@@ -83,8 +83,8 @@ pub struct Heads {
     pub sizes: Sizes,
     pub scale: f32,
     pub masked: MaskedLogit,
-    /// Whether sequences are worked on side by side.
-    side_by_side: bool,
+    /// How many sequences are worked on side by side, if they are.
+    side_by_side: Option<usize>,
 }
 
 impl Heads {
@@ -104,25 +104,27 @@ impl Heads {
             sizes,
             scale: scale.factor(H::SIZE, QKDim::SIZE) as f32,
             masked,
-            side_by_side: side_by_side::pays(sizes, batch.size()),
+            side_by_side: side_by_side::lanes(sizes, batch.size()),
         }
     }
 
     /// How many sequences of about so many positions together to work on at once.
     pub fn sequences(self, positions: usize) -> usize {
         let sequences = positions / self.sizes.queries.max(self.sizes.keys).max(1);
-        match self.side_by_side {
-            true => (sequences / LANES).max(1) * LANES,
-            false => sequences.max(1),
-        }
+        let at_once = self.at_once();
+        (sequences / at_once).max(1) * at_once
     }
 
     /// Elements that the weights of so many sequences take up.
     pub fn weights(self, sequences: usize) -> usize {
         match self.side_by_side {
-            true => side_by_side::weights(self.sizes, sequences),
-            false => sequences * self.sizes.weights(),
+            Some(lanes) => sequences.next_multiple_of(lanes) * self.sizes.heads * self.sizes.mask(),
+            None => sequences * self.sizes.weights(),
         }
+    }
+
+    fn at_once(self) -> usize {
+        self.side_by_side.unwrap_or(1)
     }
 
     /// The logit that a product of a query and a key becomes.
@@ -145,7 +147,7 @@ impl Heads {
         y: &mut [f32],
     ) {
         let sizes = self.sizes;
-        let at_once = if self.side_by_side { LANES } else { 1 };
+        let at_once = self.at_once();
         let sequences = izip!(
             rows_of(q, at_once * sizes.q()),
             rows_of(k, at_once * sizes.k()),
@@ -154,8 +156,7 @@ impl Heads {
             rows_mut(weights, self.weights(at_once)),
             rows_mut(y, at_once * sizes.y()),
         );
-        if self.side_by_side {
-            let mut scratch = side_by_side::Scratch::new(sizes);
+        if self.side_by_side.is_some() {
             for (q, k, v, mask, weights, y) in sequences {
                 Arch::new().dispatch(side_by_side::Forward {
                     heads: self,
@@ -165,7 +166,6 @@ impl Heads {
                     mask,
                     weights,
                     y,
-                    scratch: &mut scratch,
                 });
             }
             return;
@@ -193,7 +193,7 @@ impl Heads {
         [dq, dk, dv]: [&mut [f32]; 3],
     ) {
         let sizes = self.sizes;
-        let at_once = if self.side_by_side { LANES } else { 1 };
+        let at_once = self.at_once();
         let sequences = izip!(
             rows_of(q, at_once * sizes.q()),
             rows_of(k, at_once * sizes.k()),
@@ -205,8 +205,7 @@ impl Heads {
             rows_mut(dk, at_once * sizes.k()),
             rows_mut(dv, at_once * sizes.v()),
         );
-        if self.side_by_side {
-            let mut scratch = side_by_side::Scratch::with_gradients(sizes);
+        if self.side_by_side.is_some() {
             for (q, k, v, mask, weights, dy, dq, dk, dv) in sequences {
                 Arch::new().dispatch(side_by_side::Backward {
                     heads: self,
@@ -219,7 +218,6 @@ impl Heads {
                     dq,
                     dk,
                     dv,
-                    scratch: &mut scratch,
                 });
             }
             return;

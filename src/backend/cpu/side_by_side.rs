@@ -1,72 +1,160 @@
-//! The attention of small heads: sixteen sequences side by side, each in a lane of its own.
+//! The attention of small heads: sequences side by side, each in a lane of its own.
 //!
-//! A head of five numbers fills no vector register, nor does a row of fifteen keys; sixteen sequences
-//! do, and no sum has to be made across lanes.
+//! A head of five numbers fills no vector register, nor does a row of fifteen keys; as many sequences
+//! as there are lanes do, and no sum has to be made across lanes.
 
 use super::{
     attention::{Heads, Sizes},
-    lanes::LANES,
+    buffer::Buffer,
     math::exp,
 };
 use crate::ops::MaskedLogit;
-use pulp::{Simd, WithSimd};
-
-/// The same number of each sequence.
-type Lanes = [f32; LANES];
+use pulp::{Arch, Simd, WithSimd};
 
 /// The most numbers of keys and values of a head that stay in the nearest cache beside its queries.
 const MOST: usize = 512;
 
-/// Whether heads are small enough, and sequences many enough.
-pub fn pays(sizes: Sizes, sequences: usize) -> bool {
-    sequences >= LANES / 2 && sizes.keys * (sizes.qk + sizes.vo) <= MOST
-}
-
-/// Elements of the weights of so many sequences.
-pub fn weights(sizes: Sizes, sequences: usize) -> usize {
-    sequences.next_multiple_of(LANES) * sizes.heads * sizes.mask()
-}
-
-/// The numbers of up to sixteen sequences, each number a row of lanes; lanes without a sequence are 0.
-#[inline(always)]
-fn columns(sequences: &[f32], size: usize, columns: &mut [Lanes]) {
-    if sequences.len() < LANES * size {
-        columns.fill([0.0; LANES]);
-    }
-    for (lane, sequence) in sequences.chunks_exact(size).enumerate() {
-        for (column, number) in columns.iter_mut().zip(sequence) {
-            column[lane] = *number;
+/// How many sequences this processor works on side by side, if heads are small enough and sequences
+/// many enough.
+pub fn lanes(sizes: Sizes, sequences: usize) -> Option<usize> {
+    struct Lanes;
+    impl WithSimd for Lanes {
+        type Output = usize;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            S::F32_LANES
         }
     }
+    let lanes = Arch::new().dispatch(Lanes);
+    let is_small = (1..=MOST).contains(&(sizes.keys * sizes.qk.min(sizes.vo)))
+        && sizes.keys * (sizes.qk + sizes.vo) <= MOST;
+    (is_small && sequences >= lanes / 2).then_some(lanes)
 }
 
-/// Back from [`columns`].
-#[inline(always)]
-fn sequences(columns: &[Lanes], size: usize, sequences: &mut [f32]) {
-    for (lane, sequence) in sequences.chunks_exact_mut(size).enumerate() {
-        for (column, number) in columns.iter().zip(sequence) {
-            *number = column[lane];
+/// Numbers of as many sequences as there are lanes, head by head, then position by position.
+struct Columns {
+    numbers: Buffer,
+    lanes: usize,
+}
+
+impl Columns {
+    fn new<S: Simd>(numbers: usize) -> Self {
+        let lanes = S::F32_LANES;
+        Self {
+            numbers: Buffer::zeros(numbers * lanes),
+            lanes,
         }
+    }
+
+    /// Lanes without a sequence stay 0.
+    // Never inside what is compiled for wide registers: it would be done by scattering, which takes
+    // longer than one number after the other.
+    #[inline(never)]
+    fn read(&mut self, sequences: &[f32], positions: usize, heads: usize, size: usize) {
+        let sequences = sequences.chunks_exact(positions * heads * size);
+        for (lane, sequence) in sequences.enumerate() {
+            for (position, row) in sequence.chunks_exact(heads * size).enumerate() {
+                for (head, numbers) in row.chunks_exact(size).enumerate() {
+                    let first = (head * positions + position) * size * self.lanes;
+                    let columns = self.numbers[first..].chunks_exact_mut(self.lanes);
+                    for (column, number) in columns.zip(numbers) {
+                        column[lane] = *number;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Back from [`read`](Self::read).
+    #[inline(never)]
+    fn write(&self, sequences: &mut [f32], positions: usize, heads: usize, size: usize) {
+        let sequences = sequences.chunks_exact_mut(positions * heads * size);
+        for (lane, sequence) in sequences.enumerate() {
+            for (position, row) in sequence.chunks_exact_mut(heads * size).enumerate() {
+                for (head, numbers) in row.chunks_exact_mut(size).enumerate() {
+                    let first = (head * positions + position) * size * self.lanes;
+                    let columns = self.numbers[first..].chunks_exact(self.lanes);
+                    for (column, number) in columns.zip(numbers) {
+                        *number = column[lane];
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a logit is at most or, under [`MaskedLogit::Minus`], what is added to it, by query and key.
+    #[inline(never)]
+    fn read_mask(&mut self, mask: &[bool], heads: Heads) {
+        let (seen, hidden) = match heads.masked {
+            MaskedLogit::Lowest => (f32::INFINITY, f32::MIN),
+            MaskedLogit::Minus(amount) => (0.0, -amount as f32),
+        };
+        for (lane, mask) in mask.chunks_exact(heads.sizes.mask()).enumerate() {
+            let columns = self.numbers.chunks_exact_mut(self.lanes);
+            for (column, visible) in columns.zip(mask) {
+                column[lane] = if *visible { seen } else { hidden };
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn vectors<S: Simd>(&self) -> &[S::f32s] {
+        S::as_simd_f32s(&self.numbers).0
+    }
+
+    #[inline(always)]
+    fn vectors_mut<S: Simd>(&mut self) -> &mut [S::f32s] {
+        S::as_mut_simd_f32s(&mut self.numbers).0
     }
 }
 
-/// `Σ a b` lane by lane, where the numbers of `a` and of `b` lie so many vectors apart.
+/// `Σ a b`.
 #[inline(always)]
-fn dot<S: Simd>(simd: S, a: (&[S::f32s], usize), b: (&[S::f32s], usize), count: usize) -> S::f32s {
+fn dot<S: Simd>(simd: S, a: &[S::f32s], b: &[S::f32s]) -> S::f32s {
     let mut sum = simd.splat_f32s(0.0);
-    for i in 0..count {
-        sum = simd.mul_add_e_f32s(a.0[i * a.1], b.0[i * b.1], sum);
+    for (a, b) in a.iter().zip(b) {
+        sum = simd.mul_add_e_f32s(*a, *b, sum);
     }
     sum
 }
 
-/// Where a head's numbers of a position begin.
+/// `Σ weights · rows`, the rows being as long as `output`.
 #[inline(always)]
-fn at(sizes: Sizes, position: usize, head: usize, size: usize) -> usize {
-    (position * sizes.heads + head) * size
+fn sum_of_rows<S: Simd>(simd: S, weights: &[S::f32s], rows: &[S::f32s], output: &mut [S::f32s]) {
+    // Several sums at once, so that an addition need not wait for the one before it.
+    const AT_ONCE: usize = 4;
+    let size = output.len();
+    let mut first = 0;
+    while first + AT_ONCE <= size {
+        let mut sums = [simd.splat_f32s(0.0); AT_ONCE];
+        for (weight, row) in weights.iter().zip(rows.chunks_exact(size)) {
+            for (sum, x) in sums.iter_mut().zip(&row[first..][..AT_ONCE]) {
+                *sum = simd.mul_add_e_f32s(*weight, *x, *sum);
+            }
+        }
+        output[first..][..AT_ONCE].copy_from_slice(&sums);
+        first += AT_ONCE;
+    }
+    for (i, output) in output.iter_mut().enumerate().skip(first) {
+        let mut sum = simd.splat_f32s(0.0);
+        for (weight, row) in weights.iter().zip(rows.chunks_exact(size)) {
+            sum = simd.mul_add_e_f32s(*weight, row[i], sum);
+        }
+        *output = sum;
+    }
 }
 
-/// [`Heads::forward`] of up to sixteen sequences.
+/// `rows += weight · row`, to each row with its weight.
+#[inline(always)]
+fn add_to_rows<S: Simd>(simd: S, rows: &mut [S::f32s], weights: &[S::f32s], row: &[S::f32s]) {
+    for (to, weight) in rows.chunks_exact_mut(row.len()).zip(weights) {
+        for (to, x) in to.iter_mut().zip(row) {
+            *to = simd.mul_add_e_f32s(*weight, *x, *to);
+        }
+    }
+}
+
+/// [`Heads::forward`] of as many sequences as there are lanes, or fewer.
 pub struct Forward<'a> {
     pub heads: Heads,
     pub q: &'a [f32],
@@ -75,7 +163,6 @@ pub struct Forward<'a> {
     pub mask: &'a [bool],
     pub weights: &'a mut [f32],
     pub y: &'a mut [f32],
-    pub scratch: &'a mut Scratch,
 }
 
 impl WithSimd for Forward<'_> {
@@ -83,77 +170,70 @@ impl WithSimd for Forward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self {
-            heads,
-            scratch,
-            weights,
-            ..
-        } = self;
-        let sizes = heads.sizes;
-        columns(self.q, sizes.q(), &mut scratch.q);
-        columns(self.k, sizes.k(), &mut scratch.k);
-        columns(self.v, sizes.v(), &mut scratch.v);
-        scratch.read_mask(self.mask, heads);
-        // A number of sixteen sequences is as many vectors.
-        let step = LANES / S::F32_LANES;
-        let q = S::as_simd_f32s(scratch.q.as_flattened()).0;
-        let k = S::as_simd_f32s(scratch.k.as_flattened()).0;
-        let v = S::as_simd_f32s(scratch.v.as_flattened()).0;
-        let visible = S::as_simd_f32s(scratch.visible.as_flattened()).0;
-        let y = S::as_mut_simd_f32s(scratch.y.as_flattened_mut()).0;
+        let heads = self.heads;
+        let Sizes {
+            queries,
+            keys,
+            heads: count,
+            qk,
+            vo,
+        } = heads.sizes;
+        let mut q = Columns::new::<S>(heads.sizes.q());
+        let mut k = Columns::new::<S>(heads.sizes.k());
+        let mut v = Columns::new::<S>(heads.sizes.v());
+        let mut y = Columns::new::<S>(heads.sizes.y());
+        q.read(self.q, queries, count, qk);
+        k.read(self.k, keys, count, qk);
+        v.read(self.v, keys, count, vo);
+        let mut visible = Columns::new::<S>(heads.sizes.mask());
+        visible.read_mask(self.mask, heads);
         let scale = simd.splat_f32s(heads.scale);
-        let rows = weights.chunks_exact_mut(sizes.keys * LANES);
-        for (i, row) in rows.enumerate() {
-            let (head, query) = (i / sizes.queries, i % sizes.queries);
-            let q = &q[at(sizes, query, head, sizes.qk) * step..];
-            let visible = &visible[query * sizes.keys * step..];
-            for part in 0..step {
+
+        let of_heads = (self.weights.chunks_exact_mut(queries * keys * S::F32_LANES))
+            .zip(q.vectors::<S>().chunks_exact(queries * qk))
+            .zip(k.vectors::<S>().chunks_exact(keys * qk))
+            .zip(v.vectors::<S>().chunks_exact(keys * vo))
+            .zip(y.vectors_mut::<S>().chunks_exact_mut(queries * vo));
+        for ((((weights, q), k), v), y) in of_heads {
+            let of_queries = (weights.chunks_exact_mut(keys * S::F32_LANES))
+                .zip(q.chunks_exact(qk))
+                .zip(y.chunks_exact_mut(vo))
+                .zip(visible.vectors::<S>().chunks_exact(keys));
+            for (((row, q), y), visible) in of_queries {
                 let logits = S::as_mut_simd_f32s(row).0;
                 let mut highest = simd.splat_f32s(f32::NEG_INFINITY);
-                for key in 0..sizes.keys {
-                    let k = &k[at(sizes, key, head, sizes.qk) * step..];
-                    let product = dot(simd, (&q[part..], step), (&k[part..], step), sizes.qk);
-                    let scaled = simd.mul_f32s(product, scale);
-                    let visible = visible[key * step + part];
-                    let logit = match heads.masked {
-                        MaskedLogit::Lowest => simd.min_f32s(scaled, visible),
-                        MaskedLogit::Minus(_) => simd.add_f32s(scaled, visible),
+                for ((logit, k), visible) in logits.iter_mut().zip(k.chunks_exact(qk)).zip(visible)
+                {
+                    let scaled = simd.mul_f32s(dot(simd, q, k), scale);
+                    *logit = match heads.masked {
+                        MaskedLogit::Lowest => simd.min_f32s(scaled, *visible),
+                        MaskedLogit::Minus(_) => simd.add_f32s(scaled, *visible),
                     };
-                    highest = simd.max_f32s(highest, logit);
-                    logits[key * step + part] = logit;
+                    highest = simd.max_f32s(highest, *logit);
                 }
-                for key in 0..sizes.keys {
-                    let logit = &mut logits[key * step + part];
+                for logit in logits {
                     *logit = simd.sub_f32s(*logit, highest);
                 }
-            }
-            for logit in row.iter_mut() {
-                *logit = exp(*logit);
-            }
-            let weights = S::as_mut_simd_f32s(row).0;
-            for part in 0..step {
+                for logit in row.iter_mut() {
+                    *logit = exp(*logit);
+                }
+                let weights = S::as_mut_simd_f32s(row).0;
                 let mut total = simd.splat_f32s(0.0);
-                for key in 0..sizes.keys {
-                    total = simd.add_f32s(total, weights[key * step + part]);
+                for weight in weights.iter() {
+                    total = simd.add_f32s(total, *weight);
                 }
                 let share = simd.div_f32s(simd.splat_f32s(1.0), total);
-                for key in 0..sizes.keys {
-                    let weight = &mut weights[key * step + part];
+                for weight in weights.iter_mut() {
                     *weight = simd.mul_f32s(*weight, share);
                 }
-                for i in 0..sizes.vo {
-                    let v = &v[(head * sizes.vo + i) * step + part..];
-                    let v = (v, sizes.heads * sizes.vo * step);
-                    y[(at(sizes, query, head, sizes.vo) + i) * step + part] =
-                        dot(simd, (&weights[part..], step), v, sizes.keys);
-                }
+                sum_of_rows(simd, weights, v, y);
             }
         }
-        sequences(&scratch.y, sizes.y(), self.y);
+        y.write(self.y, queries, count, vo);
     }
 }
 
-/// [`Heads::backward`] of up to sixteen sequences.
+/// [`Heads::backward`] of as many sequences as there are lanes, or fewer.
 pub struct Backward<'a> {
     pub heads: Heads,
     pub q: &'a [f32],
@@ -165,7 +245,6 @@ pub struct Backward<'a> {
     pub dq: &'a mut [f32],
     pub dk: &'a mut [f32],
     pub dv: &'a mut [f32],
-    pub scratch: &'a mut Scratch,
 }
 
 impl WithSimd for Backward<'_> {
@@ -173,135 +252,69 @@ impl WithSimd for Backward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self {
-            heads,
-            scratch,
-            weights,
-            ..
-        } = self;
-        let sizes = heads.sizes;
-        columns(self.q, sizes.q(), &mut scratch.q);
-        columns(self.k, sizes.k(), &mut scratch.k);
-        columns(self.v, sizes.v(), &mut scratch.v);
-        columns(self.dy, sizes.y(), &mut scratch.y);
-        scratch.read_mask(self.mask, heads);
-        scratch.dk.fill([0.0; LANES]);
-        scratch.dv.fill([0.0; LANES]);
-        let step = LANES / S::F32_LANES;
-        let q = S::as_simd_f32s(scratch.q.as_flattened()).0;
-        let k = S::as_simd_f32s(scratch.k.as_flattened()).0;
-        let v = S::as_simd_f32s(scratch.v.as_flattened()).0;
-        let dy = S::as_simd_f32s(scratch.y.as_flattened()).0;
-        let visible = S::as_simd_f32s(scratch.visible.as_flattened()).0;
-        let slopes = S::as_mut_simd_f32s(scratch.slopes.as_flattened_mut()).0;
-        let dq = S::as_mut_simd_f32s(scratch.dq.as_flattened_mut()).0;
-        let dk = S::as_mut_simd_f32s(scratch.dk.as_flattened_mut()).0;
-        let dv = S::as_mut_simd_f32s(scratch.dv.as_flattened_mut()).0;
+        let heads = self.heads;
+        let Sizes {
+            queries,
+            keys,
+            heads: count,
+            qk,
+            vo,
+        } = heads.sizes;
+        let mut q = Columns::new::<S>(heads.sizes.q());
+        let mut k = Columns::new::<S>(heads.sizes.k());
+        let mut v = Columns::new::<S>(heads.sizes.v());
+        let mut dy = Columns::new::<S>(heads.sizes.y());
+        q.read(self.q, queries, count, qk);
+        k.read(self.k, keys, count, qk);
+        v.read(self.v, keys, count, vo);
+        dy.read(self.dy, queries, count, vo);
+        let mut visible = Columns::new::<S>(heads.sizes.mask());
+        visible.read_mask(self.mask, heads);
+        let mut slopes = Columns::new::<S>(keys);
+        let mut dq = Columns::new::<S>(heads.sizes.q());
+        let mut dk = Columns::new::<S>(heads.sizes.k());
+        let mut dv = Columns::new::<S>(heads.sizes.v());
         let (scale, zero) = (simd.splat_f32s(heads.scale), simd.splat_f32s(0.0));
-        let rows = weights.chunks_exact(sizes.keys * LANES);
-        for (i, row) in rows.enumerate() {
-            let (head, query) = (i / sizes.queries, i % sizes.queries);
-            let weights = S::as_simd_f32s(row).0;
-            let of_query = at(sizes, query, head, sizes.qk) * step;
-            let q = &q[of_query..];
-            let dy = &dy[at(sizes, query, head, sizes.vo) * step..];
-            let visible = &visible[query * sizes.keys * step..];
-            for part in 0..step {
+
+        let of_heads = (self.weights.chunks_exact(queries * keys * S::F32_LANES))
+            .zip(q.vectors::<S>().chunks_exact(queries * qk))
+            .zip(k.vectors::<S>().chunks_exact(keys * qk))
+            .zip(v.vectors::<S>().chunks_exact(keys * vo))
+            .zip(dy.vectors::<S>().chunks_exact(queries * vo))
+            .zip(dq.vectors_mut::<S>().chunks_exact_mut(queries * qk))
+            .zip(dk.vectors_mut::<S>().chunks_exact_mut(keys * qk))
+            .zip(dv.vectors_mut::<S>().chunks_exact_mut(keys * vo));
+        let slopes = slopes.vectors_mut::<S>();
+        for (((((((weights, q), k), v), dy), dq), dk), dv) in of_heads {
+            let of_queries = (weights.chunks_exact(keys * S::F32_LANES))
+                .zip(q.chunks_exact(qk))
+                .zip(dy.chunks_exact(vo))
+                .zip(dq.chunks_exact_mut(qk))
+                .zip(visible.vectors::<S>().chunks_exact(keys));
+            for ((((weights, q), dy), dq), visible) in of_queries {
+                let weights = S::as_simd_f32s(weights).0;
                 // The gradients of the weights, then w (dw - Σ w dw), those of the logits.
                 let mut mean = zero;
-                for key in 0..sizes.keys {
-                    let at = at(sizes, key, head, sizes.vo) * step + part;
-                    let weight = weights[key * step + part];
-                    let slope = dot(simd, (&dy[part..], step), (&v[at..], step), sizes.vo);
-                    mean = simd.mul_add_e_f32s(slope, weight, mean);
-                    slopes[key * step + part] = slope;
-                    for i in 0..sizes.vo {
-                        let dv = &mut dv[at + i * step];
-                        *dv = simd.mul_add_e_f32s(weight, dy[i * step + part], *dv);
-                    }
+                for ((slope, weight), v) in slopes.iter_mut().zip(weights).zip(v.chunks_exact(vo)) {
+                    *slope = dot(simd, dy, v);
+                    mean = simd.mul_add_e_f32s(*slope, *weight, mean);
                 }
-                for key in 0..sizes.keys {
-                    let at = at(sizes, key, head, sizes.qk) * step + part;
-                    let weight = simd.mul_f32s(weights[key * step + part], scale);
-                    let slope = &mut slopes[key * step + part];
+                add_to_rows(simd, dv, weights, dy);
+                for ((slope, weight), visible) in slopes.iter_mut().zip(weights).zip(visible) {
+                    let weight = simd.mul_f32s(*weight, scale);
                     *slope = simd.mul_f32s(weight, simd.sub_f32s(*slope, mean));
                     if heads.masked == MaskedLogit::Lowest {
                         // A hidden logit is a constant, whatever its weight came to be.
-                        let seen = simd.greater_than_f32s(visible[key * step + part], zero);
+                        let seen = simd.greater_than_f32s(*visible, zero);
                         *slope = simd.select_f32s(seen, *slope, zero);
                     }
-                    for i in 0..sizes.qk {
-                        let dk = &mut dk[at + i * step];
-                        *dk = simd.mul_add_e_f32s(*slope, q[i * step + part], *dk);
-                    }
                 }
-                for i in 0..sizes.qk {
-                    let k = &k[(head * sizes.qk + i) * step + part..];
-                    let k = (k, sizes.heads * sizes.qk * step);
-                    dq[of_query + i * step + part] =
-                        dot(simd, (&slopes[part..], step), k, sizes.keys);
-                }
+                add_to_rows(simd, dk, slopes, q);
+                sum_of_rows(simd, slopes, k, dq);
             }
         }
-        sequences(&scratch.dq, sizes.q(), self.dq);
-        sequences(&scratch.dk, sizes.k(), self.dk);
-        sequences(&scratch.dv, sizes.v(), self.dv);
-    }
-}
-
-/// Room for sixteen sequences.
-pub struct Scratch {
-    q: Vec<Lanes>,
-    k: Vec<Lanes>,
-    v: Vec<Lanes>,
-    y: Vec<Lanes>,
-    /// What a logit is at most or, under [`MaskedLogit::Minus`], what is added to it.
-    visible: Vec<Lanes>,
-    slopes: Vec<Lanes>,
-    dq: Vec<Lanes>,
-    dk: Vec<Lanes>,
-    dv: Vec<Lanes>,
-}
-
-impl Scratch {
-    /// For [`Forward`].
-    pub fn new(sizes: Sizes) -> Self {
-        let room = |size: usize| vec![[0.0; LANES]; size];
-        Self {
-            q: room(sizes.q()),
-            k: room(sizes.k()),
-            v: room(sizes.v()),
-            y: room(sizes.y()),
-            visible: room(sizes.mask()),
-            slopes: Vec::new(),
-            dq: Vec::new(),
-            dk: Vec::new(),
-            dv: Vec::new(),
-        }
-    }
-
-    /// For [`Backward`].
-    pub fn with_gradients(sizes: Sizes) -> Self {
-        let room = |size: usize| vec![[0.0; LANES]; size];
-        Self {
-            slopes: room(sizes.keys),
-            dq: room(sizes.q()),
-            dk: room(sizes.k()),
-            dv: room(sizes.v()),
-            ..Self::new(sizes)
-        }
-    }
-
-    #[inline(always)]
-    fn read_mask(&mut self, mask: &[bool], heads: Heads) {
-        let (seen, hidden) = match heads.masked {
-            MaskedLogit::Lowest => (f32::INFINITY, f32::MIN),
-            MaskedLogit::Minus(amount) => (0.0, -amount as f32),
-        };
-        for (lane, mask) in mask.chunks_exact(heads.sizes.mask()).enumerate() {
-            for (lanes, visible) in self.visible.iter_mut().zip(mask) {
-                lanes[lane] = if *visible { seen } else { hidden };
-            }
-        }
+        dq.write(self.dq, queries, count, qk);
+        dk.write(self.dk, keys, count, qk);
+        dv.write(self.dv, keys, count, vo);
     }
 }
