@@ -29,10 +29,31 @@ pub struct KeptRows<'a> {
     scales: &'a [f32],
 }
 
+impl<'a> KeptRows<'a> {
+    /// So many of them, of a width.
+    pub fn first(self, rows: usize, width: usize) -> Self {
+        Self {
+            normal: &self.normal[..self.normal.len().min(rows * width)],
+            scales: &self.scales[..self.scales.len().min(rows)],
+        }
+    }
+}
+
 /// Some rows of it, to be written.
 pub struct KeptRowsMut<'a> {
     normal: &'a mut [f32],
     scales: &'a mut [f32],
+}
+
+impl KeptRowsMut<'_> {
+    /// So many of them, of a width.
+    pub fn first(&mut self, rows: usize, width: usize) -> KeptRowsMut<'_> {
+        let (normal, scales) = (self.normal.len(), self.scales.len());
+        KeptRowsMut {
+            normal: &mut self.normal[..normal.min(rows * width)],
+            scales: &mut self.scales[..scales.min(rows)],
+        }
+    }
 }
 
 impl Around {

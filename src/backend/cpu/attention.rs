@@ -5,7 +5,7 @@ use super::{
     math::exp,
     matmul::Matrix,
     parallel::Share,
-    rows_mut, rows_of, side_by_side,
+    rows_mut, rows_of,
 };
 use crate::{
     dims::{ConstDim, Dim},
@@ -33,13 +33,13 @@ pub fn attention(
     let share = Share::new(batch, sizes.cost(), heads.sequences(CACHED));
     let of_chunk = move |elements: usize| share.chunk * elements;
     let mut y = query.room(batch * sizes.y())?;
-    let mut weights = Buffer::new(batch.div_ceil(share.chunk) * heads.weights(share.chunk));
+    let mut weights = Buffer::new(batch * sizes.weights());
     let chunks = izip!(
         rows_of(&query.elements, of_chunk(sizes.q())),
         rows_of(&key.elements, of_chunk(sizes.k())),
         rows_of(&value.elements, of_chunk(sizes.v())),
         rows_of(&mask, of_chunk(sizes.mask())),
-        rows_mut(&mut weights, heads.weights(share.chunk)),
+        rows_mut(&mut weights, of_chunk(sizes.weights())),
         rows_mut(&mut y, of_chunk(sizes.y())),
     );
     share.for_each(chunks, |chunks| {
@@ -58,7 +58,7 @@ pub fn attention(
             rows_of(&key.elements, of_chunk(sizes.k())),
             rows_of(&value.elements, of_chunk(sizes.v())),
             rows_of(&mask, of_chunk(sizes.mask())),
-            rows_of(&weights, heads.weights(share.chunk)),
+            rows_of(&weights, of_chunk(sizes.weights())),
             rows_of(&dy, of_chunk(sizes.y())),
             rows_mut(&mut dq, of_chunk(sizes.q())),
             rows_mut(&mut dk, of_chunk(sizes.k())),
@@ -83,13 +83,11 @@ pub struct Heads {
     pub sizes: Sizes,
     pub scale: f32,
     pub masked: MaskedLogit,
-    /// How many sequences are worked on side by side, if they are.
-    side_by_side: Option<usize>,
 }
 
 impl Heads {
     pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
-        (batch, queries, keys): (impl Dim, impl Dim, impl Dim),
+        (_, queries, keys): (impl Dim, impl Dim, impl Dim),
         scale: AttentionScale,
         masked: MaskedLogit,
     ) -> Self {
@@ -104,27 +102,12 @@ impl Heads {
             sizes,
             scale: scale.factor(H::SIZE, QKDim::SIZE) as f32,
             masked,
-            side_by_side: side_by_side::lanes(sizes, batch.size()),
         }
     }
 
     /// How many sequences of about so many positions together to work on at once.
     pub fn sequences(self, positions: usize) -> usize {
-        let sequences = positions / self.sizes.queries.max(self.sizes.keys).max(1);
-        let at_once = self.at_once();
-        (sequences / at_once).max(1) * at_once
-    }
-
-    /// Elements that the weights of so many sequences take up.
-    pub fn weights(self, sequences: usize) -> usize {
-        match self.side_by_side {
-            Some(lanes) => sequences.next_multiple_of(lanes) * self.sizes.heads * self.sizes.mask(),
-            None => sequences * self.sizes.weights(),
-        }
-    }
-
-    fn at_once(self) -> usize {
-        self.side_by_side.unwrap_or(1)
+        (positions / self.sizes.queries.max(self.sizes.keys).max(1)).max(1)
     }
 
     /// The logit that a product of a query and a key becomes.
@@ -147,29 +130,14 @@ impl Heads {
         y: &mut [f32],
     ) {
         let sizes = self.sizes;
-        let at_once = self.at_once();
         let sequences = izip!(
-            rows_of(q, at_once * sizes.q()),
-            rows_of(k, at_once * sizes.k()),
-            rows_of(v, at_once * sizes.v()),
-            rows_of(mask, at_once * sizes.mask()),
-            rows_mut(weights, self.weights(at_once)),
-            rows_mut(y, at_once * sizes.y()),
+            rows_of(q, sizes.q()),
+            rows_of(k, sizes.k()),
+            rows_of(v, sizes.v()),
+            rows_of(mask, sizes.mask()),
+            rows_mut(weights, sizes.weights()),
+            rows_mut(y, sizes.y()),
         );
-        if self.side_by_side.is_some() {
-            for (q, k, v, mask, weights, y) in sequences {
-                Arch::new().dispatch(side_by_side::Forward {
-                    heads: self,
-                    q,
-                    k,
-                    v,
-                    mask,
-                    weights,
-                    y,
-                });
-            }
-            return;
-        }
         for (q, k, v, visible, weights, y) in sequences {
             Arch::new().dispatch(Forward {
                 heads: self,
@@ -193,35 +161,17 @@ impl Heads {
         [dq, dk, dv]: [&mut [f32]; 3],
     ) {
         let sizes = self.sizes;
-        let at_once = self.at_once();
         let sequences = izip!(
-            rows_of(q, at_once * sizes.q()),
-            rows_of(k, at_once * sizes.k()),
-            rows_of(v, at_once * sizes.v()),
-            rows_of(mask, at_once * sizes.mask()),
-            rows_of(weights, self.weights(at_once)),
-            rows_of(dy, at_once * sizes.y()),
-            rows_mut(dq, at_once * sizes.q()),
-            rows_mut(dk, at_once * sizes.k()),
-            rows_mut(dv, at_once * sizes.v()),
+            rows_of(q, sizes.q()),
+            rows_of(k, sizes.k()),
+            rows_of(v, sizes.v()),
+            rows_of(mask, sizes.mask()),
+            rows_of(weights, sizes.weights()),
+            rows_of(dy, sizes.y()),
+            rows_mut(dq, sizes.q()),
+            rows_mut(dk, sizes.k()),
+            rows_mut(dv, sizes.v()),
         );
-        if self.side_by_side.is_some() {
-            for (q, k, v, mask, weights, dy, dq, dk, dv) in sequences {
-                Arch::new().dispatch(side_by_side::Backward {
-                    heads: self,
-                    q,
-                    k,
-                    v,
-                    mask,
-                    weights,
-                    dy,
-                    dq,
-                    dk,
-                    dv,
-                });
-            }
-            return;
-        }
         for (q, k, v, visible, weights, dy, dq, dk, dv) in sequences {
             Arch::new().dispatch(Backward {
                 heads: self,

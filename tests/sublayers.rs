@@ -1,0 +1,377 @@
+//! Whole sublayers, each a kernel in `f32`, against their definitions in `f64`: the same numbers,
+//! forward and backward, over random lengths, masks and conventions.
+
+use dfdx::{
+    nn::{
+        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut,
+        ViewTensorRef,
+    },
+    shapes::{HasShape, Shape},
+    tensor::*,
+    tensor_ops::*,
+};
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use typed_transformer::{
+    mask::MaskKind,
+    mask::{PadQueriesAndKeys, PadSourceKeys},
+    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
+    nn::{CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention, Style},
+    ops::{Gelu, Relu},
+    prelude::*,
+};
+
+/// Outputs and gradients, tensor by tensor.
+type Numbers = Vec<Vec<f64>>;
+
+/// An architecture and, if it is not one of the published ones, its style.
+macro_rules! arch {
+    ($name:ident, $heads:literal, $qk:literal, $vo:literal, $hidden:literal, $style:ty) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = Const<$heads>;
+            type QKDim = Const<$qk>;
+            type VODim = Const<$vo>;
+            type HiddenDim = Const<$hidden>;
+            type Style = $style;
+        }
+    };
+}
+
+struct PreRms;
+impl Style for PreRms {
+    type Activation = Gelu;
+    type Positions = Learned;
+    type Padding = PadSourceKeys;
+    const NORM: NormKind = NormKind::RmsNorm;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+    const ATTENTION_BIAS: bool = true;
+    const MASKED_LOGIT: MaskedLogit = MaskedLogit::Minus(100.0);
+}
+
+struct Shared;
+impl Style for Shared {
+    type Activation = Relu;
+    type Positions = Learned;
+    type Padding = PadQueriesAndKeys;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::PostShared;
+}
+
+// Heads that are worked on side by side, and heads that are not; sizes of 1, primes, powers of two.
+arch!(Rot13, 7, 5, 5, 5, Annotated);
+arch!(One, 1, 1, 1, 1, TypedTransformer);
+arch!(Uneven, 3, 2, 7, 19, PreRms);
+arch!(Wide, 2, 64, 37, 70, NanoGpt);
+arch!(WidePost, 2, 37, 64, 33, TypedTransformer);
+arch!(Plain, 2, 16, 16, 64, Shared);
+
+/// Gives every parameter of a model its numbers, or takes them.
+struct Visit<'a, E: Real> {
+    numbers: &'a mut dyn FnMut(usize) -> Vec<E>,
+}
+
+impl<E: Real> TensorVisitor<E, Cpu> for Visit<'_, E>
+where
+    Cpu: Backend<E>,
+{
+    type Viewer = ViewTensorMut;
+    type Err = CpuError;
+    type E2 = E;
+    type D2 = Cpu;
+
+    fn visit<S: Shape>(
+        &mut self,
+        _: TensorOptions<S, E, Cpu>,
+        tensor: &mut Tensor<S, E, Cpu>,
+    ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
+        tensor.copy_from(&(self.numbers)(tensor.shape().num_elements()));
+        Ok(None)
+    }
+}
+
+/// The gradients of every parameter of a model.
+struct Slopes<E: Real> {
+    gradients: Gradients<E, Cpu>,
+    found: Numbers,
+}
+
+impl<E: Real> TensorVisitor<E, Cpu> for Slopes<E>
+where
+    Cpu: Backend<E>,
+{
+    type Viewer = ViewTensorRef;
+    type Err = CpuError;
+    type E2 = E;
+    type D2 = Cpu;
+
+    fn visit<S: Shape>(
+        &mut self,
+        _: TensorOptions<S, E, Cpu>,
+        tensor: &Tensor<S, E, Cpu>,
+    ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
+        let slopes = self.gradients.get(tensor).as_vec();
+        let exact = |x: E| x.to_f64().unwrap();
+        self.found.push(slopes.into_iter().map(exact).collect());
+        Ok(None)
+    }
+}
+
+/// What a case draws.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    batch: usize,
+    queries: usize,
+    keys: usize,
+    /// How large the inputs are.
+    size: f64,
+    /// The share of positions that are padding.
+    padding: f64,
+    seed: u64,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let len = || prop_oneof![3 => 1..9usize, 1 => 15..36usize];
+    let batch = prop_oneof![3 => 1..6usize, 1 => 7..40usize];
+    let size = prop_oneof![4 => Just(1.0), 1 => Just(30.0)];
+    let padding = prop_oneof![Just(0.0), Just(0.4), Just(1.0)];
+    (batch, len(), len(), size, padding, any::<u64>()).prop_map(
+        |(batch, queries, keys, size, padding, seed)| Case {
+            batch,
+            queries,
+            keys,
+            size,
+            padding,
+            seed,
+        },
+    )
+}
+
+/// Numbers between -`size` and `size` that are the same in both precisions.
+fn draw(rng: &mut StdRng, count: usize, size: f64) -> Vec<f64> {
+    let number = |_| f64::from(rng.gen_range(-1.0..1.0f32) * size as f32);
+    (0..count).map(number).collect()
+}
+
+fn cast<E: Real>(numbers: &[f64]) -> Vec<E> {
+    numbers
+        .iter()
+        .map(|&x| num_traits::NumCast::from(x).unwrap())
+        .collect()
+}
+
+/// Output and gradients, of the inputs and of every parameter, of a module in one precision.
+fn run<Module, E: Real, Out: Shape>(
+    case: Case,
+    mut module: Module,
+    inputs: &[Vec<f64>],
+    forward: impl FnOnce(&Module, &[Vec<E>]) -> (Tensor<Out, E, Cpu, OwnedTape<E, Cpu>>, Vec<Leaf<E>>),
+) -> Numbers
+where
+    Module: TensorCollection<E, Cpu>,
+    Cpu: Backend<E>,
+{
+    let mut rng = StdRng::seed_from_u64(case.seed ^ 1);
+    Module::iter_tensors(&mut RecursiveWalker {
+        m: &mut module,
+        f: &mut Visit {
+            numbers: &mut |count| cast(&draw(&mut rng, count, 0.7)),
+        },
+    })
+    .unwrap();
+    let inputs: Vec<Vec<E>> = inputs.iter().map(|input| cast(input)).collect();
+    let (output, leaves) = forward(&module, &inputs);
+    let exact = |numbers: Vec<E>| -> Vec<f64> {
+        let exact = |x: E| x.to_f64().unwrap();
+        numbers.into_iter().map(exact).collect()
+    };
+    let mut found = vec![exact(output.as_vec())];
+    let weights = draw(&mut rng, output.shape().num_elements(), 1.0);
+    let device = output.device().clone();
+    let weights = device.tensor_from_vec(cast(&weights), *output.shape());
+    let gradients = (output * weights).sum().backward();
+    for leaf in leaves {
+        found.push(exact(gradients.get(&leaf).as_vec()));
+    }
+    let mut slopes = Slopes { gradients, found };
+    Module::iter_tensors(&mut RecursiveWalker {
+        m: &module,
+        f: &mut slopes,
+    })
+    .unwrap();
+    slopes.found
+}
+
+type Leaf<E> = Tensor<(usize,), E, Cpu>;
+
+/// A leaf and the same with dimensions, on a tape.
+fn leaf<Dims: Shape, E: Real>(
+    numbers: &[E],
+    shape: Dims,
+) -> (Leaf<E>, Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>)
+where
+    Cpu: Backend<E>,
+{
+    let leaf = Cpu::default().tensor_from_vec(numbers.to_vec(), (numbers.len(),));
+    let shaped = leaf.leaky_trace().reshape_like(&shape);
+    (leaf, shaped)
+}
+
+fn compare<A: Arch>(case: Case, kernel: Numbers, definition: Numbers) -> Result<(), TestCaseError> {
+    prop_assert_eq!(kernel.len(), definition.len());
+    let mut bound = if case.size > 1.0 { 2e-3 } else { 3e-5 };
+    if let MaskedLogit::Minus(amount) = A::Style::MASKED_LOGIT {
+        // Where a query sees no key, every logit is rounded as numbers of that size are.
+        bound += 2e-7 * amount;
+    }
+    for (i, (kernel, definition)) in kernel.iter().zip(&definition).enumerate() {
+        prop_assert_eq!(kernel.len(), definition.len());
+        let largest = definition.iter().fold(1f64, |max, x| max.max(x.abs()));
+        for (k, d) in kernel.iter().zip(definition) {
+            prop_assert!(
+                (k - d).abs() <= bound * largest,
+                "{i}: kernel {k}, definition {d}, largest {largest}"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn padding(case: Case, batch: usize, len: usize, salt: u64) -> PaddingMask<usize, usize> {
+    let mut rng = StdRng::seed_from_u64(case.seed ^ salt);
+    let ids: Vec<usize> = (0..batch * len)
+        .map(|_| usize::from(rng.gen_bool(case.padding)))
+        .collect();
+    let pad: Fin<Const<2>> = Fin::literal::<1>();
+    let ids = TokenIds::from_ids(&ids, Some(pad), (batch, len)).unwrap();
+    ids.padding_mask()
+}
+
+fn self_attention<A: Arch, Mask: MaskKind, const M: usize>(
+    case: Case,
+) -> Result<(), TestCaseError> {
+    let mut rng = StdRng::seed_from_u64(case.seed);
+    let shape = (case.batch, case.queries, Const::<M>);
+    let inputs = [draw(&mut rng, shape.num_elements(), case.size)];
+    let mask = padding(case, case.batch, case.queries, 2);
+    fn forward<A: Arch, Mask: MaskKind, E: Real, const M: usize>(
+        case: Case,
+        inputs: &[Vec<f64>],
+        mask: &PaddingMask<usize, usize>,
+    ) -> Numbers
+    where
+        Cpu: Backend<E>,
+    {
+        let module = SelfAttention::<Const<M>, Mask, A, E, Cpu>::build(&Cpu::default());
+        run(case, module, inputs, |module, inputs| {
+            let (x, input) = leaf(&inputs[0], (case.batch, case.queries, Const::<M>));
+            (module.forward(input, mask), vec![x])
+        })
+    }
+    let kernel = forward::<A, Mask, f32, M>(case, &inputs, &mask);
+    compare::<A>(
+        case,
+        kernel,
+        forward::<A, Mask, f64, M>(case, &inputs, &mask),
+    )
+}
+
+fn cross_attention<A: Arch, const M: usize, const KV: usize>(
+    case: Case,
+) -> Result<(), TestCaseError> {
+    let mut rng = StdRng::seed_from_u64(case.seed);
+    let inputs = [
+        draw(&mut rng, case.batch * case.queries * M, case.size),
+        draw(&mut rng, case.batch * case.keys * KV, case.size),
+    ];
+    let masks = (
+        padding(case, case.batch, case.queries, 2),
+        padding(case, case.batch, case.keys, 3),
+    );
+    type Masks = (PaddingMask<usize, usize>, PaddingMask<usize, usize>);
+    fn forward<A: Arch, E: Real, const M: usize, const KV: usize>(
+        case: Case,
+        inputs: &[Vec<f64>],
+        masks: &Masks,
+    ) -> Numbers
+    where
+        Cpu: Backend<E>,
+    {
+        let module = CrossAttention::<Const<M>, Const<KV>, A, E, Cpu>::build(&Cpu::default());
+        run(case, module, inputs, |module, inputs| {
+            let (x, query) = leaf(&inputs[0], (case.batch, case.queries, Const::<M>));
+            let (s, source) = leaf(&inputs[1], (case.batch, case.keys, Const::<KV>));
+            let output = module.forward(query, source, &masks.0, &masks.1);
+            (output, vec![x, s])
+        })
+    }
+    let kernel = forward::<A, f32, M, KV>(case, &inputs, &masks);
+    compare::<A>(
+        case,
+        kernel,
+        forward::<A, f64, M, KV>(case, &inputs, &masks),
+    )
+}
+
+fn feed_forward<A: Arch, const M: usize>(case: Case) -> Result<(), TestCaseError> {
+    let mut rng = StdRng::seed_from_u64(case.seed);
+    let inputs = [draw(&mut rng, case.batch * case.queries * M, case.size)];
+    fn forward<A: Arch, E: Real, const M: usize>(case: Case, inputs: &[Vec<f64>]) -> Numbers
+    where
+        Cpu: Backend<E>,
+    {
+        let module = FeedForward::<Const<M>, A, E, Cpu>::build(&Cpu::default());
+        run(case, module, inputs, |module, inputs| {
+            let (x, input) = leaf(&inputs[0], (case.batch, case.queries, Const::<M>));
+            (module.forward(input), vec![x])
+        })
+    }
+    let kernel = forward::<A, f32, M>(case, &inputs);
+    compare::<A>(case, kernel, forward::<A, f64, M>(case, &inputs))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+
+    #[test]
+    fn self_attention_agrees(case in case()) {
+        self_attention::<Rot13, NoMask, 8>(case)?;
+        self_attention::<Rot13, CausalMask, 8>(case)?;
+        self_attention::<One, NoMask, 1>(case)?;
+        self_attention::<Uneven, CausalMask, 13>(case)?;
+        self_attention::<Wide, CausalMask, 48>(case)?;
+        self_attention::<WidePost, NoMask, 17>(case)?;
+        self_attention::<Plain, NoMask, 32>(case)?;
+    }
+
+    #[test]
+    fn cross_attention_agrees(case in case()) {
+        cross_attention::<Rot13, 8, 8>(case)?;
+        cross_attention::<One, 1, 3>(case)?;
+        cross_attention::<Uneven, 13, 5>(case)?;
+        cross_attention::<Wide, 48, 16>(case)?;
+        cross_attention::<WidePost, 17, 32>(case)?;
+    }
+
+    #[test]
+    fn feed_forward_agrees(case in case()) {
+        feed_forward::<Rot13, 8>(case)?;
+        feed_forward::<One, 1>(case)?;
+        feed_forward::<Uneven, 13>(case)?;
+        feed_forward::<Wide, 48>(case)?;
+        feed_forward::<Plain, 32>(case)?;
+    }
+
+    #[test]
+    fn the_same_from_run_to_run(case in case()) {
+        let mut rng = StdRng::seed_from_u64(case.seed);
+        let inputs = [draw(&mut rng, 40 * 33 * 48, 1.0)];
+        let run = || {
+            let module = FeedForward::<Const<48>, Wide, f32, Cpu>::build(&Cpu::default());
+            run(case, module, &inputs, |module, inputs| {
+                let (x, input) = leaf(&inputs[0], (40, 33, Const::<48>));
+                (module.forward(input), vec![x])
+            })
+        };
+        prop_assert_eq!(run(), run());
+    }
+}
