@@ -14,6 +14,7 @@
 //!
 //! ```text
 //! cargo test --test mutants -- --ignored --nocapture
+//! PROGRAM=decode_loop cargo test --test mutants -- --ignored --nocapture
 //! ```
 
 #[path = "support/compiler.rs"]
@@ -75,7 +76,9 @@ fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
     let compiler = Compiler::new("mutants");
     let mut wrong = Vec::new();
     println!("program        sizes  places  mutants  refused  marked  survive  renamed  seconds");
-    for (name, source) in PROGRAMS {
+    let chosen = std::env::var("PROGRAM").ok();
+    let is_chosen = |name: &str| chosen.as_deref().is_none_or(|chosen| chosen == name);
+    for (name, source) in PROGRAMS.into_iter().filter(|(name, _)| is_chosen(name)) {
         let equal = source::with_equal_sizes(source);
         for (sizes, source, enough) in [("own", source, 80), ("equal", &equal, 20)] {
             let begun = Instant::now();

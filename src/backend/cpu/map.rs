@@ -40,6 +40,17 @@ impl Map {
         })
     }
 
+    /// Of a weight alone.
+    #[cfg(test)]
+    pub fn of(weight: Leaf, inputs: usize, outputs: usize) -> Self {
+        Self {
+            weight,
+            bias: None,
+            inputs,
+            outputs,
+        }
+    }
+
     /// The size of what it reads.
     pub fn inputs(&self) -> usize {
         self.inputs

@@ -364,3 +364,84 @@ pub fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
     }
     Arch::new().dispatch(Run(run))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{backend::Affine, dims, ops::Elementwise, ops::Gelu};
+    use dfdx::tensor::{NoneTape, SampleTensor, TensorFromVec};
+    use std::time::{Duration, Instant};
+
+    dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
+
+    // By hand and alone, since it measures time: cargo test --release --lib free -- --ignored --nocapture
+    #[test]
+    #[ignore = "measures time"]
+    fn types_are_free() {
+        let device = Cpu::default();
+        let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+            device.sample(rand_distr::StandardNormal);
+        let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> =
+            device.sample(rand_distr::StandardNormal);
+        let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> =
+            device.sample(rand_distr::StandardNormal);
+        let affine = (
+            Affine {
+                weight: &hidden,
+                bias: None,
+            },
+            Affine {
+                weight: &output,
+                bias: None,
+            },
+        );
+        let typed = || {
+            let (hidden, output) = (&affine.0, &affine.1);
+            let around = Around::Nothing;
+            Cpu::try_feed_forward::<_, _, _, _, Gelu, _>(
+                input.clone(),
+                hidden,
+                output,
+                &around,
+                0.0,
+            )
+            .unwrap()
+            .as_vec()
+        };
+        let flat = |numbers: Vec<f32>| {
+            let shape = (numbers.len(),);
+            device.tensor_from_vec(numbers, shape)
+        };
+        let [x, w1, w2] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
+        let raw = || {
+            let mut tape = NoneTape;
+            let mut leaf = |numbers: &leaf::Flat| Leaf::read(numbers.clone(), &mut tape).unwrap();
+            let (x, w1, w2) = (leaf(&x), leaf(&w1), leaf(&w2));
+            let around = around::Around::read(&Around::<EmbedDim, f32, Cpu>::Nothing, &mut tape);
+            let (y, _) = feed_forward::feed_forward(
+                x,
+                Map::of(w1, 128, 512),
+                Map::of(w2, 512, 128),
+                Elementwise::Gelu,
+                around.unwrap(),
+            )
+            .unwrap();
+            y.as_vec()
+        };
+        assert_eq!(typed(), raw());
+        let mut fastest = [Duration::MAX; 2];
+        for _ in 0..2_000 {
+            for (fastest, run) in fastest.iter_mut().zip([&typed as &dyn Fn() -> _, &raw]) {
+                let start = Instant::now();
+                std::hint::black_box(run());
+                *fastest = start.elapsed().min(*fastest);
+            }
+        }
+        let [typed, raw] = fastest.map(|time| time.as_secs_f64());
+        println!(
+            "typed {typed:.3e} s, raw {raw:.3e} s, ratio {:.3}",
+            typed / raw
+        );
+        assert!(typed / raw <= 1.02);
+    }
+}
