@@ -1,4 +1,4 @@
-use super::{COLOURS, FONT, Picture, PictureError, write};
+use super::{COLOURS, FONT, Picture, PictureError, short, write};
 use plotters::{
     coord::Shift,
     prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, WHITE},
@@ -76,13 +76,10 @@ fn range(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     low - margin..high + margin
 }
 
-/// A number without the digits that rounding leaves behind; adding 0 makes -0 a 0.
-fn short(value: &f64) -> String {
-    format!("{}", (value * 1e6).round() / 1e6 + 0.0)
-}
-
 impl Picture for Curves {
-    const SIZE: (u32, u32) = (900, 420);
+    fn size(&self) -> (u32, u32) {
+        (900, 420)
+    }
 
     fn draw_on<Backend: DrawingBackend>(
         &self,
