@@ -1,4 +1,4 @@
-use super::{FONT, Picture, PictureError, write};
+use super::{FONT, Picture, PictureError, number, short, write};
 use crate::{backend::Backend, ops::Real};
 use dfdx::{
     shapes::{Dim, HasShape},
@@ -59,7 +59,7 @@ pub struct HeatMaps {
     /// What has the first colour, white, and what the last one; below 0 there is a second colour, and
     /// white is halfway.
     pub scale: Range<f64>,
-    /// How many panels stand side by side.
+    /// How many panels stand side by side at most.
     pub across: usize,
     /// The matrices, all with as many rows and columns.
     pub panels: Vec<HeatMap>,
@@ -185,9 +185,10 @@ impl HeatMaps {
             let names = self.panels.iter().flat_map(names);
             names.map(|name| name.chars().count()).max().unwrap_or(0) as i32
         };
-        let cell = (440 / rows.max(columns).max(1) as i32).clamp(5, 22);
+        let side = |count: usize| (440 / count.max(1) as i32).clamp(5, 22);
+        let (wide, high) = (side(columns), side(rows));
         // Names of one or two letters stand upright above their columns.
-        let upright = longest(|panel| &panel.columns) <= 2 && cell >= 14;
+        let upright = longest(|panel| &panel.columns) <= 2 && wide >= 14;
         let left = 8 + 8 * longest(|panel| &panel.rows);
         let top = 26
             + if upright {
@@ -196,17 +197,22 @@ impl HeatMaps {
                 6 + 8 * longest(|panel| &panel.columns)
             };
         Layout {
-            cell,
+            wide,
+            high,
             upright,
             left,
             top,
-            width: left + cell * columns as i32 + GAP,
-            height: top + cell * rows as i32 + GAP,
+            width: left + wide * columns as i32 + GAP,
+            height: top + high * rows as i32 + GAP,
         }
     }
 
+    /// How many panels stand side by side, if there is room for them.
     fn across(&self) -> usize {
-        self.across.clamp(1, self.panels.len().max(1))
+        let room = ((MOST_WIDTH - GAP) / self.layout().width).max(1) as usize;
+        let wanted = self.across.clamp(1, self.panels.len().max(1));
+        // As many in each line, where they do not fit into one.
+        wanted.div_ceil(wanted.div_ceil(room))
     }
 }
 
@@ -214,6 +220,8 @@ const MIDDLE: RGBColor = RGBColor(0, 114, 178);
 const LAST: RGBColor = RGBColor(0, 25, 60);
 const OTHER: RGBColor = RGBColor(213, 94, 0);
 
+/// No wider than this, if there is more than one panel.
+const MOST_WIDTH: i32 = 1160;
 /// Between two panels, and around all.
 const GAP: i32 = 14;
 /// The height of the title, and of the scale.
@@ -224,16 +232,14 @@ const NAME: i32 = 13;
 
 /// Sizes in pixels.
 struct Layout {
-    cell: i32,
+    /// Of a cell.
+    wide: i32,
+    high: i32,
     upright: bool,
     left: i32,
     top: i32,
     width: i32,
     height: i32,
-}
-
-fn number<E: Real>(value: &E) -> f64 {
-    value.to_f64().unwrap_or(f64::NAN)
 }
 
 fn style(size: u32, h: HPos, v: VPos, transform: FontTransform) -> TextStyle<'static> {
@@ -286,28 +292,28 @@ impl HeatMaps {
     where
         Backend::ErrorType: 'static,
     {
-        let cell = layout.cell;
+        let (wide, high) = (layout.wide, layout.high);
         let (right, bottom) = (
-            x0 + cell * panel.columns.len() as i32,
-            y0 + cell * panel.rows.len() as i32,
+            x0 + wide * panel.columns.len() as i32,
+            y0 + high * panel.rows.len() as i32,
         );
         let name = style(15, HPos::Center, VPos::Top, FontTransform::None);
         area.draw_text(&panel.name, &name, ((x0 + right) / 2, y0 - layout.top + 4))?;
 
-        let every = (NAME as usize).div_ceil(cell as usize);
+        let every = |side: i32| (NAME as usize).div_ceil(side as usize);
         let row_style = style(14, HPos::Right, VPos::Center, FontTransform::None);
-        for (i, name) in panel.rows.iter().enumerate().step_by(every) {
-            area.draw_text(name, &row_style, (x0 - 5, y0 + cell * i as i32 + cell / 2))?;
+        for (i, name) in panel.rows.iter().enumerate().step_by(every(high)) {
+            area.draw_text(name, &row_style, (x0 - 5, y0 + high * i as i32 + high / 2))?;
         }
         let column_style = match layout.upright {
             true => style(14, HPos::Center, VPos::Bottom, FontTransform::None),
             false => style(14, HPos::Left, VPos::Center, FontTransform::Rotate270),
         };
-        for (i, name) in panel.columns.iter().enumerate().step_by(every) {
+        for (i, name) in panel.columns.iter().enumerate().step_by(every(wide)) {
             area.draw_text(
                 name,
                 &column_style,
-                (x0 + cell * i as i32 + cell / 2, y0 - 4),
+                (x0 + wide * i as i32 + wide / 2, y0 - 4),
             )?;
         }
 
@@ -322,11 +328,11 @@ impl HeatMaps {
                     }
                 })
                 .collect();
-            let (mut x, y) = (x0, y0 + cell * i as i32);
+            let (mut x, y) = (x0, y0 + high * i as i32);
             for run in colours.chunk_by(|one, next| one == next) {
-                let end = x + cell * run.len() as i32;
+                let end = x + wide * run.len() as i32;
                 if run[0] != WHITE {
-                    area.draw(&Rectangle::new([(x, y), (end, y + cell)], run[0].filled()))?;
+                    area.draw(&Rectangle::new([(x, y), (end, y + high)], run[0].filled()))?;
                 }
                 x = end;
             }
@@ -360,7 +366,7 @@ impl HeatMaps {
         area.draw(&PathElement::new(frame, BLACK.mix(0.4)))?;
         for (place, value) in [(0, start), (WIDTH / 2, (start + end) / 2.0), (WIDTH, end)] {
             let below = style(13, HPos::Center, VPos::Top, FontTransform::None);
-            let text = Text::new(super::short(&value), (x + place, y + 14), below);
+            let text = Text::new(short(&value), (x + place, y + 14), below);
             area.draw(&text)?;
         }
         Ok(())

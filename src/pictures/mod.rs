@@ -12,8 +12,9 @@ pub use curves::{Curve, Curves};
 pub use heat::{HeatMap, HeatMaps};
 pub use page::Page;
 pub use points::Points;
-pub use training::{RESUMED, training};
+pub use training::training;
 
+use crate::ops::Real;
 use plotters::{
     coord::Shift,
     prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend},
@@ -84,6 +85,10 @@ const COLOURS: [RGBColor; 6] = [
 /// A number without the digits that rounding leaves behind; adding 0 makes -0 a 0.
 fn short(value: &f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6 + 0.0)
+}
+
+fn number<E: Real>(value: &E) -> f64 {
+    value.to_f64().unwrap_or(f64::NAN)
 }
 
 const FONT: &str = "sans-serif";

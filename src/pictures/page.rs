@@ -27,7 +27,7 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; }
 table { border-collapse: collapse; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem 1rem .25rem 0;
   border-bottom: 1px solid #ccc; }
-pre { font-size: .85rem; line-height: 1.35; }
+pre { font-size: .85rem; line-height: 1.35; white-space: pre-wrap; }
 figure { margin: 1.5rem 0; }
 figcaption { font-size: .9rem; color: #555; margin-top: .25rem; }
 svg { display: block; height: auto; max-width: 100%; }
@@ -61,7 +61,7 @@ impl Page {
 
     /// Lines as they are, in letters of one width.
     pub fn lines(&mut self, text: &str) {
-        self.add(format_args!("<pre class=\"wide\">{}</pre>", escape(text)));
+        self.add(format_args!("<pre>{}</pre>", escape(text)));
     }
 
     /// A table: its head and its rows.
@@ -111,14 +111,14 @@ impl Page {
     }
 
     /// A picture, as the text of its `.svg` file, and what is said of it. On a narrow screen it shrinks to
-    /// two thirds and can be moved sideways from there.
+    /// about half its size and can be moved sideways from there.
     pub fn picture(&mut self, svg: &str, caption: &str) {
         let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
         let width: Option<f64> = (svg
             .split_once("width=\"")
             .and_then(|(_, rest)| rest.split_once('"')))
         .and_then(|(width, _)| width.parse().ok());
-        let least = width.map_or(0.0, |width| (width * 2.0 / 3.0).round());
+        let least = width.map_or(0.0, |width| (width * 0.55).round());
         let svg = svg.replacen("<svg", &format!("<svg style=\"min-width:{least}px\""), 1);
         let (svg, caption) = (svg.trim_end(), escape(caption));
         self.add(format_args!(

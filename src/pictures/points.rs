@@ -1,4 +1,4 @@
-use super::{COLOURS, FONT, Picture, PictureError, short, write};
+use super::{COLOURS, FONT, Picture, PictureError, number, short, write};
 use crate::{backend::Backend, ops::Real};
 use dfdx::{
     shapes::{Dim, HasShape},
@@ -44,11 +44,7 @@ impl Points {
         names: &[String],
     ) -> Self {
         let width = matrix.shape().1.size().max(1);
-        let values: Vec<f64> = matrix
-            .as_vec()
-            .iter()
-            .map(|value| value.to_f64().unwrap_or(f64::NAN))
-            .collect();
+        let values: Vec<f64> = matrix.as_vec().iter().map(number).collect();
         let rows: Vec<&[f64]> = values.chunks(width).take(names.len()).collect();
         let means: Vec<f64> = (0..width)
             .map(|i| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len().max(1) as f64)

@@ -1,13 +1,10 @@
 use super::{Curve, Curves, PictureError};
+use crate::train::Metrics;
 use serde_json::Value;
 use std::{fs, path::Path};
 
-/// What a line of metrics holds if its step is the first of a training that was resumed:
-/// `metrics.note(RESUMED, 1.0)`.
-pub const RESUMED: &str = "resumed";
-
 /// Losses, learning rate and norm of the gradients over the steps of a training, from the file that its
-/// [`Metrics`](crate::train::Metrics) wrote; where it was resumed there is an upright line.
+/// [`Metrics`] wrote; where [`Metrics::RESUMED`] is noted there is an upright line.
 ///
 /// Every number whose name ends in `loss` is drawn with the losses. What the file holds nothing of has no
 /// picture.
@@ -16,11 +13,11 @@ pub const RESUMED: &str = "resumed";
 /// [`PictureError::Read`], naming the file and the line, if it cannot be read.
 ///
 /// ```
-/// use typed_transformer::{pictures::{RESUMED, training}, train::Metrics};
+/// use typed_transformer::{pictures::training, train::Metrics};
 /// let path = std::env::temp_dir().join(format!("curves-{}.jsonl", std::process::id()));
 /// let mut metrics = Metrics::open(&path, 0)?;
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
-/// metrics.note(RESUMED, 1.0);
+/// metrics.note(Metrics::RESUMED, 1.0);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
 /// let [loss, rate] = &training(&path)?[..] else { panic!("there are two") };
 /// assert_eq!(loss.curves[0].points, [(1.0, 3.3), (2.0, 3.1)]);
@@ -45,7 +42,7 @@ pub fn training(metrics: &Path) -> Result<Vec<Curves>, PictureError> {
         for (name, value) in &line {
             let value = value.as_f64().unwrap_or(f64::NAN);
             match curves.iter_mut().find(|curve| curve.name == *name) {
-                _ if name == RESUMED => resumed.push(step),
+                _ if name == Metrics::RESUMED => resumed.push(step),
                 Some(curve) => curve.points.push((step, value)),
                 None => curves.push(Curve {
                     name: name.clone(),
@@ -68,7 +65,7 @@ pub fn training(metrics: &Path) -> Result<Vec<Curves>, PictureError> {
                 .iter()
                 .flat_map(|step| [(*step, low), (*step, high), breaks]);
             curves.push(Curve {
-                name: RESUMED.into(),
+                name: Metrics::RESUMED.into(),
                 points: lines.collect(),
             });
         }
