@@ -2,11 +2,14 @@
 
 #![cfg(feature = "pictures")]
 
-#[path = "support/program.rs"]
+// Not all of it is used here.
 #[allow(dead_code)]
+#[path = "support/program.rs"]
 mod program;
 mod support;
 
+#[cfg(unix)]
+use program::interrupt;
 use program::{Run, built, end, start};
 use std::{
     env, fs,
@@ -165,33 +168,20 @@ fn rot13_shows_its_training_its_attention_and_its_letters() {
     assert_shown(&folder, &html);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_resumed_training_is_marked() {
     let folder = Folder::new();
-    let args = "--steps 4 --batch 2 --checkpoint checkpoint";
-    let html = page_of("train_rot13", &folder, args);
-    assert!(!html.contains("resumed"));
-    // The checkpoint is that of the last step, so that nothing is left to mark.
-    let html = page_of(
-        "train_rot13",
-        &folder,
-        "--steps 4 --batch 2 --resume checkpoint",
-    );
-    assert!(!html.contains("resumed"));
-    // As if it had been stopped after the second step.
-    let metrics = folder.join("report").join("metrics.jsonl");
-    let text = fs::read_to_string(&metrics).unwrap();
-    fs::write(
-        &metrics,
-        text.replacen("{\"step\":3,", "{\"step\":3,\"resumed\":1.0,", 1),
-    )
-    .unwrap();
-    let args = format!(
-        "--steps 4 --batch 2 --resume checkpoint --metrics {}",
-        metrics.display()
-    );
-    let html = page_of("train_rot13", &folder, &args);
-    assert_eq!(html.matches("resumed").count(), 3);
+    let args = "--steps 30 --batch 2";
+    let program = built("train_sequences");
+    let first = format!("{args} --report report");
+    let child = start(&program, &folder, first.split_whitespace());
+    interrupt(&child, &folder.join("report").join("metrics.jsonl"), 2);
+    assert_eq!(end(child).status.code(), Some(130));
+    let args = format!("{args} --resume train_sequences.checkpoint");
+    let html = page_of("train_sequences", &folder, &args);
+    // In the legend of each of the three curves.
+    assert_eq!(html.matches("\nresumed\n").count(), 3);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use crate::{
     support::{Failure, Report},
     text::Text,
 };
-use std::path::PathBuf;
+use std::{ops::RangeInclusive, path::PathBuf};
 use typed_transformer::{backend::Backend, nn::Module, pictures::HeatMaps, prelude::*};
 
-/// The line that is shown has no fewer characters, and no more; all of a long one are too small to read.
-const LINE: std::ops::RangeInclusive<usize> = 16..=30;
+/// The line that is shown has no fewer characters and no more, so that all of them can be read.
+const LINE: RangeInclusive<usize> = 14..=18;
 
 /// Begins a report with what the text is needed for; `told` is what the training came to.
 pub fn of_training<D: Backend<f32>>(
@@ -67,7 +67,8 @@ fn attention<D: Backend<f32>>(
         .map(|id| Fin::new(*id))
         .collect::<Result<_, _>>()?;
     let all = text.characters.decode(&tokens);
-    let fits = |line: &&str| LINE.contains(&line.chars().count());
+    // What ends in a colon is the name of who speaks.
+    let fits = |line: &&str| LINE.contains(&line.chars().count()) && !line.ends_with(':');
     let line = all.lines().skip(1).find(fits).unwrap_or(&all);
     let line: String = line.chars().take(Block::SIZE.min(*LINE.end())).collect();
     let ids: Vec<usize> = text

@@ -76,7 +76,7 @@ impl Curves {
         let curve = |column: usize| Curve {
             name: format!("dimension {column}"),
             points: values
-                .chunks(width.size())
+                .chunks(width.size().max(1))
                 .enumerate()
                 .map(|(row, values)| (row as f64, number(&values[column])))
                 .collect(),

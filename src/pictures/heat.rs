@@ -83,9 +83,9 @@ impl HeatMaps {
             let (batch, _, q, k) = *weights.shape();
             let values = weights.as_vec();
             let of_first = values.len() / batch.size().max(1);
-            let heads = values[..of_first].chunks(q.size() * k.size());
+            let heads = values[..of_first].chunks((q.size() * k.size()).max(1));
             for (head, values) in heads.enumerate() {
-                let rows = values.chunks(k.size()).take(queries.len());
+                let rows = values.chunks(k.size().max(1)).take(queries.len());
                 let cells = rows.flat_map(|row| row.iter().take(keys.len()));
                 panels.push(HeatMap {
                     name: format!("layer {layer}, head {head}"),
@@ -119,7 +119,7 @@ impl HeatMaps {
         let numbers = |count: usize| (0..count).map(|i| i.to_string()).collect();
         Self {
             title: title.into(),
-            scale: -most..most,
+            scale: if most > 0.0 { -most..most } else { -1.0..1.0 },
             across: 1,
             panels: vec![HeatMap {
                 name: String::new(),
@@ -163,7 +163,7 @@ impl HeatMaps {
             };
             RGBColor(part(from.0, to.0), part(from.1, to.1), part(from.2, to.2))
         };
-        let share = ((value - start) / (end - start)).clamp(0.0, 1.0);
+        let share = ((value - start) / (end - start).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let share = (share * STEPS).round() / STEPS;
         if start < 0.0 {
             let colour = if share < 0.5 { OTHER } else { MIDDLE };
@@ -185,7 +185,11 @@ impl HeatMaps {
             let names = self.panels.iter().flat_map(names);
             names.map(|name| name.chars().count()).max().unwrap_or(0) as i32
         };
-        let side = |count: usize| (440 / count.max(1) as i32).clamp(5, 22);
+        let side = |count: usize| {
+            // Below this, not every name has room.
+            let least = if count <= 32 { 14 } else { 5 };
+            (256 / count.max(1) as i32).clamp(least, 22)
+        };
         let (wide, high) = (side(columns), side(rows));
         // Names of one or two letters stand upright above their columns.
         let upright = longest(|panel| &panel.columns) <= 2 && wide >= 14;
@@ -317,7 +321,7 @@ impl HeatMaps {
             )?;
         }
 
-        for (i, row) in panel.values.chunks(panel.columns.len()).enumerate() {
+        for (i, row) in panel.values.chunks(panel.columns.len().max(1)).enumerate() {
             let colours: Vec<RGBColor> = row
                 .iter()
                 .map(|value| {

@@ -1,5 +1,8 @@
 //! Pictures of what a model is and learns, as SVG and PNG files; no display is needed.
 //!
+//! [`training`] draws what a training has written of itself, [`HeatMaps`] the attention weights of a model,
+//! [`Points`] its embeddings, [`Curves`] and [`HeatMaps`] its positions; [`Page`] holds them together.
+//!
 //! Behind the feature `pictures`, which is on by default.
 
 mod curves;
