@@ -55,6 +55,15 @@ fn a_curve_breaks_where_it_is_not_finite() {
 }
 
 #[test]
+fn the_axis_of_a_constant_shows_its_value() {
+    let folder = Folder::new();
+    let file = folder.join("curves.svg");
+    curves(vec![(0.0, 5e-4), (1.0, 5e-4)]).draw(&file).unwrap();
+    let svg = fs::read_to_string(&file).unwrap();
+    assert!(svg.contains("\n0.0005\n"));
+}
+
+#[test]
 fn what_cannot_be_drawn_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();

@@ -67,8 +67,9 @@ fn attention<D: Backend<f32>>(
         .map(|id| Fin::new(*id))
         .collect::<Result<_, _>>()?;
     let all = text.characters.decode(&tokens);
-    // What ends in a colon is the name of who speaks.
-    let fits = |line: &&str| LINE.contains(&line.chars().count()) && !line.ends_with(':');
+    // Neither the name of who speaks nor what is to be done.
+    let is_spoken = |line: &str| !line.ends_with(':') && !line.starts_with('[');
+    let fits = |line: &&str| LINE.contains(&line.chars().count()) && is_spoken(line);
     let line = all.lines().skip(1).find(fits).unwrap_or(&all);
     let line: String = line.chars().take(Block::SIZE.min(*LINE.end())).collect();
     let ids: Vec<usize> = text

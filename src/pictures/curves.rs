@@ -114,10 +114,12 @@ fn range(values: impl Iterator<Item = f64>) -> Range<f64> {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    let margin = if low == high {
-        low.abs().max(1.0) * 0.5
-    } else {
+    let margin = if low < high {
         (high - low) * 0.02
+    } else if low == 0.0 {
+        0.5
+    } else {
+        low.abs() * 0.5
     };
     low - margin..high + margin
 }

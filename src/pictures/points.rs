@@ -33,7 +33,7 @@ impl Points {
     /// use typed_transformer::{pictures::Points, prelude::*};
     /// dims! { VocabSize = 3; EmbedDim = 4; }
     /// let table: Tensor<(VocabSize, EmbedDim), f32, Cpu> = Cpu::default()
-    ///     .tensor([[0.0, 0.0, 1.0, 0.0], [0.0, 3.0, 1.0, 0.0], [0.0, 6.0, 1.0, 0.0]]);
+    ///     .tensor(vec![0.0, 0.0, 1.0, 0.0, 0.0, 3.0, 1.0, 0.0, 0.0, 6.0, 1.0, 0.0]);
     /// let points = Points::of_rows("Letters", &table, &["a", "b", "c"].map(String::from)).points;
     /// let along: Vec<f64> = points.iter().map(|(_, (x, _))| x.round()).collect();
     /// assert_eq!(along, [-3.0, 0.0, 3.0]);
