@@ -1,9 +1,10 @@
 //! Draws dimensions 4 to 7 of the position encoding over 100 positions, the plot of *Annotated
-//! transformer (Flax)*.
+//! transformer (Flax)*, or the whole encoding as a matrix.
 //!
 //! ```text
 //! cargo run --example position_curves               # writes positions.svg
 //! cargo run --example position_curves -- plot.png
+//! cargo run --example position_curves -- --matrix matrix.svg
 //! ```
 
 #[path = "support/device.rs"]
@@ -16,7 +17,7 @@ use std::{
     process::ExitCode,
 };
 use typed_transformer::{
-    pictures::{Curve, Curves},
+    pictures::{Curves, HeatMaps},
     prelude::*,
 };
 
@@ -33,16 +34,23 @@ struct Cli {
     /// Where to, as .svg or .png
     #[arg(default_value = "positions.svg")]
     path: PathBuf,
+    /// Draw all dimensions, as a matrix
+    #[arg(long)]
+    matrix: bool,
     /// Where to compute them; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     device: DeviceName,
 }
 
 fn main() -> ExitCode {
-    let Cli { path, device } = Cli::parse();
+    let Cli {
+        path,
+        matrix,
+        device,
+    } = Cli::parse();
     let result = match device {
-        DeviceName::Cpu => draw(&path, &Cpu::default()),
-        DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, &gpu)),
+        DeviceName::Cpu => draw(&path, matrix, &Cpu::default()),
+        DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, matrix, &gpu)),
     };
     match result {
         Ok(()) => {
@@ -56,26 +64,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn draw<D: Backend<f64>>(path: &Path, device: &D) -> Result<(), String> {
+fn draw<D: Backend<f64>>(path: &Path, matrix: bool, device: &D) -> Result<(), String> {
     let encoding: Tensor<(SeqLen, EmbedDim), f64, D> =
         sinusoidal_positions(device, SeqLen, EmbedDim);
-    let encoding = encoding.as_vec();
-    let curve = |dimension: usize| Curve {
-        name: format!("dimension {dimension}"),
-        points: (0..SeqLen::SIZE)
-            .map(|position| {
-                (
-                    position as f64,
-                    encoding[position * EmbedDim::SIZE + dimension],
-                )
-            })
-            .collect(),
+    let drawn = if matrix {
+        HeatMaps::of_matrix("Position encoding", &encoding).draw(path)
+    } else {
+        Curves::of_columns(
+            "Position encoding",
+            "position",
+            "embedding",
+            &encoding,
+            4..8,
+        )
+        .draw(path)
     };
-    let picture = Curves {
-        title: "Position encoding".into(),
-        x: "position".into(),
-        y: "embedding".into(),
-        curves: (4..8).map(curve).collect(),
-    };
-    picture.draw(path).map_err(|error| error.to_string())
+    drawn.map_err(|error| error.to_string())
 }

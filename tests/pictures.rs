@@ -6,7 +6,10 @@ mod support;
 
 use std::{fs, path::Path};
 use support::Folder;
-use typed_transformer::pictures::{Curve, Curves, PictureError};
+use typed_transformer::{
+    pictures::{Curve, Curves, HeatMap, HeatMaps, PictureError, Points, training},
+    prelude::*,
+};
 
 fn curves(points: Vec<(f64, f64)>) -> Curves {
     Curves {
@@ -52,6 +55,15 @@ fn a_curve_breaks_where_it_is_not_finite() {
 }
 
 #[test]
+fn the_axis_of_a_constant_shows_its_value() {
+    let folder = Folder::new();
+    let file = folder.join("curves.svg");
+    curves(vec![(0.0, 5e-4), (1.0, 5e-4)]).draw(&file).unwrap();
+    let svg = fs::read_to_string(&file).unwrap();
+    assert!(svg.contains("\n0.0005\n"));
+}
+
+#[test]
 fn what_cannot_be_drawn_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();
@@ -75,4 +87,118 @@ fn what_cannot_be_drawn_is_an_error() {
     assert!(folder.content().is_empty());
     // One point alone, and equal ones, have a range too.
     curves(vec![(3.0, 7.0)]).draw(&file).unwrap();
+}
+
+fn names(letters: &str) -> Vec<String> {
+    letters.chars().map(String::from).collect()
+}
+
+fn heat(values: Vec<f64>) -> HeatMaps {
+    HeatMaps {
+        title: "Heat & < more".into(),
+        scale: 0.0..1.0,
+        across: 2,
+        panels: vec![HeatMap {
+            name: "a panel".into(),
+            rows: names("rs"),
+            columns: names("xyz"),
+            values,
+        }],
+    }
+}
+
+#[test]
+fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() {
+    let folder = Folder::new();
+    let file = folder.join("heat.svg");
+    heat(vec![0.0, 1.0, 0.0, 0.5, f64::NAN, 0.0])
+        .draw(&file)
+        .unwrap();
+    let svg = fs::read_to_string(&file).unwrap();
+    for text in ["Heat &amp; &lt; more", "a panel", "r", "s", "x", "y", "z"] {
+        assert!(svg.contains(&format!("\n{text}\n")), "{text}");
+    }
+    // Each cell is 22 pixels high; of the six, four are white or blank.
+    assert_eq!(svg.matches("height=\"22\"").count(), 2);
+    heat(vec![0.5; 6]).draw(&folder.join("heat.png")).unwrap();
+}
+
+#[test]
+fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
+    let folder = Folder::new();
+    let file = folder.join("heat.svg");
+    let error = heat(vec![0.5; 5]).draw(&file).unwrap_err().to_string();
+    let expected = format!("{}: `a panel` needs 6 numbers but has 5", file.display());
+    assert_eq!(error, expected);
+    assert!(matches!(
+        heat(vec![f64::NAN; 6]).draw(&file),
+        Err(PictureError::Nothing { .. })
+    ));
+    assert!(folder.content().is_empty());
+}
+
+#[test]
+fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
+    dims! { Batch = 2; Heads = 2; QLen = 2; KLen = 3; }
+    let values: Vec<f32> = (0..24).map(|i| i as f32).collect();
+    let weights: Tensor<(Batch, Heads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(values);
+    let layers = [weights.clone(), weights];
+    let maps = HeatMaps::of_attention("", &layers, &names("ab"), &names("xy"));
+    assert_eq!((maps.panels.len(), maps.across), (4, 2));
+    assert_eq!(maps.panels[0].values, [0.0, 1.0, 3.0, 4.0]);
+    assert_eq!(maps.panels[3].values, [6.0, 7.0, 9.0, 10.0]);
+    assert_eq!(maps.panels[3].name, "layer 1, head 1");
+    assert_eq!(maps.panels[3].columns, names("xy"));
+}
+
+#[test]
+fn rows_lie_on_the_axes_in_which_they_vary_most() {
+    dims! { Rows = 5; Columns = 3; }
+    // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), not at all otherwise.
+    let [long, short] = [[0.0, 3.0, 4.0], [1.0, 0.0, 0.0]];
+    let places = [(-2.0, 0.0), (0.0, 1.0), (0.0, -1.0), (2.0, 0.0)];
+    let row = |(a, b): (f64, f64)| [0, 1, 2].map(|i| a * long[i] + b * short[i] + 7.0);
+    let mut values: Vec<f64> = places.into_iter().flat_map(row).collect();
+    values.extend([1e6; 3]); // without a name
+    let matrix: Tensor<(Rows, Columns), f64, Cpu> = Cpu::default().tensor(values);
+    let points = Points::of_rows("", &matrix, &names("abcd"));
+    assert_eq!(points.x, "principal axis 1 (99 % of the variance)");
+    for ((_, (x, y)), (a, b)) in points.points.iter().zip(places) {
+        assert!(
+            (x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9,
+            "{x} {y}"
+        );
+    }
+    let folder = Folder::new();
+    points.draw(&folder.join("points.svg")).unwrap();
+    points.draw(&folder.join("points.png")).unwrap();
+}
+
+#[test]
+fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
+    let folder = Folder::new();
+    let file = folder.join("metrics");
+    let error = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let error = training(&file).unwrap_err().to_string();
+        error.replace(&file.display().to_string(), "metrics")
+    };
+    assert_eq!(
+        error("{\"loss\":1.0}\n"),
+        "metrics: line 1: there is no step"
+    );
+    assert!(error("{\"step\":1}\nx\n").starts_with("metrics: line 2: "));
+    assert!(training(&folder.join("missing")).is_err());
+    fs::write(&file, "").unwrap();
+    assert_eq!(training(&file).unwrap(), []);
+}
+
+#[test]
+fn a_long_training_is_drawn_by_means() {
+    let folder = Folder::new();
+    let file = folder.join("metrics");
+    let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);
+    fs::write(&file, (1..=1600).map(line).collect::<String>()).unwrap();
+    let points = &training(&file).unwrap()[0].curves[0].points;
+    assert_eq!((points.len(), points[0]), (800, (1.5, 0.5)));
 }

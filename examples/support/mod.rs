@@ -2,9 +2,13 @@
 
 mod device;
 mod progress;
+#[cfg(feature = "pictures")]
+mod report;
 
 pub use device::{DeviceName, cuda};
 pub use progress::{Progress, print, say};
+#[cfg(feature = "pictures")]
+pub use report::Report;
 
 use clap::{Args, builder::RangedU64ValueParser};
 use dfdx::nn::TensorCollection;
@@ -48,6 +52,10 @@ pub struct Files {
     /// Where to write a line of JSON for each step
     #[arg(long, value_name = "PATH")]
     metrics: Option<PathBuf>,
+    /// Where to put pictures of the training and of the model, and a page that holds them, index.html
+    #[cfg(feature = "pictures")]
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 }
 
 impl Files {
@@ -70,10 +78,14 @@ impl Files {
             None => new()?,
         };
         trainer.save_to(self.checkpoint(), self.checkpoint_every)?;
-        if let Some(path) = &self.metrics {
-            let metrics = Metrics::open(path, trainer.step());
+        if let Some(path) = self.metrics() {
+            let metrics = Metrics::open(&path, trainer.step());
             let cannot = |error| format!("cannot write {}: {error}", path.display());
-            trainer.metrics = Some(metrics.map_err(cannot)?);
+            let mut metrics = metrics.map_err(cannot)?;
+            if self.resume.is_some() && self.report_folder().is_some() {
+                metrics.note(Metrics::RESUMED, 1.0);
+            }
+            trainer.metrics = Some(metrics);
         }
         let stop = trainer.stop.clone();
         ctrlc::set_handler(move || {
@@ -82,6 +94,27 @@ impl Files {
             }
         })?;
         Ok(model)
+    }
+
+    /// Where the training writes its metrics.
+    pub fn metrics(&self) -> Option<PathBuf> {
+        let of_report = self.report_folder();
+        let of_report = of_report.map(|folder| folder.join("metrics.jsonl"));
+        self.metrics.clone().or(of_report)
+    }
+
+    /// The report that is asked for.
+    #[cfg(feature = "pictures")]
+    pub fn report(&self, title: &str) -> Result<Option<Report>, Failure> {
+        let folder = self.report_folder();
+        folder.map(|folder| Report::new(folder, title)).transpose()
+    }
+
+    fn report_folder(&self) -> Option<&Path> {
+        #[cfg(feature = "pictures")]
+        return self.report.as_deref();
+        #[cfg(not(feature = "pictures"))]
+        None
     }
 
     /// Says how to go on with a training that was stopped.

@@ -56,7 +56,11 @@ pub struct Cli {
     pub resume: Option<PathBuf>,
     /// Where to write a line of numbers for each step, as JSON
     #[arg(long, value_name = "PATH")]
-    pub metrics: Option<PathBuf>,
+    metrics: Option<PathBuf>,
+    /// Where to put pictures of the training and of the model, and a page that holds them, index.html
+    #[cfg(feature = "pictures")]
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     /// Weights to decode with, instead of training
     #[arg(long, value_name = "PATH", conflicts_with_all =
         ["save", "steps", "batch", "learning_rate", "checkpoint", "resume", "metrics"])]
@@ -72,6 +76,21 @@ const MAX_BATCH: usize = 10_000;
 const DEFAULT_WORDS: [&str; 4] = ["hey", "there", "ma", "dood"];
 
 impl Cli {
+    /// Where the training writes its metrics.
+    pub fn metrics(&self) -> Option<PathBuf> {
+        let of_report = self.report().map(|folder| folder.join("metrics.jsonl"));
+        let chosen = self.metrics.clone().or(of_report);
+        chosen.filter(|_| self.load.is_none())
+    }
+
+    /// Where the report goes.
+    pub fn report(&self) -> Option<&Path> {
+        #[cfg(feature = "pictures")]
+        return self.report.as_deref();
+        #[cfg(not(feature = "pictures"))]
+        None
+    }
+
     /// The words to decode, checked.
     pub fn words(&self) -> Result<Vec<Word>, RunError> {
         let mut given = Vec::new();
@@ -167,6 +186,9 @@ pub enum RunError {
     Op(#[from] OpError),
     #[error("{0}")]
     Device(String),
+    #[cfg(feature = "pictures")]
+    #[error("{0}")]
+    Report(Box<dyn std::error::Error>),
 }
 
 impl From<TrainError> for RunError {

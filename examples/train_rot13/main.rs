@@ -10,7 +10,7 @@
 //!
 //! Ctrl-C finishes the step and saves the training; the same command with `--resume rot13.checkpoint`
 //! goes on as if it had never stopped. `--checkpoint PATH` saves it as it goes, `--metrics PATH`
-//! writes a line of JSON for each step.
+//! writes a line of JSON for each step, `--report DIR` draws what the model does and has learned.
 //!
 //! # What differs from the post
 //!
@@ -36,7 +36,12 @@ mod cli;
 #[path = "../support/device.rs"]
 mod device;
 mod model;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod progress;
+#[cfg(feature = "pictures")]
+#[path = "../support/report.rs"]
+mod report;
 mod training;
 mod words;
 
@@ -90,6 +95,11 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), RunError> {
     if let Some(path) = &cli.save {
         weights::ensure_writable(path)?;
     }
+    #[cfg(feature = "pictures")]
+    let pictures = match cli.report() {
+        Some(folder) => Some(report::Report::new(folder, "rot13").map_err(RunError::Report)?),
+        None => None,
+    };
     let model = match &cli.load {
         Some(path) => {
             weights::load::<Model<D>, _, _>(path, device).map_err(|error| RunError::Load {
@@ -114,7 +124,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), RunError> {
         .filter(|(plain, cipher)| words::rot13(plain) == **cipher);
     let share = right.count() as f64 / EXAMINED as f64;
     let mut report = String::new();
-    table(&mut report, "given", &given, &decode(&model, &given)?);
+    let ciphers = decode(&model, &given)?;
+    table(&mut report, "given", &given, &ciphers);
     table(&mut report, "random", &examined[..SHOWN], &written[..SHOWN]);
     let _ = writeln!(
         report,
@@ -122,6 +133,14 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), RunError> {
         100.0 * share,
     );
     print(&report).map_err(RunError::Stdout)?;
+    #[cfg(feature = "pictures")]
+    if let Some(pictures) = pictures {
+        let page = pictures::write(pictures, cli, &model, &report, (&given, &ciphers));
+        say(&format!(
+            "wrote {}",
+            page.map_err(RunError::Report)?.display()
+        ));
+    }
 
     saved?;
     if let Some(path) = &cli.save {

@@ -47,10 +47,13 @@ pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunErro
     if let Some(path) = checkpoint {
         trainer.save_to(path, EVERY)?;
     }
-    if let Some(path) = &cli.metrics {
-        let metrics = Metrics::open(path, trainer.step());
-        let path = path.clone();
-        trainer.metrics = Some(metrics.map_err(|source| TrainError::Metrics { path, source })?);
+    if let Some(path) = cli.metrics() {
+        let metrics = Metrics::open(&path, trainer.step());
+        let mut metrics = metrics.map_err(|source| TrainError::Metrics { path, source })?;
+        if cli.resume.is_some() && cli.report().is_some() {
+            metrics.note(Metrics::RESUMED, 1.0);
+        }
+        trainer.metrics = Some(metrics);
     }
     let stop = trainer.stop.clone();
     ctrlc::set_handler(move || {

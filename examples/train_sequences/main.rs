@@ -6,6 +6,8 @@
 //! cargo run --example train_sequences -- --resume train_sequences.checkpoint   # after a Ctrl-C
 //! ```
 //!
+//! `--report DIR` draws what the model does and has learned.
+//!
 //! 3 to 15 consecutive numbers below 125 are given, and the next two are asked for. As in the post, the
 //! loss is the mean over the labels of each sequence, then over the batch of 256.
 //!
@@ -13,6 +15,8 @@
 
 mod cli;
 mod model;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod sequences;
 #[path = "../support/mod.rs"]
 mod support;
@@ -25,6 +29,8 @@ use model::Model;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, NUMBERS, Numbers, PAD, Sequence, TgtLen, VocabSize};
 use std::{fmt::Write as _, process::ExitCode};
+#[cfg(feature = "pictures")]
+use support::say;
 use support::{DeviceName, Failure, cuda, print};
 use typed_transformer::{backend::Backend, generate::try_greedy, tokens::Fin};
 
@@ -46,6 +52,8 @@ fn main() -> ExitCode {
 }
 
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
+    #[cfg(feature = "pictures")]
+    let pictures = cli.files.report("Sequences of integers")?;
     let model = match training::train(cli, device)? {
         Ok(model) => model,
         Err(stopped) => return Ok(stopped),
@@ -74,6 +82,11 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
     let percent = 100.0 * share;
     let _ = writeln!(report, "{percent:.1} % of {EXAMINED} fresh sequences");
     print(&report)?;
+    #[cfg(feature = "pictures")]
+    if let Some(pictures) = pictures {
+        let page = pictures::write(pictures, cli, &model, &report, &pairs)?;
+        say(&format!("wrote {}", page.display()));
+    }
     if share < REQUIRED {
         let advice = "try more --steps";
         return Err(format!("only {percent:.1} % were continued rightly; {advice}").into());

@@ -8,6 +8,8 @@
 //! cargo run --example train_shakespeare -- --resume train_shakespeare.checkpoint   # after a Ctrl-C
 //! ```
 //!
+//! `--report DIR` draws the training and what the model looks at in a line.
+//!
 //! # A vocabulary that is known only at run time
 //!
 //! How many characters a text uses is known when it is read; the model wants it in its type. So the
@@ -18,6 +20,8 @@
 
 mod cli;
 mod model;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod sample;
 #[path = "../support/mod.rs"]
 mod support;
@@ -50,6 +54,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
     // Whatever can be wrong with what the user gave is said before anything is trained.
     let sampler = cli.sampler()?;
     let (model, characters, prompt);
+    #[cfg(feature = "pictures")]
+    let mut report = cli.files.report("Characters of a text")?;
     match &cli.load {
         Some(path) => {
             (model, characters) = load(path, device)?;
@@ -71,15 +77,24 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
             }
             let loss = training::validation_loss(&model, &text, cli.batch)?;
             let count = text.validation.len();
-            print(&format!(
-                "validation loss {loss:.4} over all {count} characters\n\n"
-            ))?;
+            let told = format!("validation loss {loss:.4} over all {count} characters");
+            print(&format!("{told}\n\n"))?;
+            #[cfg(feature = "pictures")]
+            if let Some(report) = &mut report {
+                pictures::of_training(report, cli, &model, &text, &told)?;
+            }
             characters = text.characters;
         }
     }
     let mut sampler = sampler.among(characters.tokens());
     let written = sample::sample(&model, &mut sampler, &prompt, cli.sample)?;
-    print(&format!("{}\n", characters.decode(&written)))?;
+    let written = characters.decode(&written);
+    print(&format!("{written}\n"))?;
+    #[cfg(feature = "pictures")]
+    if let Some(report) = report {
+        let page = pictures::finish(report, cli, &model, &written)?;
+        say(&format!("wrote {}", page.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

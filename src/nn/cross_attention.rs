@@ -1,4 +1,8 @@
-use super::{Arch, AttentionKind, MHAttention, Norm, Style, cache::SourceKeys, norm::around};
+use super::{
+    Arch, AttentionKind, MHAttention, Norm, Style,
+    cache::SourceKeys,
+    norm::{around, try_read},
+};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -94,6 +98,27 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
                 self.attention.try_forward(query, key, key_value, &mask)
             }),
         }
+    }
+
+    /// How much each query attends to each key in each head: `(B, Q, QDim), (B, K, KVDim), padding (B, Q),
+    /// padding (B, K) -> (B, NumHeads, Q, K)`; [`MHAttention::try_weights`] of what the sublayer reads.
+    ///
+    /// # Errors
+    /// Those of [`MHAttention::try_weights`].
+    pub fn try_weights<B: Dim, Q: Dim, K: Dim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        key_value: Tensor<(B, K, KVDim), E, D>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
+        let mask = mk_cross_mask::<<A::Style as Style>::Padding, B, Q, K>(
+            query_padding_mask,
+            key_value_padding_mask,
+        )
+        .map_err(mismatch("cross-attention"))?;
+        let query = try_read(&self.norm, query)?;
+        self.attention.try_weights(query, key_value, &mask)
     }
 
     /// The keys and values of a source, for [`try_extend`](Self::try_extend).

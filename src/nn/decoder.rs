@@ -1,4 +1,7 @@
-use super::{Arch, Cache, CrossCache, DecoderLayer, Norm, Style, norm::try_norm};
+use super::{
+    Arch, Cache, CrossCache, DecoderLayer, Norm, Style, decoder_layer::DecoderWeights,
+    norm::try_norm,
+};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -92,6 +95,25 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
             )
         });
         try_norm(&self.norm, output?)
+    }
+
+    /// Of each layer what the target attends to in itself, `(B, NumHeads, Q, Q)`, and in the source,
+    /// `(B, NumHeads, Q, K)`.
+    pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
+        &self,
+        mut query: Tensor<(B, Q, QDim), E, D>,
+        key_value: &Tensor<(B, K, KVDim), E, D>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<Vec<DecoderWeights<B, Q, K, A, E, D>>, OpError> {
+        let of_layer = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
+            let (target, source) = (query.clone(), key_value.clone());
+            let (of_target, of_source) = (query_padding_mask, key_value_padding_mask);
+            let weights = layer.try_weights(target, source.clone(), of_target, of_source)?;
+            query = layer.try_forward(query.clone(), source, of_target, of_source)?;
+            Ok(weights)
+        };
+        self.layers.iter().map(of_layer).collect()
     }
 
     /// What [`try_extend`](Self::try_extend) needs of a source: nothing written yet.

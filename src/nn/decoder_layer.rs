@@ -10,6 +10,7 @@ use crate::{
     ops::{OpError, Real, or_panic},
 };
 use dfdx::tensor::{Tape, Tensor};
+use std::borrow::Cow;
 
 module! {
     /// Causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
@@ -121,20 +122,47 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let nothing_hidden = PaddingMask::none(query_padding_mask.shape());
-        let own_padding = match <A::Style as Style>::Padding::HIDES_TARGET {
-            true => query_padding_mask,
-            false => &nothing_hidden,
-        };
-        let self_attn_out = self.self_attention.try_forward(query, own_padding)?;
         let cross_attn_out = self.cross_attention.try_forward(
-            try_norm(&self.norm, self_attn_out)?,
+            self.try_self_attend(query, query_padding_mask)?,
             key_value,
             query_padding_mask,
             key_value_padding_mask,
         )?;
         let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
         try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
+    }
+
+    /// What the target attends to in itself and in the source: `(B, NumHeads, Q, Q)` and `(B, NumHeads, Q, K)`.
+    pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        key_value: Tensor<(B, K, KVDim), E, D>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+    ) -> Result<DecoderWeights<B, Q, K, A, E, D>, OpError> {
+        let own_padding = own_padding::<A, B, Q>(query_padding_mask);
+        let to_itself = self
+            .self_attention
+            .try_weights(query.clone(), &own_padding)?;
+        let to_source = self.cross_attention.try_weights(
+            self.try_self_attend(query, query_padding_mask)?,
+            key_value,
+            query_padding_mask,
+            key_value_padding_mask,
+        )?;
+        Ok((to_itself, to_source))
+    }
+
+    fn try_self_attend<B: Dim, Q: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        padding_mask: &PaddingMask<B, Q>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        let own_padding = own_padding::<A, B, Q>(padding_mask);
+        try_norm(
+            &self.norm,
+            self.self_attention.try_forward(query, &own_padding)?,
+        )
     }
 
     /// [`SelfAttention::try_extend`], then the rest of the layer, which attends to a source that is
@@ -155,3 +183,19 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 }
+
+/// What a layer's self-attention sees of the target's padding.
+fn own_padding<A: Arch, B: Dim, Q: Dim>(
+    padding_mask: &PaddingMask<B, Q>,
+) -> Cow<'_, PaddingMask<B, Q>> {
+    match <A::Style as Style>::Padding::HIDES_TARGET {
+        true => Cow::Borrowed(padding_mask),
+        false => Cow::Owned(PaddingMask::none(padding_mask.shape())),
+    }
+}
+
+/// The weights of a decoder layer, or of several: to the target itself, to the source.
+pub(crate) type DecoderWeights<B, Q, K, A, E, D> = (
+    Tensor<(B, <A as Arch>::NumHeads, Q, Q), E, D>,
+    Tensor<(B, <A as Arch>::NumHeads, Q, K), E, D>,
+);

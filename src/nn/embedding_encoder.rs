@@ -6,7 +6,7 @@ use crate::{
     ops::{OpError, Real, or_panic, try_masked_mean},
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::{NoneTape, Tape, Tensor};
 
 module! {
     /// From tokens to vectors that know their context (*The Typed Transformer*, "Encoder").
@@ -105,5 +105,18 @@ impl<
     ) -> Result<Tensor<(B, EmbedDim), E, D, T>, OpError> {
         let features = self.try_forward(token_ids, tape)?;
         try_masked_mean(features, &token_ids.padding_mask())
+    }
+
+    /// How much each position attends to each other, in each head of each layer: `(B, S) ids of VocabSize ->
+    /// (B, NumHeads, S, S)` for each layer.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_attention_weights<B: Dim, S: AtMost<MaxSeqLen>>(
+        &self,
+        token_ids: &TokenIds<B, S, VocabSize>,
+    ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
+        let embeds = self.embedder.try_forward(token_ids, NoneTape)?;
+        self.encoder.try_weights(embeds, &token_ids.padding_mask())
     }
 }

@@ -73,6 +73,21 @@ pub struct Output<Enc: Shape, Dec: Shape, Logit: Shape, E: Real, D: Backend<E>, 
     pub logit_output: Tensor<Logit, E, D, T>,
 }
 
+/// How much the positions of an encoder-decoder attend to each other, a tensor for each layer, first to
+/// last.
+///
+/// `Src`, `Tgt` and `Cross` are their shapes: `(Batch, NumHeads, SrcLen, SrcLen)`, `(Batch, NumHeads, TgtLen,
+/// TgtLen)` and `(Batch, NumHeads, TgtLen, SrcLen)`.
+#[must_use]
+pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real, D: Backend<E>> {
+    /// The source to itself, in the encoder.
+    pub source: Vec<Tensor<Src, E, D>>,
+    /// The target to itself, in the decoder.
+    pub target: Vec<Tensor<Tgt, E, D>>,
+    /// The target to the source, in the decoder.
+    pub target_to_source: Vec<Tensor<Cross, E, D>>,
+}
+
 module! {
     /// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
     ///
@@ -187,6 +202,77 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
             encoder_output,
             logit_output: self.try_logits(decoder_output.clone().put_tape(tape))?,
             decoder_output,
+        })
+    }
+
+    /// How much each position attends to each other, in each head of each layer: `(B, Src) ids of SrcVocab,
+    /// (B, Tgt) ids of TgtVocab -> (B, NumHeads, Src, Src), (B, NumHeads, Tgt, Tgt), (B, NumHeads, Tgt, Src)`.
+    ///
+    /// The layers run as in [`try_forward`](Self::try_forward), which itself keeps no weights.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// # use typed_transformer::prelude::*;
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 1;
+    /// # }
+    /// # pub struct Rot13;
+    /// # impl Arch for Rot13 {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # impl Seq2Seq for Rot13 {
+    /// #     type SrcVocab = VocabSize;
+    /// #     type TgtVocab = VocabSize;
+    /// #     type MaxSrcLen = MaxSeqLen;
+    /// #     type MaxTgtLen = MaxSeqLen;
+    /// #     type EmbedDim = EmbedDim;
+    /// #     type EncoderLayers = NumLayers;
+    /// #     type DecoderLayers = NumLayers;
+    /// # }
+    /// let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
+    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+    /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+    /// let weights = model.try_attention_weights(&source, &target)?;
+    /// let to_source: &Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> = &weights.target_to_source[0];
+    /// // What a position attends to comes to 1.
+    /// let of_first: f32 = to_source.as_vec()[..4].iter().sum();
+    /// assert!((of_first - 1.0).abs() < 1e-6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_attention_weights<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>>(
+        &self,
+        encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
+        decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+    ) -> Result<
+        AttentionWeights<
+            (B, M::NumHeads, Src, Src),
+            (B, M::NumHeads, Tgt, Tgt),
+            (B, M::NumHeads, Tgt, Src),
+            E,
+            D,
+        >,
+        OpError,
+    > {
+        let source = self.encoder.try_attention_weights(encoder_ids)?;
+        let encoder_output = self.encoder.try_forward(encoder_ids, NoneTape)?;
+        let of_decoder = self.decoder.decoder.try_weights(
+            self.decoder.embedder.try_forward(decoder_ids, NoneTape)?,
+            &encoder_output,
+            &decoder_ids.padding_mask(),
+            &encoder_ids.padding_mask(),
+        )?;
+        let (target, target_to_source) = of_decoder.into_iter().unzip();
+        Ok(AttentionWeights {
+            source,
+            target,
+            target_to_source,
         })
     }
 

@@ -47,7 +47,7 @@ pub use encoder::Encoder;
 pub use encoder_layer::EncoderLayer;
 pub use feed_forward::FeedForward;
 pub use linear::{InAttention, InFeedForward, Linear, Place, Projection};
-pub use lm::{LM, Output, Seq2Seq};
+pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use logit::Logit;
 pub use module::{Module, Summary, SummaryRow, join};
 pub use multi_head_attention::MHAttention;

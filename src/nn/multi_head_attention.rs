@@ -4,7 +4,10 @@ use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
-    ops::{OpError, Real, or_panic, try_dropout, try_sum_of_values},
+    ops::{
+        OpError, Real, or_panic, try_attention_weights, try_dropout, try_split_heads,
+        try_sum_of_values,
+    },
 };
 use dfdx::tensor::{Tape, Tensor};
 
@@ -128,6 +131,53 @@ impl<
         let key = self.key_proj.try_forward(key)?;
         let value = self.value_proj.try_forward(value)?;
         self.try_attend(query, key, value, mask)
+    }
+
+    /// How much each query attends to each key in each head, before dropout: `(B, Q, QDim), (B, K, KDim),
+    /// mask (B, Q, K) -> (B, NumHeads, Q, K)`.
+    ///
+    /// [`attention_weights`](crate::ops::attention_weights) of the projected query and key, for looking at;
+    /// [`try_forward`](Self::try_forward) keeps no weights.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    ///
+    /// ```
+    /// # use typed_transformer::{nn::*, prelude::*};
+    /// # dims! {
+    /// #     pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
+    /// #     pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
+    /// # }
+    /// # struct Model;
+    /// # impl Arch for Model {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Style = TypedTransformer;
+    /// # }
+    /// # let device = Cpu::default();
+    /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let mask = AttentionMask::none((Batch, TgtLen, SrcLen));
+    /// let weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
+    ///     attention.try_weights(target, source, &mask)?;
+    /// assert!(weights.as_vec().iter().all(|weight| *weight == 0.25));
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn try_weights<B: Dim, Q: Dim, K: Dim>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D>,
+        key: Tensor<(B, K, KDim), E, D>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
+        let query =
+            try_split_heads::<_, _, _, A::QKDim, _, _, _>(self.query_proj.try_forward(query)?)?;
+        let key = try_split_heads(self.key_proj.try_forward(key)?)?;
+        let (scale, masked) = (A::Style::ATTENTION_SCALE, A::Style::MASKED_LOGIT);
+        try_attention_weights(query, key, mask, scale, masked)
     }
 
     /// [`try_forward`](Self::try_forward) to keys and values that are projected already.

@@ -108,3 +108,14 @@ pub(crate) fn around<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>(
         (None, _) => Around::Nothing,
     }
 }
+
+/// What a sublayer whose own norm this is reads of its input.
+pub(crate) fn try_read<B: Dim, S: Dim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>(
+    norm: &Option<Norm<EmbedDim, A, E, D>>,
+    input: Tensor<(B, S, EmbedDim), E, D>,
+) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+    match around(norm) {
+        Around::Before(norm) => norm.try_apply(input),
+        Around::After(_) | Around::Nothing => Ok(input),
+    }
+}

@@ -150,12 +150,23 @@ impl<M: OneStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
         token_ids: &TokenIds<B, S, M::VocabSize>,
         tape: T,
     ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
-        let padding_mask = match <M::Style as Style>::Padding::HIDES_TARGET {
-            true => token_ids.padding_mask(),
-            false => PaddingMask::none(token_ids.shape()),
-        };
         let embeds = self.embedder.try_forward(token_ids, tape)?;
+        let padding_mask = padding_mask::<M, B, S>(token_ids);
         self.try_logits(self.decoder.try_forward(embeds, &padding_mask)?)
+    }
+
+    /// How much each position attends to each one before it, in each head of each layer: `(B, S) ids of
+    /// VocabSize -> (B, NumHeads, S, S)` for each layer.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_attention_weights<B: Dim, S: AtMost<M::MaxSeqLen>>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+    ) -> Result<Vec<Tensor<(B, M::NumHeads, S, S), E, D>>, OpError> {
+        let embeds = self.embedder.try_forward(token_ids, NoneTape)?;
+        let padding_mask = padding_mask::<M, B, S>(token_ids);
+        self.decoder.try_weights(embeds, &padding_mask)
     }
 
     /// What the decoder put out as logits: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
@@ -199,5 +210,15 @@ impl<M: OneStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
             .embedder
             .try_forward_from(cache.len(), token_ids, NoneTape)?;
         self.try_logits(self.decoder.try_extend(embeds, cache)?)
+    }
+}
+
+/// What a decoder-only model sees of its input's padding.
+fn padding_mask<M: OneStack, B: Dim, S: Dim>(
+    token_ids: &TokenIds<B, S, M::VocabSize>,
+) -> PaddingMask<B, S> {
+    match <M::Style as Style>::Padding::HIDES_TARGET {
+        true => token_ids.padding_mask(),
+        false => PaddingMask::none(token_ids.shape()),
     }
 }

@@ -1,4 +1,7 @@
-use super::{Arch, AttentionKind, KeyValueCache, MHAttention, Norm, Style, norm::around};
+use super::{
+    Arch, AttentionKind, KeyValueCache, MHAttention, Norm, Style,
+    norm::{around, try_read},
+};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -85,6 +88,21 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
                 self.attention.try_forward(query, key, x, &mask)
             }),
         }
+    }
+
+    /// How much each position attends to each other in each head: `(B, S, EmbedDim), padding (B, S) ->
+    /// (B, NumHeads, S, S)`; [`MHAttention::try_weights`] of what the sublayer reads.
+    ///
+    /// # Errors
+    /// Those of [`MHAttention::try_weights`].
+    pub fn try_weights<B: Dim, S: Dim>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
+        let mask = mk_mask::<Mask, <A::Style as Style>::Padding, B, S>(padding_mask);
+        let x = try_read(&self.norm, input)?;
+        self.attention.try_weights(x.clone(), x, &mask)
     }
 }
 

@@ -76,6 +76,22 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         });
         try_norm(&self.norm, output?)
     }
+
+    /// [`SelfAttention::try_weights`](super::SelfAttention::try_weights) of each layer.
+    pub(crate) fn try_weights<B: Dim, S: Dim>(
+        &self,
+        mut embeds: Tensor<(B, S, EmbedDim), E, D>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
+        let of_layer = |layer: &Block<EmbedDim, Mask, A, E, D>| {
+            let weights = layer
+                .self_attention
+                .try_weights(embeds.clone(), padding_mask)?;
+            embeds = layer.try_forward(embeds.clone(), padding_mask)?;
+            Ok(weights)
+        };
+        self.layers.iter().map(of_layer).collect()
+    }
 }
 
 impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>

@@ -1,10 +1,18 @@
-use super::{COLOURS, FONT, Picture, PictureError, write};
+use super::{COLOURS, FONT, Picture, PictureError, number, short, write};
+use crate::{backend::Backend, ops::Real};
+use dfdx::{
+    shapes::{Dim, HasShape},
+    tensor::Tensor,
+};
 use plotters::{
     coord::Shift,
-    prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, WHITE},
+    prelude::{
+        ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement,
+        SeriesLabelPosition, WHITE,
+    },
     style::{BLACK, ShapeStyle},
 };
-use std::{error::Error, path::Path};
+use std::{error::Error, ops::Range, path::Path};
 
 /// A line in [`Curves`].
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +52,44 @@ pub struct Curves {
 }
 
 impl Curves {
+    /// Some columns of a matrix `(Rows, Columns)`, such as a few dimensions of a position encoding, over its
+    /// rows.
+    ///
+    /// ```
+    /// use typed_transformer::{pictures::Curves, prelude::*};
+    /// dims! { SeqLen = 3; EmbedDim = 2; }
+    /// let encoding: Tensor<(SeqLen, EmbedDim), f64, Cpu> =
+    ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
+    /// let curves = Curves::of_columns("Positions", "position", "embedding", &encoding, 1..2);
+    /// assert_eq!(curves.curves[0].name, "dimension 1");
+    /// assert_eq!(curves.curves[0].points[2], (2.0, 2f64.cos()));
+    /// ```
+    pub fn of_columns<Rows: Dim, Columns: Dim, E: Real, D: Backend<E>>(
+        title: impl Into<String>,
+        x: impl Into<String>,
+        y: impl Into<String>,
+        matrix: &Tensor<(Rows, Columns), E, D>,
+        columns: Range<usize>,
+    ) -> Self {
+        let (_, width) = *matrix.shape();
+        let values = matrix.as_vec();
+        let curve = |column: usize| Curve {
+            name: format!("dimension {column}"),
+            points: values
+                .chunks(width.size().max(1))
+                .enumerate()
+                .map(|(row, values)| (row as f64, number(&values[column])))
+                .collect(),
+        };
+        let last = columns.end.min(width.size());
+        Self {
+            title: title.into(),
+            x: x.into(),
+            y: y.into(),
+            curves: (columns.start..last).map(curve).collect(),
+        }
+    }
+
     /// Draws into a file that ends in `.svg` or `.png`.
     ///
     /// # Errors
@@ -64,25 +110,24 @@ impl Curves {
 }
 
 /// The least and the greatest, apart even if they are equal.
-fn range(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
+fn range(values: impl Iterator<Item = f64>) -> Range<f64> {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    let margin = if low == high {
-        low.abs().max(1.0) * 0.5
-    } else {
+    let margin = if low < high {
         (high - low) * 0.02
+    } else if low == 0.0 {
+        0.5
+    } else {
+        low.abs() * 0.5
     };
     low - margin..high + margin
 }
 
-/// A number without the digits that rounding leaves behind; adding 0 makes -0 a 0.
-fn short(value: &f64) -> String {
-    format!("{}", (value * 1e6).round() / 1e6 + 0.0)
-}
-
 impl Picture for Curves {
-    const SIZE: (u32, u32) = (900, 420);
+    fn size(&self) -> (u32, u32) {
+        (640, 380)
+    }
 
     fn draw_on<Backend: DrawingBackend>(
         &self,
@@ -128,6 +173,7 @@ impl Picture for Curves {
         }
         chart
             .configure_series_labels()
+            .position(SeriesLabelPosition::UpperRight)
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
             .label_font((FONT, 15))

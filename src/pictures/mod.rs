@@ -1,11 +1,23 @@
 //! Pictures of what a model is and learns, as SVG and PNG files; no display is needed.
 //!
+//! [`training`] draws what a training has written of itself, [`HeatMaps`] the attention weights of a model,
+//! [`Points`] its embeddings, [`Curves`] and [`HeatMaps`] its positions; [`Page`] holds them together.
+//!
 //! Behind the feature `pictures`, which is on by default.
 
 mod curves;
+mod heat;
+mod page;
+mod points;
+mod training;
 
 pub use curves::{Curve, Curves};
+pub use heat::{HeatMap, HeatMaps};
+pub use page::Page;
+pub use points::Points;
+pub use training::training;
 
+use crate::ops::Real;
 use plotters::{
     coord::Shift,
     prelude::{BitMapBackend, DrawingArea, DrawingBackend, IntoDrawingArea, SVGBackend},
@@ -32,6 +44,26 @@ pub enum PictureError {
         /// The file.
         path: PathBuf,
     },
+    /// A matrix has not a number for each row and column.
+    #[error("{path}: `{panel}` needs {expected} numbers but has {found}")]
+    Values {
+        /// The file.
+        path: PathBuf,
+        /// The name of the matrix.
+        panel: String,
+        /// Rows times columns.
+        expected: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// A file of metrics is none.
+    #[error("{path}: {message}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The file could not be written.
     #[error("{path}: {message}")]
     Write {
@@ -53,12 +85,21 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
+/// A number without the digits that rounding leaves behind; adding 0 makes -0 a 0.
+fn short(value: &f64) -> String {
+    format!("{}", (value * 1e6).round() / 1e6 + 0.0)
+}
+
+fn number<E: Real>(value: &E) -> f64 {
+    value.to_f64().unwrap_or(f64::NAN)
+}
+
 const FONT: &str = "sans-serif";
 
 /// How something is drawn on any kind of picture.
 trait Picture {
     /// Width and height in pixels.
-    const SIZE: (u32, u32);
+    fn size(&self) -> (u32, u32);
 
     fn draw_on<Backend: DrawingBackend>(
         &self,
@@ -69,11 +110,11 @@ trait Picture {
 }
 
 /// Draws into a file, whose extension says in which format.
-fn write<Drawn: Picture>(picture: &Drawn, path: &Path) -> Result<(), PictureError> {
+fn write(picture: &impl Picture, path: &Path) -> Result<(), PictureError> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let result = match extension {
-        Some("svg") => on(picture, SVGBackend::new(path, Drawn::SIZE)),
-        Some("png") => on(picture, BitMapBackend::new(path, Drawn::SIZE)),
+        Some("svg") => on(picture, SVGBackend::new(path, picture.size())),
+        Some("png") => on(picture, BitMapBackend::new(path, picture.size())),
         _ => return Err(PictureError::Format { path: path.into() }),
     };
     result.map_err(|error| PictureError::Write {

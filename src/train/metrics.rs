@@ -32,6 +32,10 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// What may be noted of the first step after a training was resumed, by `note(Metrics::RESUMED, 1.0)`:
+    /// pictures mark it.
+    pub const RESUMED: &str = "resumed";
+
     /// Opens the file of a training that has made `steps` steps. What is in it of later ones is
     /// removed, as is a line that is not whole: they come again.
     ///

@@ -1,0 +1,222 @@
+//! The weights that a model shows are those that it attends with.
+
+use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
+use typed_transformer::{
+    models::{annotated_flax, another_annotated, nano_gpt::NanoGpt},
+    nn::{Embeds, Style},
+    ops::{try_merge_heads, try_split_heads},
+    prelude::*,
+};
+
+dims! {
+    Letters = 11; Sounds = 13; MaxSrcLen = 9; MaxTgtLen = 8; SrcLen = 5; TgtLen = 7; EmbedDim = 6;
+    Heads = 2; QKDim = 3; VODim = 4; HiddenDim = 10; Three = 3; Two = 2; Batch = 2;
+}
+
+/// An architecture that differs from others by its style alone.
+struct Of<S>(std::marker::PhantomData<S>);
+
+impl<S: Style> Arch for Of<S> {
+    type NumHeads = Heads;
+    type QKDim = QKDim;
+    type VODim = VODim;
+    type HiddenDim = HiddenDim;
+    type Style = S;
+}
+
+impl<S: Style> Seq2Seq for Of<S>
+where
+    Self: Embeds<EmbedDim>,
+{
+    type SrcVocab = Letters;
+    type TgtVocab = Sounds;
+    type MaxSrcLen = MaxSrcLen;
+    type MaxTgtLen = MaxTgtLen;
+    type EmbedDim = EmbedDim;
+    type EncoderLayers = Two;
+    type DecoderLayers = Three;
+}
+
+impl<S: Style> OneStack for Of<S>
+where
+    Self: Embeds<EmbedDim>,
+{
+    type VocabSize = Letters;
+    type MaxSeqLen = MaxSrcLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = Three;
+}
+
+type Embedded<S> = Tensor<(Batch, S, EmbedDim), f32, Cpu>;
+
+fn device() -> Cpu {
+    Cpu::seed_from_u64(5)
+}
+
+fn source() -> TokenIds<Batch, SrcLen, Letters> {
+    let ids = [1, 2, 3, 4, 0, 5, 6, 0, 0, 0];
+    TokenIds::from_ids(&ids, Some(Fin::literal::<0>()), (Batch, SrcLen)).unwrap()
+}
+
+fn target() -> TokenIds<Batch, TgtLen, Sounds> {
+    let ids = [1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 0, 0, 0];
+    TokenIds::from_ids(&ids, Some(Fin::literal::<0>()), (Batch, TgtLen)).unwrap()
+}
+
+#[track_caller]
+fn assert_close(found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-5, "{found} and {expected}");
+    }
+}
+
+/// `norm(x)` or `x`: what a sublayer reads; and what it makes of what its attention says.
+fn read<S: Style>(
+    norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
+    x: Embedded<SrcLen>,
+) -> Embedded<SrcLen> {
+    match norm {
+        Some(norm) if S::NORM_PLACEMENT == typed_transformer::nn::NormPlacement::Pre => {
+            norm.forward(x)
+        }
+        _ => x,
+    }
+}
+
+fn answer<S: Style>(
+    norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
+    x: Embedded<SrcLen>,
+    attended: Embedded<SrcLen>,
+) -> Embedded<SrcLen> {
+    let sum = residual(x, attended);
+    match norm {
+        Some(norm) if S::NORM_PLACEMENT != typed_transformer::nn::NormPlacement::Pre => {
+            norm.forward(sum)
+        }
+        _ => sum,
+    }
+}
+
+/// The values of a self-attention, weighed by its weights, are what it answers.
+fn values_weighed_by_them_are_the_answer<S: Style, Mask: MaskKind>() {
+    let device = device();
+    let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
+    let x: Embedded<SrcLen> = device.sample_normal();
+    let padding = source().padding_mask();
+    let weights = layer.try_weights(x.clone(), &padding).unwrap();
+
+    let values = layer
+        .attention
+        .value_proj
+        .forward(read(&layer.norm, x.clone()));
+    let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = try_split_heads(values).unwrap();
+    let attended = try_merge_heads(weights.matmul(values)).unwrap();
+    let attended = layer.attention.output_proj.forward(attended);
+    let expected = answer(&layer.norm, x.clone(), attended);
+    assert_close(&expected.as_vec(), &layer.forward(x, &padding).as_vec());
+}
+
+#[test]
+fn values_weighed_by_the_weights_are_what_an_attention_answers() {
+    values_weighed_by_them_are_the_answer::<TypedTransformer, NoMask>();
+    values_weighed_by_them_are_the_answer::<TypedTransformer, CausalMask>();
+    values_weighed_by_them_are_the_answer::<NanoGpt, CausalMask>();
+    values_weighed_by_them_are_the_answer::<another_annotated::Annotated, NoMask>();
+    values_weighed_by_them_are_the_answer::<annotated_flax::AnnotatedFlax, NoMask>();
+}
+
+fn a_model_shows_what_each_layer_reads<S: Style>()
+where
+    Of<S>: Embeds<EmbedDim>,
+{
+    let model = LM::<Of<S>, f32, Cpu>::build(&device());
+    let (source, target) = (source(), target());
+    let weights = model.try_attention_weights(&source, &target).unwrap();
+    assert_eq!((weights.source.len(), weights.target.len()), (2, 3));
+
+    // The layers, by hand.
+    let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
+    let mut x = model.encoder.embedder.forward(&source, NoneTape);
+    for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
+        let own = layer
+            .self_attention
+            .try_weights(x.clone(), &of_source)
+            .unwrap();
+        assert_eq!(shown.as_vec(), own.as_vec());
+        x = layer.forward(x, &of_source);
+    }
+    let encoded = model.encoder.forward(&source, NoneTape);
+    let mut y = model.decoder.embedder.forward(&target, NoneTape);
+    for (i, layer) in model.decoder.decoder.layers.iter().enumerate() {
+        let to_itself = weights.target[i].as_vec();
+        for (at, row) in to_itself.chunks(TgtLen::SIZE).enumerate() {
+            let (sequence, q) = (at / (Heads::SIZE * TgtLen::SIZE), at % TgtLen::SIZE);
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            // Padding, which may see nothing, attends to all alike.
+            if target.as_slice()[sequence * TgtLen::SIZE + q] != 0 {
+                assert!(row[q + 1..].iter().all(|ahead| *ahead == 0.0));
+            }
+        }
+        if layer.norm.is_none() {
+            let nothing_hidden = PaddingMask::none((Batch, TgtLen));
+            let own = match <S::Padding as typed_transformer::mask::PaddingRule>::HIDES_TARGET {
+                true => &of_target,
+                false => &nothing_hidden,
+            };
+            let attended = layer.self_attention.forward(y.clone(), own);
+            let cross = &layer.cross_attention;
+            let cross = cross.try_weights(attended, encoded.clone(), &of_target, &of_source);
+            let shown = weights.target_to_source[i].as_vec();
+            assert_eq!(shown, cross.unwrap().as_vec());
+            // Of the second source three are padding.
+            let of_second = &shown[shown.len() / 2..];
+            for row in of_second.chunks(SrcLen::SIZE).take(4) {
+                assert_eq!(row[2..], [0.0; 3]);
+            }
+        }
+        y = layer.forward(y, encoded.clone(), &of_target, &of_source);
+    }
+}
+
+#[test]
+fn a_model_shows_the_weights_of_each_of_its_layers() {
+    a_model_shows_what_each_layer_reads::<TypedTransformer>();
+    a_model_shows_what_each_layer_reads::<NanoGpt>();
+    a_model_shows_what_each_layer_reads::<another_annotated::Annotated>();
+}
+
+#[test]
+fn a_decoder_without_an_encoder_looks_at_nothing_ahead() {
+    let model = DecoderOnly::<Of<NanoGpt>, f32, Cpu>::build(&device());
+    let weights = model.try_attention_weights(&source()).unwrap();
+    assert_eq!(weights.len(), 3);
+    let mut x = model.embedder.forward(&source(), NoneTape);
+    let nothing_hidden = PaddingMask::none((Batch, SrcLen));
+    for (layer, shown) in model.decoder.layers.iter().zip(&weights) {
+        let own = layer
+            .self_attention
+            .try_weights(x.clone(), &nothing_hidden)
+            .unwrap();
+        assert_eq!(shown.as_vec(), own.as_vec());
+        for (i, row) in shown.as_vec().chunks(SrcLen::SIZE).enumerate() {
+            assert!(
+                row[i % SrcLen::SIZE + 1..]
+                    .iter()
+                    .all(|ahead| *ahead == 0.0)
+            );
+        }
+        x = layer.forward(x, &nothing_hidden);
+    }
+}
+
+#[test]
+fn batches_of_other_sizes_are_an_error() {
+    dims! { Many; }
+    let model = LM::<Of<TypedTransformer>, f32, Cpu>::build(&device());
+    let source = TokenIds::<_, SrcLen, Letters>::from_ids(&[1; 10], None, (Many::new(2), SrcLen));
+    let target = TokenIds::<_, TgtLen, Sounds>::from_ids(&[1; 21], None, (Many::new(3), TgtLen));
+    let weights = model.try_attention_weights(&source.unwrap(), &target.unwrap());
+    let error = weights.err().unwrap().to_string();
+    assert!(error.contains("`Many` is"), "{error}");
+}

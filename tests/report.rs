@@ -1,0 +1,225 @@
+//! The page that `--report` writes holds all that it shows, and a browser shows it.
+
+#![cfg(feature = "pictures")]
+
+// Not all of it is used here.
+#[allow(dead_code)]
+#[path = "support/program.rs"]
+mod program;
+mod support;
+
+#[cfg(unix)]
+use program::interrupt;
+use program::{Run, built, end, start};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use support::Folder;
+
+/// The page of a short training, which is in the folder `report`.
+fn page_of(example: &str, folder: &Folder, args: &str) -> String {
+    let args = format!("{args} --report report");
+    // So short a training may miss its goal, and says so; that is tested elsewhere.
+    let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
+    let page = Path::new("report").join("index.html");
+    assert!(
+        stderr.contains(&format!("wrote {}", page.display())),
+        "{stderr}"
+    );
+    fs::read_to_string(folder.join("report").join("index.html")).unwrap()
+}
+
+/// Nothing in it leads out of it.
+#[track_caller]
+fn assert_holds_all_that_it_shows(html: &str) {
+    let outside = [
+        "http:", "https:", "src=", "href", "url(", "@import", "<script", "<link", "<iframe",
+    ];
+    let found: Vec<_> = outside
+        .iter()
+        .filter(|word| html.contains(**word))
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// What a browser makes of a page and tells by a script: whether it was fetched anything for, how many
+/// pictures it shows, and whether a narrow screen is wide enough for it.
+fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
+    let browser = browser()?;
+    let probe = "<script>
+        const seen = [
+            'fetched ' + performance.getEntriesByType('resource').length,
+            'pictures ' + [...document.querySelectorAll('svg')].filter(p => p.getBoundingClientRect().width > 50 && p.querySelector('text')).length,
+            'sideways ' + (document.documentElement.scrollWidth > innerWidth),
+            'dark ' + matchMedia('(prefers-color-scheme: dark)').matches,
+        ];
+        parent.document.title = seen.join(', ');
+        </script></body>";
+    let page = html.replace("</body>", probe);
+    let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
+    // A window cannot be made as narrow as a phone; a frame can.
+    let frame = format!(
+        "<!DOCTYPE html><body><iframe srcdoc=\"{quoted}\" style=\"width:360px;height:640px\"></iframe></body>"
+    );
+    let file = folder.join("frame.html");
+    fs::write(&file, frame).unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+        ])
+        .args(["--dump-dom", "--virtual-time-budget=5000"])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
+        .arg(format!("file://{}", file.display()))
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    let title = dom
+        .split_once("<title>")
+        .and_then(|(_, rest)| rest.split_once("</title>"));
+    Some(title.map_or_else(
+        || panic!("no title in {dom}"),
+        |(title, _)| title.to_string(),
+    ))
+}
+
+/// A Chromium, by the names that it goes under.
+fn browser() -> Option<PathBuf> {
+    let names = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+        "chrome",
+    ];
+    let path = env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let found = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    found.into_iter().find(|program| program.is_file())
+}
+
+#[track_caller]
+fn assert_shown(folder: &Folder, html: &str) {
+    let pictures = html.matches("<svg").count();
+    match seen_by_a_browser(folder, html) {
+        Some(seen) => assert_eq!(
+            seen,
+            format!("fetched 0, pictures {pictures}, sideways false, dark false")
+        ),
+        None => eprintln!("skipped: there is no Chromium to open the page in"),
+    }
+}
+
+/// Every picture on the page is a file, too, as SVG and as PNG.
+#[track_caller]
+fn assert_pictures(folder: &Folder, html: &str, expected: &[&str]) {
+    assert_eq!(html.matches("<svg").count(), expected.len());
+    for name in expected {
+        let file = folder.join("report").join(name);
+        assert!(file.with_extension("svg").is_file(), "{name}");
+        let png = fs::read(file.with_extension("png")).unwrap();
+        assert!(png.starts_with(b"\x89PNG"), "{name}");
+    }
+}
+
+#[test]
+fn rot13_shows_its_training_its_attention_and_its_letters() {
+    let folder = Folder::new();
+    let html = page_of(
+        "train_rot13",
+        &folder,
+        "--steps 4 --batch 2 --seed 3 hey you",
+    );
+    assert_holds_all_that_it_shows(&html);
+    let training = ["loss", "learning_rate", "norm"];
+    let model = [
+        "cross_attention",
+        "encoder_attention",
+        "decoder_attention",
+        "letters",
+    ];
+    let positions = ["position_curves", "position_matrix"];
+    assert_pictures(
+        &folder,
+        &html,
+        &[&training[..], &model, &positions].concat(),
+    );
+    for text in [
+        "fresh random words decoded exactly",
+        "<td>steps</td><td>4</td>",
+        "<td>seed</td><td>3</td>",
+        "layer 0, head 6",
+        "principal axis 2",
+        "<td>encoder.encoder.layers.0.self_attention.attention.query_proj</td>",
+        "<td>4665</td>",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert_shown(&folder, &html);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_resumed_training_is_marked() {
+    let folder = Folder::new();
+    let args = "--steps 30 --batch 2";
+    let program = built("train_sequences");
+    let first = format!("{args} --report report");
+    let child = start(&program, &folder, first.split_whitespace());
+    interrupt(&child, &folder.join("report").join("metrics.jsonl"), 2);
+    assert_eq!(end(child).status.code(), Some(130));
+    let args = format!("{args} --resume train_sequences.checkpoint");
+    let html = page_of("train_sequences", &folder, &args);
+    // In the legend of each of the three curves.
+    assert_eq!(html.matches("\nresumed\n").count(), 3);
+}
+
+#[test]
+fn sequences_show_what_they_are_continued_by() {
+    let folder = Folder::new();
+    let html = page_of("train_sequences", &folder, "--steps 2 --batch 2");
+    assert_holds_all_that_it_shows(&html);
+    assert!(html.contains("layer 3, head 1"));
+    assert_shown(&folder, &html);
+}
+
+#[test]
+fn shakespeare_shows_a_line() {
+    let folder = Folder::new();
+    let args = "--steps 2 --batch 2 --interval 1 --sample 9";
+    let html = page_of("train_shakespeare", &folder, args);
+    assert_holds_all_that_it_shows(&html);
+    for text in [
+        "layer 3, head 3",
+        "validation loss",
+        "<td>text</td><td>plays by Shakespeare</td>",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert_shown(&folder, &html);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named_before_anything_is_trained() {
+    let folder = Folder::new();
+    fs::write(folder.join("file"), "").unwrap();
+    for example in ["train_rot13", "train_sequences", "train_shakespeare"] {
+        let run = end(start(&built(example), &folder, ["--report", "file/report"]));
+        assert!(
+            run.stderr.starts_with("error: cannot make file/report: "),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(run.status.code(), Some(1));
+    }
+}

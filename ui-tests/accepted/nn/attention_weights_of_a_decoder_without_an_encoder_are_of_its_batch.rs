@@ -1,0 +1,18 @@
+//! Attention weights of a decoder without an encoder are of its batch.
+//! Proves `B` of `nn::DecoderOnly::try_attention_weights`.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; Heads = 2; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+
+trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen, NumHeads = Heads> {}
+
+type Weights = Tensor<(Batch, Heads, SrcLen, SrcLen), f32, Cpu>;
+
+fn weigh<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    text: &TokenIds<Batch, SrcLen, Letters>,
+) -> Result<Vec<Weights>, OpError> {
+    model.try_attention_weights(text)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Weights of an attention are of the keys of its mask.
+//! Proves `K` of `nn::MHAttention::try_weights`.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }
+
+fn weigh<A: Arch>(
+    attention: &MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, f32, Cpu>,
+    query: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) {
+    let _weights = attention.try_weights(query, key, mask);
+}
+
+fn main() {}
