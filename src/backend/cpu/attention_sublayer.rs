@@ -70,7 +70,6 @@ pub fn attention_sublayer(
                 if let Some(source) = source {
                     side_by_side::interleave(source, sizes.keys, lanes, source_rows);
                 }
-                sum.fill(0.0);
                 let x = around.before(rows, &mut read, &mut kept);
                 let source = source.map_or(x, |_| source_rows);
                 maps.query.forward_to_columns(x, q);
