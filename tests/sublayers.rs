@@ -340,11 +340,8 @@ proptest! {
 
     #[test]
     fn self_attention_agrees(case in case()) {
-        self_attention::<Rot13, NoMask, 8>(case)?;
         self_attention::<Rot13, CausalMask, 8>(case)?;
-        self_attention::<One, NoMask, 1>(case)?;
         self_attention::<Uneven, CausalMask, 13>(case)?;
-        self_attention::<Wide, CausalMask, 48>(case)?;
         self_attention::<WidePost, NoMask, 17>(case)?;
         self_attention::<Plain, NoMask, 32>(case)?;
     }
@@ -352,19 +349,14 @@ proptest! {
     #[test]
     fn cross_attention_agrees(case in case()) {
         cross_attention::<Rot13, 8, 8>(case)?;
-        cross_attention::<One, 1, 3>(case)?;
-        cross_attention::<Uneven, 13, 5>(case)?;
-        cross_attention::<Wide, 48, 16>(case)?;
         cross_attention::<WidePost, 17, 32>(case)?;
     }
 
     #[test]
     fn feed_forward_agrees(case in case()) {
-        feed_forward::<Rot13, 8>(case)?;
         feed_forward::<One, 1>(case)?;
         feed_forward::<Uneven, 13>(case)?;
         feed_forward::<Wide, 48>(case)?;
-        feed_forward::<Plain, 32>(case)?;
     }
 
     #[test]
