@@ -1,6 +1,7 @@
 use super::{
     add_assign,
     buffer::Buffer,
+    layout::Layout,
     norm::{Norm, NormGradient},
 };
 use crate::{backend, dims::ConstDim};
@@ -68,6 +69,12 @@ impl Around {
         };
         let norm = norm.map(|norm| Norm::read(norm, tape)).transpose()?;
         Ok(Self { norm, is_before })
+    }
+
+    /// For rows that lie so.
+    pub fn laid_out(self, layout: Layout) -> Self {
+        let norm = self.norm.map(|norm| norm.laid_out(layout));
+        Self { norm, ..self }
     }
 
     /// Room for what is kept of so many rows of a width.

@@ -1,6 +1,8 @@
 use super::{
+    attention_in_lanes,
     buffer::Buffer,
     lanes::{dot, max, padded, sum},
+    layout::Layout,
     leaf::{Leaf, Output},
     math::exp,
     matmul::Matrix,
@@ -44,7 +46,7 @@ pub fn attention(
     );
     share.for_each(chunks, |chunks| {
         for (q, k, v, mask, weights, y) in chunks {
-            heads.forward([q, k, v], mask, weights, y);
+            heads.forward(Layout::Rows, [q, k, v], mask, weights, y);
         }
     });
     let output = query.beside(y)?;
@@ -66,7 +68,7 @@ pub fn attention(
         );
         share.for_each(chunks, |chunks| {
             for (q, k, v, mask, weights, dy, dq, dk, dv) in chunks {
-                heads.backward([q, k, v], mask, weights, dy, [dq, dk, dv]);
+                heads.backward(Layout::Rows, [q, k, v], mask, weights, dy, [dq, dk, dv]);
             }
         });
         **gradients.get_or_alloc_mut(&out)? = dy;
@@ -121,14 +123,34 @@ impl Heads {
         if visible { scaled } else { hidden }
     }
 
+    /// The numbers of the weights of a sequence.
+    pub fn weights(self, layout: Layout) -> usize {
+        match layout {
+            Layout::Rows => self.sizes.weights(),
+            Layout::Lanes(_) => self.sizes.heads * self.sizes.mask(),
+        }
+    }
+
     /// `weights = softmax(scale · q kᵀ)` where visible, `y = weights v`.
     pub fn forward(
         self,
+        layout: Layout,
         [q, k, v]: [&[f32]; 3],
         mask: &[bool],
         weights: &mut [f32],
         y: &mut [f32],
     ) {
+        if layout != Layout::Rows {
+            return Arch::new().dispatch(attention_in_lanes::Forward {
+                heads: self,
+                q,
+                k,
+                v,
+                mask,
+                weights,
+                y,
+            });
+        }
         let sizes = self.sizes;
         let sequences = izip!(
             rows_of(q, sizes.q()),
@@ -154,12 +176,27 @@ impl Heads {
     /// The gradients of query, key and value from that of the output.
     pub fn backward(
         self,
+        layout: Layout,
         [q, k, v]: [&[f32]; 3],
         mask: &[bool],
         weights: &[f32],
         dy: &[f32],
         [dq, dk, dv]: [&mut [f32]; 3],
     ) {
+        if layout != Layout::Rows {
+            return Arch::new().dispatch(attention_in_lanes::Backward {
+                heads: self,
+                q,
+                k,
+                v,
+                mask,
+                weights,
+                dy,
+                dq,
+                dk,
+                dv,
+            });
+        }
         let sizes = self.sizes;
         let sequences = izip!(
             rows_of(q, sizes.q()),

@@ -5,12 +5,20 @@ use std::{
     sync::Mutex,
 };
 
-/// Numbers that a kernel needs for a while.
+/// Numbers that a kernel needs for a while, from the beginning of a line of the cache: a vector that
+/// lies across two lines takes twice as long to read.
 ///
 /// Its memory is kept for the next buffer of the same length: mapping it anew in each step costs more
 /// than most of what is done in it. Buffers kept and buffers in use are together never more than
 /// were once in use.
-pub struct Buffer(Vec<f32>);
+pub struct Buffer {
+    memory: Vec<f32>,
+    start: usize,
+    len: usize,
+}
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
 
 /// The memory of buffers that are not in use, and how many elements are where.
 struct Pool {
@@ -60,8 +68,13 @@ fn pool() -> std::sync::MutexGuard<'static, Pool> {
 impl Buffer {
     /// Elements of any value.
     pub fn new(len: usize) -> Self {
-        let memory = pool().take(len);
-        Self(memory.unwrap_or_else(|| vec![0.0; len]))
+        let room = len + LINE / size_of::<f32>() - 1;
+        let memory = pool().take(room);
+        let memory = memory.unwrap_or_else(|| vec![0.0; room]);
+        let start = memory.as_ptr().align_offset(LINE);
+        // The offset may also not be known, as the standard library has it.
+        let start = if start <= room - len { start } else { 0 };
+        Self { memory, start, len }
     }
 
     /// Elements of 0.
@@ -74,20 +87,20 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        pool().put(mem::take(&mut self.0));
+        pool().put(mem::take(&mut self.memory));
     }
 }
 
 impl Deref for Buffer {
     type Target = [f32];
     fn deref(&self) -> &[f32] {
-        &self.0
+        &self.memory[self.start..][..self.len]
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [f32] {
-        &mut self.0
+        &mut self.memory[self.start..][..self.len]
     }
 }
 

@@ -1,9 +1,9 @@
 use super::{
     add_assign,
     buffer::Buffer,
-    lanes::sum,
+    layout::Layout,
     leaf::Leaf,
-    matmul::{Matrix, matmul},
+    matmul::Matrix,
 };
 use crate::{backend::Affine, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
@@ -14,6 +14,7 @@ pub struct Map {
     bias: Option<Leaf>,
     inputs: usize,
     outputs: usize,
+    layout: Layout,
 }
 
 /// Their gradients.
@@ -37,7 +38,13 @@ impl Map {
             bias,
             inputs: InDim::SIZE,
             outputs: OutDim::SIZE,
+            layout: Layout::Rows,
         })
+    }
+
+    /// For rows that lie so.
+    pub fn laid_out(self, layout: Layout) -> Self {
+        Self { layout, ..self }
     }
 
     /// Of a weight alone.
@@ -48,6 +55,7 @@ impl Map {
             bias: None,
             inputs,
             outputs,
+            layout: Layout::Rows,
         }
     }
 
@@ -72,120 +80,56 @@ impl Map {
 
     /// `y = x Wᵀ + b`.
     pub fn forward(&self, x: &[f32], y: &mut [f32]) {
-        if let Some(bias) = &self.bias {
-            y.chunks_exact_mut(self.outputs.max(1))
-                .for_each(|row| row.copy_from_slice(&bias.elements));
-        }
-        let x = Matrix::new(x, y.len() / self.outputs.max(1), self.inputs);
-        matmul(y, x, self.weight().transposed(), self.bias.is_some());
-    }
-
-    /// The same, column by column.
-    pub fn forward_to_columns(&self, x: &[f32], y: &mut [f32]) {
-        let rows = y.len() / self.outputs.max(1);
-        if let Some(bias) = &self.bias {
-            let columns = y.chunks_exact_mut(rows.max(1));
-            columns
-                .zip(bias.elements.iter())
-                .for_each(|(column, bias)| column.fill(*bias));
-        }
-        let x = Matrix::new(x, rows, self.inputs);
-        matmul(y, self.weight(), x.transposed(), self.bias.is_some());
+        self.multiply_forward(x, y, false);
     }
 
     /// `y += x Wᵀ + b`.
     pub fn forward_add(&self, x: &[f32], y: &mut [f32]) {
-        let rows = y.len() / self.outputs.max(1);
-        self.add_forward(Matrix::new(x, rows, self.inputs), y);
+        self.multiply_forward(x, y, true);
     }
 
-    /// The same, where `x` lies column by column.
-    pub fn forward_add_from_columns(&self, x: &[f32], y: &mut [f32]) {
-        let rows = y.len() / self.outputs.max(1);
-        self.add_forward(Matrix::new(x, self.inputs, rows).transposed(), y);
-    }
-
-    fn add_forward(&self, x: Matrix, y: &mut [f32]) {
-        if let Some(bias) = &self.bias {
-            y.chunks_exact_mut(self.outputs.max(1))
-                .for_each(|row| add_assign(row, &bias.elements));
-        }
-        matmul(y, x, self.weight().transposed(), true);
+    fn multiply_forward(&self, x: &[f32], y: &mut [f32], accumulate: bool) {
+        let rows = self.layout.rows(y, self.outputs);
+        let x = Matrix::strided(x, rows, self.inputs, self.inputs);
+        let bias = self.bias.as_ref().map(|bias| &*bias.elements);
+        let weight = self.weight().transposed();
+        self.layout.multiply(y, x, weight, bias, accumulate);
     }
 
     /// `dx += dy W`.
     pub fn backward_input(&self, dy: &[f32], dx: &mut [f32]) {
-        let rows = dx.len() / self.inputs.max(1);
-        let dy = Matrix::new(dy, rows, self.outputs);
-        matmul(dx, dy, self.weight(), true);
-    }
-
-    /// The same, where `dy` lies column by column.
-    pub fn backward_input_from_columns(&self, dy: &[f32], dx: &mut [f32]) {
-        let rows = dx.len() / self.inputs.max(1);
-        let dy = Matrix::new(dy, self.outputs, rows).transposed();
-        matmul(dx, dy, self.weight(), true);
+        self.multiply_backward(dy, dx, true);
     }
 
     /// `dx = dy W`.
     pub fn backward_only_input(&self, dy: &[f32], dx: &mut [f32]) {
-        let rows = dx.len() / self.inputs.max(1);
-        let dy = Matrix::new(dy, rows, self.outputs);
-        matmul(dx, dy, self.weight(), false);
+        self.multiply_backward(dy, dx, false);
     }
 
-    /// The same, `dx` column by column.
-    pub fn backward_only_input_to_columns(&self, dy: &[f32], dx: &mut [f32]) {
-        let rows = dx.len() / self.inputs.max(1);
-        let dy = Matrix::new(dy, rows, self.outputs);
-        matmul(dx, self.weight().transposed(), dy.transposed(), false);
+    fn multiply_backward(&self, dy: &[f32], dx: &mut [f32], accumulate: bool) {
+        let rows = self.layout.rows(dx, self.inputs);
+        let dy = Matrix::strided(dy, rows, self.outputs, self.outputs);
+        let weight = self.weight();
+        self.layout.multiply(dx, dy, weight, None, accumulate);
     }
 
     /// `dW += dyᵀ x`, `db += Σ dy`.
     pub fn backward(&self, dy: &[f32], x: &[f32], gradient: &mut MapGradient) {
-        let rows = dy.len() / self.outputs.max(1);
-        let x = Matrix::new(x, rows, self.inputs);
-        self.backward_from(dy, x, gradient);
-    }
-
-    /// The same, where `x` lies column by column.
-    pub fn backward_of_columns(&self, dy: &[f32], x: &[f32], gradient: &mut MapGradient) {
-        let rows = dy.len() / self.outputs.max(1);
-        let x = Matrix::new(x, self.inputs, rows).transposed();
-        self.backward_from(dy, x, gradient);
-    }
-
-    fn backward_from(&self, dy: &[f32], x: Matrix, gradient: &mut MapGradient) {
-        let dy_rows = Matrix::new(dy, x.rows(), self.outputs);
-        matmul(&mut gradient.weight, dy_rows.transposed(), x, true);
+        let rows = self.layout.rows(dy, self.outputs);
+        let of_rows = Matrix::strided(dy, rows, self.outputs, self.outputs);
+        let x = Matrix::strided(x, rows, self.inputs, self.inputs);
+        let to = &mut gradient.weight;
+        self.layout.multiply_rows(to, of_rows.transposed(), x);
         if let Some(bias) = &mut gradient.bias {
-            dy.chunks_exact(self.outputs.max(1))
+            dy.chunks_exact(bias.len().max(1))
                 .for_each(|row| add_assign(bias, row));
-        }
-    }
-
-    /// [`backward`](Self::backward), where `dy` lies column by column.
-    pub fn backward_from_columns(&self, dy: &[f32], x: &[f32], gradient: &mut MapGradient) {
-        let rows = dy.len() / self.outputs.max(1);
-        let columns = Matrix::new(dy, self.outputs, rows);
-        matmul(
-            &mut gradient.weight,
-            columns,
-            Matrix::new(x, rows, self.inputs),
-            true,
-        );
-        if let Some(bias) = &mut gradient.bias {
-            let columns = dy.chunks_exact(rows.max(1));
-            bias.iter_mut()
-                .zip(columns)
-                .for_each(|(bias, column)| *bias += sum(column));
         }
     }
 
     pub fn zeros(&self) -> MapGradient {
         MapGradient {
-            weight: self.weight.zeros(),
-            bias: self.bias.as_ref().map(Leaf::zeros),
+            weight: self.layout.zeros(&self.weight),
+            bias: self.bias.as_ref().map(|bias| self.layout.zeros(bias)),
         }
     }
 
@@ -194,9 +138,9 @@ impl Map {
         gradients: &mut Gradients<f32, Cpu>,
         gradient: &MapGradient,
     ) -> Result<(), CpuError> {
-        self.weight.add(gradients, &gradient.weight)?;
+        self.layout.add(&self.weight, gradients, &gradient.weight)?;
         match (&self.bias, &gradient.bias) {
-            (Some(bias), Some(gradient)) => bias.add(gradients, gradient),
+            (Some(bias), Some(gradient)) => self.layout.add(bias, gradients, gradient),
             _ => Ok(()),
         }
     }

@@ -1,36 +1,67 @@
 //! Elementary functions in a form that the compiler turns into vector instructions.
 
+use pulp::Simd;
 use std::f32::consts::FRAC_2_SQRT_PI;
+
+/// Below it `eˣ` is taken for 0, since it is no normal number; the lower end of [`exp`].
+const LOWEST: f32 = -87.33;
+/// Above it `eˣ` is ∞.
+const HIGHEST: f32 = 88.72;
+/// Adding 1.5 · 2²³ rounds to an integer, which the last bits of the sum are.
+const ROUND: f32 = 12_582_912.0;
+/// ln 2 in two parts, the first of few digits, so that subtracting a multiple of it loses none.
+const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+/// Of the series of `(eʳ - 1 - r) / r²`, the highest first.
+const SERIES: [f32; 6] = [
+    1.987_569_1e-4,
+    1.398_199_9e-3,
+    8.333_452e-3,
+    4.166_579_6e-2,
+    0.166_666_65,
+    0.5,
+];
 
 /// `eˣ`: 0 below -87.33, ∞ above 88.72, NaN for NaN; elsewhere with a relative error below 2·10⁻⁷.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    // eˣ = 2ⁿ · eʳ, n being the integer nearest to x / ln 2 and |r| ≤ ln 2 / 2. Adding 1.5 · 2²³
-    // rounds to an integer, and ln 2 is subtracted in two parts, the first of few digits, so that
-    // no digit of r is lost.
-    const ROUND: f32 = 12_582_912.0;
-    let inside = x.clamp(-87.33, 88.72);
+    // eˣ = 2ⁿ · eʳ, n being the integer nearest to x / ln 2 and |r| ≤ ln 2 / 2.
+    let inside = x.clamp(LOWEST, HIGHEST);
     let rounded = inside * std::f32::consts::LOG2_E + ROUND;
     let whole = rounded - ROUND;
-    let r = inside - whole * 0.693_359_4 + whole * 2.121_944_4e-4;
-    let mut series = 1.987_569_1e-4;
-    for coefficient in [
-        1.398_199_9e-3,
-        8.333_452e-3,
-        4.166_579_6e-2,
-        0.166_666_65,
-        0.5,
-    ] {
+    let r = inside - whole * LN_2[0] - whole * LN_2[1];
+    let mut series = SERIES[0];
+    for coefficient in &SERIES[1..] {
         series = series * r + coefficient;
     }
     let series = series * (r * r) + r + 1.0;
-    // As two factors, since 2ⁿ alone can leave the range of f32 where the product does not.
-    let n = rounded.to_bits() as i32 - ROUND.to_bits() as i32;
-    let power = |n: i32| f32::from_bits(((n + 127) << 23) as u32);
-    let y = series * power(n >> 1) * power(n - (n >> 1));
-    let y = if x < -87.33 { 0.0 } else { y };
-    let y = if x > 88.72 { f32::INFINITY } else { y };
+    // n is added to the exponent of the series. Within the range the sum leaves that of an exponent
+    // neither above nor below, although 2ⁿ alone would.
+    let y = f32::from_bits(series.to_bits().wrapping_add(rounded.to_bits() << 23));
+    let y = if x < LOWEST { 0.0 } else { y };
+    let y = if x > HIGHEST { f32::INFINITY } else { y };
     if x.is_nan() { x } else { y }
+}
+
+/// [`exp`] in each lane.
+#[inline(always)]
+pub fn exp_of_each<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+    let number = |number: f32| simd.splat_f32s(number);
+    let inside = simd.max_f32s(simd.min_f32s(x, number(HIGHEST)), number(LOWEST));
+    let rounded = simd.mul_add_e_f32s(inside, number(std::f32::consts::LOG2_E), number(ROUND));
+    let whole = simd.sub_f32s(rounded, number(ROUND));
+    let r = simd.mul_add_e_f32s(whole, number(-LN_2[0]), inside);
+    let r = simd.mul_add_e_f32s(whole, number(-LN_2[1]), r);
+    let mut series = number(SERIES[0]);
+    for coefficient in &SERIES[1..] {
+        series = simd.mul_add_e_f32s(series, r, number(*coefficient));
+    }
+    let series = simd.mul_add_e_f32s(series, simd.mul_f32s(r, r), simd.add_f32s(r, number(1.0)));
+    let n = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(rounded), simd.splat_u32s(23));
+    let y = simd.add_u32s(simd.transmute_u32s_f32s(series), n);
+    let y = simd.transmute_f32s_u32s(y);
+    let y = simd.select_f32s(simd.less_than_f32s(x, number(LOWEST)), number(0.0), y);
+    let y = simd.select_f32s(simd.greater_than_f32s(x, number(HIGHEST)), number(f32::INFINITY), y);
+    simd.select_f32s(simd.equal_f32s(x, x), y, x)
 }
 
 /// The error function, `2/√π ∫₀ˣ exp(-t²) dt`: ±1 beyond ±3.92, NaN for NaN; elsewhere with an error

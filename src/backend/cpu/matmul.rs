@@ -1,21 +1,23 @@
 use gemm::Parallelism;
+use pulp::Simd;
 
-/// A matrix in memory: its elements, and how far apart rows and columns lie.
+/// A matrix in memory: its elements, and how far apart rows and columns lie, counted in what it is a
+/// matrix of: numbers, or vectors of them side by side.
 #[derive(Clone, Copy)]
-pub struct Matrix<'a> {
-    elements: &'a [f32],
+pub struct Matrix<'a, Element = f32> {
+    elements: &'a [Element],
     rows: usize,
     columns: usize,
     row_stride: usize,
     column_stride: usize,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a, Element: Copy> Matrix<'a, Element> {
     /// Rows one after the other.
     ///
     /// # Panics
     /// If the number of elements is another.
-    pub fn new(elements: &'a [f32], rows: usize, columns: usize) -> Self {
+    pub fn new(elements: &'a [Element], rows: usize, columns: usize) -> Self {
         assert_eq!(elements.len(), rows * columns);
         Self::strided(elements, rows, columns, columns)
     }
@@ -25,7 +27,12 @@ impl<'a> Matrix<'a> {
     /// # Panics
     /// If the last row reaches further than the elements.
     #[inline(always)]
-    pub fn strided(elements: &'a [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
+    pub fn strided(
+        elements: &'a [Element],
+        rows: usize,
+        columns: usize,
+        row_stride: usize,
+    ) -> Self {
         assert!(rows == 0 || (rows - 1) * row_stride + columns <= elements.len());
         Self {
             elements,
@@ -50,7 +57,7 @@ impl<'a> Matrix<'a> {
 
     /// One element.
     #[inline(always)]
-    pub fn at(self, row: usize, column: usize) -> f32 {
+    pub fn at(self, row: usize, column: usize) -> Element {
         self.elements[row * self.row_stride + column * self.column_stride]
     }
 
@@ -63,6 +70,20 @@ impl<'a> Matrix<'a> {
             row_stride: self.column_stride,
             column_stride: self.row_stride,
             ..self
+        }
+    }
+}
+
+impl<'a> Matrix<'a> {
+    /// The same of vectors, if it was in them that rows and columns were counted.
+    #[inline(always)]
+    pub fn of_vectors<S: Simd>(self) -> Matrix<'a, S::f32s> {
+        Matrix {
+            elements: S::as_simd_f32s(self.elements).0,
+            rows: self.rows,
+            columns: self.columns,
+            row_stride: self.row_stride,
+            column_stride: self.column_stride,
         }
     }
 }

@@ -7,12 +7,14 @@
 mod activation;
 mod around;
 mod attention;
+mod attention_in_lanes;
 mod attention_sublayer;
 mod buffer;
 mod cross_entropy;
 mod embed;
 mod feed_forward;
 mod lanes;
+mod layout;
 mod leaf;
 mod linear;
 mod map;
@@ -21,8 +23,8 @@ mod matmul;
 mod norm;
 mod parallel;
 mod positions;
+mod product;
 mod residual;
-mod side_by_side;
 
 use super::{Affine, Around, Backend, HeadMaps, Normalize, sublayer};
 use crate::{

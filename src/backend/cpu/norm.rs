@@ -2,6 +2,7 @@ use super::{
     add_assign,
     buffer::Buffer,
     lanes::{dot, sum},
+    layout::Layout,
     leaf::{Leaf, Output},
     parallel::Share,
     rows_mut, rows_of, vectorized,
@@ -9,6 +10,7 @@ use super::{
 use crate::{backend::Normalize, dims::ConstDim, ops::NormKind};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
 use itertools::izip;
+use pulp::{Arch, Simd, WithSimd};
 use std::mem;
 
 /// What a row costs for each element, in multiply-adds.
@@ -65,6 +67,7 @@ pub struct Norm {
     epsilon: f32,
     weight: Leaf,
     bias: Option<Leaf>,
+    layout: Layout,
 }
 
 /// Their gradients.
@@ -88,7 +91,13 @@ impl Norm {
             epsilon: norm.epsilon as f32,
             weight,
             bias,
+            layout: Layout::Rows,
         })
+    }
+
+    /// For rows that lie so.
+    pub fn laid_out(self, layout: Layout) -> Self {
+        Self { layout, ..self }
     }
 
     /// The size of a row.
@@ -100,6 +109,14 @@ impl Norm {
     /// with, `scales` with what a row was multiplied with.
     pub fn forward(&self, values: &mut [f32], normal: &mut [f32], scales: &mut [f32]) {
         let width = self.width();
+        if self.layout != Layout::Rows {
+            return Arch::new().dispatch(ForwardInLanes {
+                norm: self,
+                values,
+                normal,
+                scales,
+            });
+        }
         vectorized(
             #[inline(always)]
             || {
@@ -128,6 +145,13 @@ impl Norm {
     /// What [`forward`](Self::forward) made of the values, from what it left in `normal`.
     pub fn apply(&self, normal: &[f32], output: &mut [f32]) {
         let width = self.width();
+        if self.layout != Layout::Rows {
+            return Arch::new().dispatch(ApplyInLanes {
+                norm: self,
+                normal,
+                output,
+            });
+        }
         vectorized(
             #[inline(always)]
             || {
@@ -155,6 +179,19 @@ impl Norm {
         }
     }
 
+    #[inline(always)]
+    fn apply_in_lanes<S: Simd>(&self, simd: S, normal: &[S::f32s], output: &mut [S::f32s]) {
+        let weights = self.weight.elements.iter();
+        for ((output, normal), weight) in output.iter_mut().zip(normal).zip(weights) {
+            *output = simd.mul_f32s(*normal, simd.splat_f32s(*weight));
+        }
+        if let Some(bias) = &self.bias {
+            for (output, bias) in output.iter_mut().zip(bias.elements.iter()) {
+                *output = simd.add_f32s(*output, simd.splat_f32s(*bias));
+            }
+        }
+    }
+
     /// `dx` becomes the gradient of the input, from that of the output.
     pub fn backward(
         &self,
@@ -166,6 +203,16 @@ impl Norm {
     ) {
         let width = self.width();
         let centered = self.kind == NormKind::LayerNorm;
+        if self.layout != Layout::Rows {
+            return Arch::new().dispatch(BackwardInLanes {
+                norm: self,
+                dy,
+                normal,
+                scales,
+                dx,
+                gradient,
+            });
+        }
         vectorized(
             #[inline(always)]
             || {
@@ -200,8 +247,8 @@ impl Norm {
 
     pub fn zeros(&self) -> NormGradient {
         NormGradient {
-            weight: self.weight.zeros(),
-            bias: self.bias.as_ref().map(Leaf::zeros),
+            weight: self.layout.zeros(&self.weight),
+            bias: self.bias.as_ref().map(|bias| self.layout.zeros(bias)),
         }
     }
 
@@ -210,10 +257,131 @@ impl Norm {
         gradients: &mut Gradients<f32, Cpu>,
         gradient: &NormGradient,
     ) -> Result<(), CpuError> {
-        self.weight.add(gradients, &gradient.weight)?;
+        self.layout.add(&self.weight, gradients, &gradient.weight)?;
         match (&self.bias, &gradient.bias) {
-            (Some(bias), Some(gradient)) => bias.add(gradients, gradient),
+            (Some(bias), Some(gradient)) => self.layout.add(bias, gradients, gradient),
             _ => Ok(()),
+        }
+    }
+}
+
+/// [`Norm::forward`] where each number of a row is a vector.
+struct ForwardInLanes<'a> {
+    norm: &'a Norm,
+    values: &'a mut [f32],
+    normal: &'a mut [f32],
+    scales: &'a mut [f32],
+}
+
+impl WithSimd for ForwardInLanes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = self.norm.width();
+        let zero = simd.splat_f32s(0.0);
+        let share = simd.splat_f32s(1.0 / width as f32);
+        let epsilon = simd.splat_f32s(self.norm.epsilon);
+        let rows = S::as_mut_simd_f32s(self.values)
+            .0
+            .chunks_exact_mut(width)
+            .zip(S::as_mut_simd_f32s(self.normal).0.chunks_exact_mut(width))
+            .zip(S::as_mut_simd_f32s(self.scales).0);
+        for ((values, normal), scale) in rows {
+            let mut mean = zero;
+            if self.norm.kind == NormKind::LayerNorm {
+                for value in values.iter() {
+                    mean = simd.add_f32s(mean, *value);
+                }
+                mean = simd.mul_f32s(mean, share);
+            }
+            let mut variance = zero;
+            for (normal, value) in normal.iter_mut().zip(values.iter()) {
+                *normal = simd.sub_f32s(*value, mean);
+                variance = simd.mul_add_e_f32s(*normal, *normal, variance);
+            }
+            let variance = simd.mul_add_e_f32s(variance, share, epsilon);
+            *scale = simd.div_f32s(simd.splat_f32s(1.0), simd.sqrt_f32s(variance));
+            for normal in normal.iter_mut() {
+                *normal = simd.mul_f32s(*normal, *scale);
+            }
+            self.norm.apply_in_lanes(simd, normal, values);
+        }
+    }
+}
+
+/// [`Norm::apply`] where each number of a row is a vector.
+struct ApplyInLanes<'a> {
+    norm: &'a Norm,
+    normal: &'a [f32],
+    output: &'a mut [f32],
+}
+
+impl WithSimd for ApplyInLanes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = self.norm.width();
+        let rows = S::as_simd_f32s(self.normal).0.chunks_exact(width);
+        let output = S::as_mut_simd_f32s(self.output).0.chunks_exact_mut(width);
+        for (normal, output) in rows.zip(output) {
+            self.norm.apply_in_lanes(simd, normal, output);
+        }
+    }
+}
+
+/// [`Norm::backward`] where each number of a row is a vector.
+struct BackwardInLanes<'a> {
+    norm: &'a Norm,
+    dy: &'a [f32],
+    normal: &'a [f32],
+    scales: &'a [f32],
+    dx: &'a mut [f32],
+    gradient: &'a mut NormGradient,
+}
+
+impl WithSimd for BackwardInLanes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = self.norm.width();
+        let zero = simd.splat_f32s(0.0);
+        let share = simd.splat_f32s(1.0 / width as f32);
+        let centered = self.norm.kind == NormKind::LayerNorm;
+        let dw = S::as_mut_simd_f32s(&mut self.gradient.weight).0;
+        let rows = S::as_simd_f32s(self.dy)
+            .0
+            .chunks_exact(width)
+            .zip(S::as_simd_f32s(self.normal).0.chunks_exact(width))
+            .zip(S::as_mut_simd_f32s(self.dx).0.chunks_exact_mut(width))
+            .zip(S::as_simd_f32s(self.scales).0);
+        for (((dy, normal), dx), scale) in rows {
+            let (mut mean, mut slope) = (zero, zero);
+            let numbers = dx.iter_mut().zip(dy).zip(normal);
+            for ((((dx, dy), normal), weight), dw) in numbers
+                .zip(self.norm.weight.elements.iter())
+                .zip(dw.iter_mut())
+            {
+                *dx = simd.mul_f32s(*dy, simd.splat_f32s(*weight));
+                *dw = simd.mul_add_e_f32s(*dy, *normal, *dw);
+                slope = simd.mul_add_e_f32s(*dx, *normal, slope);
+                if centered {
+                    mean = simd.add_f32s(mean, *dx);
+                }
+            }
+            let (mean, slope) = (simd.mul_f32s(mean, share), simd.mul_f32s(slope, share));
+            for (dx, normal) in dx.iter_mut().zip(normal) {
+                let centered = simd.sub_f32s(*dx, mean);
+                let straight = simd.negate_mul_add_e_f32s(slope, *normal, centered);
+                *dx = simd.mul_f32s(*scale, straight);
+            }
+            if let Some(db) = &mut self.gradient.bias {
+                for (db, dy) in S::as_mut_simd_f32s(db).0.iter_mut().zip(dy) {
+                    *db = simd.add_f32s(*db, *dy);
+                }
+            }
         }
     }
 }

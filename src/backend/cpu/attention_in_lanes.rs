@@ -1,0 +1,218 @@
+//! The attention of small heads: sequences side by side, each in a lane of its own.
+
+use super::{
+    attention::Heads,
+    buffer::Buffer,
+    layout::{Layout, lanes},
+    math::exp_of_each,
+    matmul::Matrix,
+    product::{Factor, Product},
+};
+use crate::ops::MaskedLogit;
+use itertools::izip;
+use pulp::{Simd, WithSimd};
+
+/// The most numbers of keys and values of a head that stay in the nearest cache beside its queries.
+const MOST: usize = 512;
+/// The most numbers of a map: its gradient is summed in as many parts as there are lanes.
+const MOST_OF_A_MAP: usize = 4096;
+
+/// Side by side, if heads and maps are small enough and sequences many enough.
+pub fn layout(heads: Heads, width: usize, sequences: usize) -> Layout {
+    let sizes = heads.sizes;
+    let lanes = lanes();
+    let has_numbers = sizes.keys * sizes.queries * sizes.qk * sizes.vo * width > 0;
+    let is_small = sizes.keys * (sizes.qk + sizes.vo) <= MOST
+        && width * sizes.heads * sizes.qk.max(sizes.vo) <= MOST_OF_A_MAP;
+    match has_numbers && is_small && sequences >= lanes / 2 {
+        true => Layout::Lanes(lanes),
+        false => Layout::Rows,
+    }
+}
+
+/// What a logit is at most or, under [`MaskedLogit::Minus`], what is added to it, by query and key;
+/// nothing if all is visible.
+fn visible(mask: &[bool], heads: Heads, lanes: usize) -> Option<Buffer> {
+    if !mask.contains(&false) {
+        return None;
+    }
+    let (seen, hidden) = match heads.masked {
+        MaskedLogit::Lowest => (f32::INFINITY, f32::MIN),
+        MaskedLogit::Minus(amount) => (0.0, -amount as f32),
+    };
+    let mut visible = Buffer::zeros(heads.sizes.mask() * lanes);
+    for (lane, mask) in mask.chunks_exact(heads.sizes.mask()).enumerate() {
+        for (column, is_visible) in visible.chunks_exact_mut(lanes).zip(mask) {
+            column[lane] = if *is_visible { seen } else { hidden };
+        }
+    }
+    Some(visible)
+}
+
+/// The vectors of one head, of `size` numbers at each of the positions.
+#[inline(always)]
+fn of_head<S: Simd>(all: &[f32], heads: Heads, head: usize, size: usize) -> Matrix<'_> {
+    let stride = heads.sizes.heads * size;
+    let rows = all.len() / (stride * S::F32_LANES);
+    Matrix::strided(&all[head * size * S::F32_LANES..], rows, size, stride)
+}
+
+/// The product of one head, put where it belongs.
+#[inline(always)]
+fn put<S: Simd>(simd: S, all: &mut [f32], heads: Heads, head: usize, a: Matrix, b: Matrix) {
+    let size = b.columns();
+    simd.vectorize(Product {
+        output: &mut all[head * size * S::F32_LANES..],
+        stride: heads.sizes.heads * size,
+        a,
+        b: Factor::Vectors(b),
+        bias: None,
+        accumulate: false,
+    });
+}
+
+/// The product of a query's and a key's vector, of each query with each key of a head.
+#[inline(always)]
+fn pairs<S: Simd>(simd: S, output: &mut [f32], queries: Matrix, keys: Matrix) {
+    simd.vectorize(Product {
+        output,
+        stride: keys.rows(),
+        a: queries,
+        b: Factor::Vectors(keys.transposed()),
+        bias: None,
+        accumulate: false,
+    });
+}
+
+/// `weights = softmax(scale · q kᵀ)` where visible, `y = weights v`, of as many sequences as there are
+/// lanes; all but the mask number by number.
+pub struct Forward<'a> {
+    pub heads: Heads,
+    pub q: &'a [f32],
+    pub k: &'a [f32],
+    pub v: &'a [f32],
+    pub mask: &'a [bool],
+    pub weights: &'a mut [f32],
+    pub y: &'a mut [f32],
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let heads = self.heads;
+        let sizes = heads.sizes;
+        let visible = visible(self.mask, heads, S::F32_LANES);
+        let visible = visible.as_deref().map(|visible| S::as_simd_f32s(visible).0);
+        let scale = simd.splat_f32s(heads.scale);
+
+        let of_heads = self.weights.chunks_exact_mut(sizes.mask() * S::F32_LANES);
+        for (head, weights) in of_heads.enumerate() {
+            let q = of_head::<S>(self.q, heads, head, sizes.qk);
+            let k = of_head::<S>(self.k, heads, head, sizes.qk);
+            let v = of_head::<S>(self.v, heads, head, sizes.vo);
+            pairs(simd, weights, q, k);
+            let rows = S::as_mut_simd_f32s(weights).0.chunks_exact_mut(sizes.keys);
+            for (query, logits) in rows.enumerate() {
+                let mut highest = simd.splat_f32s(f32::NEG_INFINITY);
+                if let Some(visible) = visible {
+                    let visible = &visible[query * sizes.keys..];
+                    for (logit, visible) in logits.iter_mut().zip(visible) {
+                        let scaled = simd.mul_f32s(*logit, scale);
+                        *logit = match heads.masked {
+                            MaskedLogit::Lowest => simd.min_f32s(scaled, *visible),
+                            MaskedLogit::Minus(_) => simd.add_f32s(scaled, *visible),
+                        };
+                        highest = simd.max_f32s(highest, *logit);
+                    }
+                } else {
+                    for logit in logits.iter_mut() {
+                        *logit = simd.mul_f32s(*logit, scale);
+                        highest = simd.max_f32s(highest, *logit);
+                    }
+                }
+                let mut total = simd.splat_f32s(0.0);
+                for logit in logits.iter_mut() {
+                    *logit = exp_of_each(simd, simd.sub_f32s(*logit, highest));
+                    total = simd.add_f32s(total, *logit);
+                }
+                let share = simd.div_f32s(simd.splat_f32s(1.0), total);
+                for weight in logits {
+                    *weight = simd.mul_f32s(*weight, share);
+                }
+            }
+            let weights = Matrix::strided(weights, sizes.queries, sizes.keys, sizes.keys);
+            put(simd, self.y, heads, head, weights, v);
+        }
+    }
+}
+
+/// The gradients of query, key and value from that of the output, of as many sequences as there are
+/// lanes; all but the mask number by number.
+pub struct Backward<'a> {
+    pub heads: Heads,
+    pub q: &'a [f32],
+    pub k: &'a [f32],
+    pub v: &'a [f32],
+    pub mask: &'a [bool],
+    pub weights: &'a [f32],
+    pub dy: &'a [f32],
+    pub dq: &'a mut [f32],
+    pub dk: &'a mut [f32],
+    pub dv: &'a mut [f32],
+}
+
+impl WithSimd for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let heads = self.heads;
+        let sizes = heads.sizes;
+        // A hidden logit is a constant under `Lowest`, whatever its weight came to be.
+        let visible = match heads.masked {
+            MaskedLogit::Lowest => visible(self.mask, heads, S::F32_LANES),
+            MaskedLogit::Minus(_) => None,
+        };
+        let visible = visible.as_deref().map(|visible| S::as_simd_f32s(visible).0);
+        let (scale, zero) = (simd.splat_f32s(heads.scale), simd.splat_f32s(0.0));
+        let mut room = Buffer::new(sizes.mask() * S::F32_LANES);
+
+        let of_heads = self.weights.chunks_exact(sizes.mask() * S::F32_LANES);
+        for (head, weights) in of_heads.enumerate() {
+            let q = of_head::<S>(self.q, heads, head, sizes.qk);
+            let k = of_head::<S>(self.k, heads, head, sizes.qk);
+            let v = of_head::<S>(self.v, heads, head, sizes.vo);
+            let dy = of_head::<S>(self.dy, heads, head, sizes.vo);
+            // The gradients of the weights, then w (dw - Σ w dw), those of the logits.
+            pairs(simd, &mut room, dy, v);
+            let rows = izip!(
+                S::as_mut_simd_f32s(&mut room).0.chunks_exact_mut(sizes.keys),
+                S::as_simd_f32s(weights).0.chunks_exact(sizes.keys),
+            );
+            for (query, (slopes, weights)) in rows.enumerate() {
+                let mut mean = zero;
+                for (slope, weight) in slopes.iter().zip(weights) {
+                    mean = simd.mul_add_e_f32s(*slope, *weight, mean);
+                }
+                for (slope, weight) in slopes.iter_mut().zip(weights) {
+                    let weight = simd.mul_f32s(*weight, scale);
+                    *slope = simd.mul_f32s(weight, simd.sub_f32s(*slope, mean));
+                }
+                if let Some(visible) = visible {
+                    let visible = &visible[query * sizes.keys..];
+                    for (slope, visible) in slopes.iter_mut().zip(visible) {
+                        let seen = simd.greater_than_f32s(*visible, zero);
+                        *slope = simd.select_f32s(seen, *slope, zero);
+                    }
+                }
+            }
+            let weights = Matrix::strided(weights, sizes.queries, sizes.keys, sizes.keys);
+            let slopes = Matrix::strided(&room, sizes.queries, sizes.keys, sizes.keys);
+            put(simd, self.dv, heads, head, weights.transposed(), dy);
+            put(simd, self.dk, heads, head, slopes.transposed(), q);
+            put(simd, self.dq, heads, head, slopes, k);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! How the rows that a kernel works on lie in memory: one after the other or, if they are short, side
+//! by side.
+//!
+//! A row of eight numbers fills no vector register, nor does a head of five; as many rows as there are
+//! lanes do.
+
+use super::{
+    buffer::Buffer,
+    lanes::sum,
+    leaf::Leaf,
+    matmul::{Matrix, matmul},
+    product::{Factor, Product},
+    vectorized,
+};
+use dfdx::tensor::{Cpu, CpuError, Gradients};
+use pulp::{Arch, Simd, WithSimd};
+
+/// How rows lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// One after the other.
+    Rows,
+    /// So many sequences side by side, number by number: each lane of a vector is a sequence's.
+    Lanes(usize),
+}
+
+/// The numbers in a vector of this processor.
+pub fn lanes() -> usize {
+    struct Lanes;
+    impl WithSimd for Lanes {
+        type Output = usize;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            S::F32_LANES
+        }
+    }
+    Arch::new().dispatch(Lanes)
+}
+
+impl Layout {
+    /// The sequences that so many take the room of: lanes may stay empty.
+    pub fn room(self, sequences: usize) -> usize {
+        match self {
+            Self::Rows => sequences,
+            Self::Lanes(lanes) => sequences.next_multiple_of(lanes),
+        }
+    }
+
+    /// How many rows each lane takes of so many.
+    pub fn each(self, rows: usize) -> usize {
+        rows.div_ceil(self.unit())
+    }
+
+    /// How many numbers make one.
+    fn unit(self) -> usize {
+        match self {
+            Self::Rows => 1,
+            Self::Lanes(lanes) => lanes,
+        }
+    }
+
+    /// How many rows of a width there are; side by side they are one.
+    pub fn rows(self, elements: &[f32], width: usize) -> usize {
+        elements.len() / (width * self.unit()).max(1)
+    }
+
+    /// `output = a b`, or `output += a b` if `accumulate`; `b` holds the same for all rows.
+    pub fn multiply(
+        self,
+        output: &mut [f32],
+        a: Matrix,
+        b: Matrix,
+        bias: Option<&[f32]>,
+        accumulate: bool,
+    ) {
+        match self {
+            Self::Rows => {
+                if let Some(bias) = bias {
+                    for row in output.chunks_exact_mut(b.columns().max(1)) {
+                        match accumulate {
+                            true => super::add_assign(row, bias),
+                            false => row.copy_from_slice(bias),
+                        }
+                    }
+                }
+                matmul(output, a, b, accumulate || bias.is_some());
+            }
+            Self::Lanes(_) => Arch::new().dispatch(Product {
+                output,
+                stride: b.columns(),
+                a,
+                b: Factor::Numbers(b),
+                bias,
+                accumulate,
+            }),
+        }
+    }
+
+    /// `output += a b`, both of which are of rows; in as many parts as there are lanes.
+    pub fn multiply_rows(self, output: &mut [f32], a: Matrix, b: Matrix) {
+        match self {
+            Self::Rows => matmul(output, a, b, true),
+            Self::Lanes(_) => Arch::new().dispatch(Product {
+                output,
+                stride: b.columns(),
+                a,
+                b: Factor::Vectors(b),
+                bias: None,
+                accumulate: true,
+            }),
+        }
+    }
+
+    /// Zeros for a part of the gradient of a parameter: a sum over rows.
+    pub fn zeros(self, parameter: &Leaf) -> Buffer {
+        Buffer::zeros(parameter.elements.len() * self.unit())
+    }
+
+    /// Adds a part of the gradient of a parameter. Parts are added one after the other, since two
+    /// leaves of a kernel may be one tensor.
+    pub fn add(
+        self,
+        parameter: &Leaf,
+        gradients: &mut Gradients<f32, Cpu>,
+        part: &[f32],
+    ) -> Result<(), CpuError> {
+        let Self::Lanes(lanes) = self else {
+            return parameter.add(gradients, part);
+        };
+        let to = gradients.get_or_alloc_mut(&parameter.tensor)?;
+        vectorized(
+            #[inline(always)]
+            || {
+                for (to, part) in to.iter_mut().zip(part.chunks_exact(lanes)) {
+                    *to += sum(part);
+                }
+            },
+        );
+        Ok(())
+    }
+
+    /// The sequences, of `size` numbers each but the last, as they lie in this layout; in `room` if it
+    /// is another. Lanes without a sequence are 0.
+    pub fn arrange<'a>(self, sequences: &'a [f32], size: usize, room: &'a mut [f32]) -> &'a [f32] {
+        let Self::Lanes(lanes) = self else {
+            return sequences;
+        };
+        let room = &mut room[..size * lanes];
+        if sequences.len() < room.len() {
+            room.fill(0.0);
+        }
+        for (lane, sequence) in sequences.chunks(size).enumerate() {
+            for (vector, number) in room.chunks_exact_mut(lanes).zip(sequence) {
+                vector[lane] = *number;
+            }
+        }
+        room
+    }
+
+    /// Lets `run` write the sequences as they lie in this layout; in `room` if it is another.
+    pub fn write(self, sequences: &mut [f32], size: usize, room: &mut [f32], run: impl FnOnce(&mut [f32])) {
+        let Self::Lanes(lanes) = self else {
+            return run(sequences);
+        };
+        let room = &mut room[..size * lanes];
+        run(room);
+        for (lane, sequence) in sequences.chunks_mut(size).enumerate() {
+            for (to, vector) in sequence.iter_mut().zip(room.chunks_exact(lanes)) {
+                *to = vector[lane];
+            }
+        }
+    }
+
+    /// Lets `run` add to the sequences as they lie in this layout; in `room` if it is another.
+    pub fn add_to(self, sequences: &mut [f32], size: usize, room: &mut [f32], run: impl FnOnce(&mut [f32])) {
+        let Self::Lanes(lanes) = self else {
+            return run(sequences);
+        };
+        let room = &mut room[..size * lanes];
+        room.fill(0.0);
+        run(room);
+        for (lane, sequence) in sequences.chunks_mut(size).enumerate() {
+            for (to, vector) in sequence.iter_mut().zip(room.chunks_exact(lanes)) {
+                *to += vector[lane];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_arranged_comes_back() {
+        for (lanes, size, len) in [(4, 3, 12), (4, 3, 8), (4, 3, 10), (1, 5, 5), (16, 2, 2)] {
+            let layout = Layout::Lanes(lanes);
+            let sequences: Vec<f32> = (0..len).map(|i| i as f32 + 1.0).collect();
+            let mut room = vec![7.0; size * lanes];
+            layout.arrange(&sequences, size, &mut room);
+            assert_eq!(room.iter().filter(|x| **x == 0.0).count(), room.len() - len);
+            let arranged = room.clone();
+            let mut again = vec![1.0; len];
+            layout.write(&mut again, size, &mut room, |room| room.copy_from_slice(&arranged));
+            assert_eq!(again, sequences);
+            layout.add_to(&mut again, size, &mut room, |room| {
+                super::super::add_assign(room, &arranged);
+            });
+            assert!(again.iter().zip(&sequences).all(|(a, b)| *a == 2.0 * b));
+        }
+    }
+}
