@@ -54,25 +54,36 @@ impl WithSimd for Product<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let a = self.a.of_vectors::<S>();
-        let to = To {
-            output: S::as_mut_simd_f32s(self.output).0,
-            stride: self.stride,
-            bias: self.bias,
-            accumulate: self.accumulate,
-        };
-        match self.b {
-            Factor::Numbers(b) => multiply(simd, to, a, Splat(b), b.columns()),
-            Factor::Vectors(b) => multiply(simd, to, a, b.of_vectors::<S>(), b.columns()),
+        let mut accumulate = self.accumulate;
+        let output = S::as_mut_simd_f32s(self.output).0;
+        if let Some(bias) = self.bias {
+            for row in output.chunks_mut(self.stride).take(a.rows()) {
+                for (output, bias) in row.iter_mut().zip(bias) {
+                    let bias = simd.splat_f32s(*bias);
+                    *output = match accumulate {
+                        true => simd.add_f32s(*output, bias),
+                        false => bias,
+                    };
+                }
+            }
+            accumulate = true;
+        }
+        let stride = self.stride;
+        match (self.b, accumulate) {
+            (Factor::Numbers(b), true) => {
+                multiply::<S, true>(simd, output, stride, a, Splat(b), b.columns());
+            }
+            (Factor::Numbers(b), false) => {
+                multiply::<S, false>(simd, output, stride, a, Splat(b), b.columns());
+            }
+            (Factor::Vectors(b), true) => {
+                multiply::<S, true>(simd, output, stride, a, b.of_vectors::<S>(), b.columns());
+            }
+            (Factor::Vectors(b), false) => {
+                multiply::<S, false>(simd, output, stride, a, b.of_vectors::<S>(), b.columns());
+            }
         }
     }
-}
-
-/// Where a product goes.
-struct To<'a, V> {
-    output: &'a mut [V],
-    stride: usize,
-    bias: Option<&'a [f32]>,
-    accumulate: bool,
 }
 
 /// Rows and columns of the blocks whose sums stay in registers: so many sums that an addition need not
@@ -80,46 +91,63 @@ struct To<'a, V> {
 const BLOCK: usize = 4;
 
 #[inline(always)]
-fn multiply<S: Simd>(
+fn multiply<S: Simd, const ACCUMULATE: bool>(
     simd: S,
-    mut to: To<S::f32s>,
+    output: &mut [S::f32s],
+    stride: usize,
     a: Matrix<S::f32s>,
     b: impl Vectors<S>,
     columns: usize,
 ) {
     for row in (0..a.rows()).step_by(BLOCK) {
+        let output = &mut output[row * stride..];
+        macro_rules! rows {
+            ($rows:literal) => {
+                multiply_rows::<S, ACCUMULATE, $rows>(simd, output, stride, a, row, b, columns)
+            };
+        }
         match a.rows() - row {
-            1 => multiply_rows::<S, 1>(simd, &mut to, a, row, b, columns),
-            2 => multiply_rows::<S, 2>(simd, &mut to, a, row, b, columns),
-            3 => multiply_rows::<S, 3>(simd, &mut to, a, row, b, columns),
-            _ => multiply_rows::<S, BLOCK>(simd, &mut to, a, row, b, columns),
+            1 => rows!(1),
+            2 => rows!(2),
+            3 => rows!(3),
+            _ => rows!(4),
         }
     }
 }
 
 #[inline(always)]
-fn multiply_rows<S: Simd, const ROWS: usize>(
+fn multiply_rows<S: Simd, const ACCUMULATE: bool, const ROWS: usize>(
     simd: S,
-    to: &mut To<S::f32s>,
+    output: &mut [S::f32s],
+    stride: usize,
     a: Matrix<S::f32s>,
     row: usize,
     b: impl Vectors<S>,
     columns: usize,
 ) {
     for column in (0..columns).step_by(BLOCK) {
+        let output = &mut output[column..];
+        macro_rules! columns {
+            ($columns:literal) => {
+                multiply_block::<S, ACCUMULATE, ROWS, $columns>(
+                    simd, output, stride, a, row, b, column,
+                )
+            };
+        }
         match columns - column {
-            1 => multiply_block::<S, ROWS, 1>(simd, to, a, row, b, column),
-            2 => multiply_block::<S, ROWS, 2>(simd, to, a, row, b, column),
-            3 => multiply_block::<S, ROWS, 3>(simd, to, a, row, b, column),
-            _ => multiply_block::<S, ROWS, BLOCK>(simd, to, a, row, b, column),
+            1 => columns!(1),
+            2 => columns!(2),
+            3 => columns!(3),
+            _ => columns!(4),
         }
     }
 }
 
 #[inline(always)]
-fn multiply_block<S: Simd, const ROWS: usize, const COLUMNS: usize>(
+fn multiply_block<S: Simd, const ACCUMULATE: bool, const ROWS: usize, const COLUMNS: usize>(
     simd: S,
-    to: &mut To<S::f32s>,
+    output: &mut [S::f32s],
+    stride: usize,
     a: Matrix<S::f32s>,
     row: usize,
     b: impl Vectors<S>,
@@ -138,19 +166,13 @@ fn multiply_block<S: Simd, const ROWS: usize, const COLUMNS: usize>(
             }
         }
     }
-    for (i, sums) in sums.iter_mut().enumerate() {
-        if let Some(bias) = to.bias {
-            for (sum, bias) in sums.iter_mut().zip(&bias[column..]) {
-                *sum = simd.add_f32s(*sum, simd.splat_f32s(*bias));
-            }
+    for (i, sums) in sums.into_iter().enumerate() {
+        for (output, sum) in output[i * stride..][..COLUMNS].iter_mut().zip(sums) {
+            *output = match ACCUMULATE {
+                true => simd.add_f32s(*output, sum),
+                false => sum,
+            };
         }
-        let output = &mut to.output[(row + i) * to.stride + column..][..COLUMNS];
-        if to.accumulate {
-            for (sum, output) in sums.iter_mut().zip(output.iter()) {
-                *sum = simd.add_f32s(*sum, *output);
-            }
-        }
-        output.copy_from_slice(sums);
     }
 }
 
