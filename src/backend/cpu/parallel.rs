@@ -1,10 +1,17 @@
 //! Work on all threads, in the same parts from run to run: what comes out for a number of threads is
 //! always the same to the last bit.
 
-use rayon::prelude::*;
+use std::{
+    hint,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
 
 /// The multiply-adds below which another thread costs more than it brings.
 const WORTH_A_THREAD: usize = 1 << 20;
+
+/// How long a thread waits for others before it sleeps.
+const AWAKE: Duration = Duration::from_micros(100);
 
 /// How work on rows, or on sequences, is shared out.
 #[derive(Clone, Copy)]
@@ -42,11 +49,31 @@ impl Share {
             let rest = chunks.split_off(self.chunks);
             parts.push(std::mem::replace(&mut chunks, rest));
         }
-        if parts.is_empty() {
-            return vec![run(chunks)];
-        }
-        parts.push(chunks);
-        parts.into_par_iter().map(run).collect()
+        let rest = parts.len();
+        let (mut values, left) = (Vec::new(), AtomicUsize::new(rest));
+        values.resize_with(rest, || None);
+        let last = rayon::in_place_scope(|scope| {
+            for (value, part) in values.iter_mut().zip(parts) {
+                let (run, left) = (&run, &left);
+                scope.spawn(move |_| {
+                    *value = Some(run(part));
+                    left.fetch_sub(1, Ordering::Release);
+                });
+            }
+            let last = run(chunks);
+            wait_awake(&left);
+            last
+        });
+        values.into_iter().flatten().chain([last]).collect()
+    }
+}
+
+/// Waits for the others, if they are about to be done: falling asleep and waking up takes longer than
+/// what is left of parts as small as these.
+fn wait_awake(left: &AtomicUsize) {
+    let start = Instant::now();
+    while left.load(Ordering::Acquire) > 0 && start.elapsed() < AWAKE {
+        hint::spin_loop();
     }
 }
 
