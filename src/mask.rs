@@ -119,6 +119,19 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
         }
     }
 
+    /// A mask that hides all but what `show` shows of the keys of a query, by batch row and query.
+    fn from_rows(shape: (Batch, QLen, KLen), show: impl Fn(usize, usize, &mut [bool])) -> Self {
+        let (batch, queries, keys) = (shape.0.size(), shape.1.size(), shape.2.size());
+        let mut all = vec![false; batch * queries * keys];
+        for (row, visible) in all.chunks_mut(keys.max(1)).enumerate() {
+            show(row / queries, row % queries, visible);
+        }
+        Self {
+            visible: all.into(),
+            shape,
+        }
+    }
+
     /// A mask that hides nothing.
     ///
     /// ```
@@ -277,9 +290,12 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
     padding: &PaddingMask<Batch, SeqLen>,
 ) -> AttentionMask<Batch, SeqLen, SeqLen> {
     let (batch, len) = padding.shape();
-    AttentionMask::from_fn((batch, len, len), |b, q, k| {
+    AttentionMask::from_rows((batch, len, len), |b, q, visible| {
         let real = padding.row(b);
-        real[k] && (real[q] || !Padding::HIDES_QUERIES) && (k <= q || !Kind::CAUSAL)
+        if real[q] || !Padding::HIDES_QUERIES {
+            let seen = if Kind::CAUSAL { q + 1 } else { real.len() };
+            visible[..seen].copy_from_slice(&real[..seen]);
+        }
     })
 }
 
@@ -306,7 +322,10 @@ pub fn mk_cross_mask<Padding: PaddingRule, Batch: Dim, QLen: Dim, KLen: Dim>(
 ) -> Result<AttentionMask<Batch, QLen, KLen>, DimError> {
     let ((batch, queries), (key_batch, keys)) = (query_padding.shape(), key_padding.shape());
     same("the query padding", batch, "the key padding", key_batch)?;
-    Ok(AttentionMask::from_fn((batch, queries, keys), |b, q, k| {
-        key_padding.row(b)[k] && (query_padding.row(b)[q] || !Padding::HIDES_QUERIES)
+    let shape = (batch, queries, keys);
+    Ok(AttentionMask::from_rows(shape, |b, q, visible| {
+        if query_padding.row(b)[q] || !Padding::HIDES_QUERIES {
+            visible.copy_from_slice(key_padding.row(b));
+        }
     }))
 }

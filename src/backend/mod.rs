@@ -7,7 +7,7 @@
 mod cpu;
 mod sublayer;
 
-pub(crate) use cpu::vectorized;
+pub(crate) use cpu::{on_all_threads, vectorized};
 pub use sublayer::{Affine, Around, HeadMaps, Normalize};
 
 use crate::{

@@ -125,19 +125,22 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    let table = (start..start + len.size())
-        .flat_map(|position| {
-            (0..M::SIZE).map(move |column| {
-                let pair = (column - column % 2) as f64;
-                let angle = position as f64 / 10_000f64.powf(pair / M::SIZE as f64);
-                real(if column % 2 == 0 {
-                    angle.sin()
-                } else {
-                    angle.cos()
-                })
+    let wavelengths = (0..M::SIZE).map(|column| {
+        let pair = (column - column % 2) as f64;
+        10_000f64.powf(pair / M::SIZE as f64)
+    });
+    let wavelengths: Vec<f64> = wavelengths.collect();
+    let row = |position| {
+        wavelengths.iter().enumerate().map(move |(column, length)| {
+            let angle = position as f64 / length;
+            real(if column % 2 == 0 {
+                angle.sin()
+            } else {
+                angle.cos()
             })
         })
-        .collect();
+    };
+    let table = (start..start + len.size()).flat_map(row).collect();
     device
         .try_tensor_from_vec(table, (len, width))
         .map_err(failed("sinusoidal positions"))

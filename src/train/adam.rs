@@ -123,7 +123,10 @@ impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
         let decays = self.decays;
         for_each(parameters, |parameter| {
             if decays(parameter) {
-                parameter.values.iter_mut().for_each(|value| *value *= kept);
+                vectorized(
+                    #[inline(always)]
+                    || parameter.values.iter_mut().for_each(|value| *value *= kept),
+                );
             }
         });
         self.adam.step(learning_rate, parameters);

@@ -1,5 +1,5 @@
 use crate::{
-    backend::{Backend, vectorized},
+    backend::{Backend, on_all_threads, vectorized},
     dims::name,
     ops::{OpError, Real, failed, real},
 };
@@ -12,7 +12,7 @@ use dfdx::{
     tensor::{Gradients, Tensor},
     tensor_ops::Device,
 };
-use rayon::prelude::*;
+use rayon::current_num_threads;
 use std::{fmt, marker::PhantomData, mem, slice::Iter};
 
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
@@ -252,16 +252,27 @@ pub(super) fn for_each<'a, E: Real, Value: Send>(
     parameters: &'a mut [Parameter<E>],
     run: impl Fn(&'a mut Parameter<E>) -> Value + Send + Sync,
 ) -> Vec<Value> {
-    if is_worth_threads(parameters) {
-        parameters.par_iter_mut().map(run).collect()
-    } else {
-        parameters.iter_mut().map(run).collect()
-    }
+    let parts = in_parts(parameters.iter_mut().collect(), |p| p.values.len());
+    let run = |part: Vec<_>| part.into_iter().map(&run).collect::<Vec<_>>();
+    on_all_threads(parts, run).into_iter().flatten().collect()
 }
 
-/// Whether parameters are so many that other threads bring more than they cost.
-fn is_worth_threads<E>(parameters: &[Parameter<E>]) -> bool {
-    parameters.iter().map(|p| p.values.len()).sum::<usize>() >= 1 << 16
+/// As many parts as pay to have a thread each, with about as many elements each.
+fn in_parts<Work>(work: Vec<Work>, elements: impl Fn(&Work) -> usize) -> Vec<Vec<Work>> {
+    let all = work.iter().map(&elements).sum::<usize>();
+    let threads = if all < WORTH_THREADS {
+        1
+    } else {
+        current_num_threads()
+    };
+    let mut parts: Vec<_> = (0..threads).map(|_| Vec::new()).collect();
+    let mut before = 0;
+    for work in work {
+        let middle = before + elements(&work) / 2;
+        before += elements(&work);
+        parts[middle * threads / all.max(1)].push(work);
+    }
+    parts
 }
 
 /// Changes the elements of every parameter by its gradient and its numbers in the slots, vector by
@@ -271,7 +282,6 @@ pub(super) fn step<E: Real, const SLOTS: usize>(
     slots: [&mut [Vec<E>]; SLOTS],
     change: impl Fn(&mut Parameter<E>, [&mut [E]; SLOTS]) + Send + Sync,
 ) {
-    let is_worth_threads = is_worth_threads(parameters);
     let mut slots = slots.map(|slot| slot.iter_mut());
     let work = parameters.iter_mut().map(|parameter| {
         let numbers = slots.each_mut().map(|slot| {
@@ -280,13 +290,12 @@ pub(super) fn step<E: Real, const SLOTS: usize>(
         });
         (parameter, numbers)
     });
-    let work: Vec<_> = work.collect();
-    let change = |(parameter, numbers)| change(parameter, numbers);
-    if is_worth_threads {
-        work.into_par_iter().for_each(change);
-    } else {
-        work.into_iter().for_each(change);
-    }
+    let parts = in_parts(work.collect(), |(p, _)| p.values.len());
+    on_all_threads(parts, |part| {
+        for (parameter, numbers) in part {
+            change(parameter, numbers);
+        }
+    });
 }
 
 /// `Σ x²`, in as many parts as make the sum quick.
@@ -308,6 +317,9 @@ fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
         },
     )
 }
+
+/// The elements above which other threads bring more than they cost.
+const WORTH_THREADS: usize = 1 << 16;
 
 /// Copies parameters from the device, and takes their gradients.
 struct Read<E: Real, D: Backend<E>> {

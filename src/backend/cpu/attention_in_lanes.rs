@@ -188,7 +188,9 @@ impl WithSimd for Backward<'_> {
             // The gradients of the weights, then w (dw - Σ w dw), those of the logits.
             pairs(simd, &mut room, dy, v);
             let rows = izip!(
-                S::as_mut_simd_f32s(&mut room).0.chunks_exact_mut(sizes.keys),
+                S::as_mut_simd_f32s(&mut room)
+                    .0
+                    .chunks_exact_mut(sizes.keys),
                 S::as_simd_f32s(weights).0.chunks_exact(sizes.keys),
             );
             for (query, (slopes, weights)) in rows.enumerate() {

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// What an element costs, in multiply-adds.
 const COST: usize = 16;
+/// As many logits as stay in the nearest cache from one pass to the next.
+const CACHED: usize = 4096;
 
 /// From logits to the loss, and to its gradient, in one pass each; the log-probabilities are never
 /// written out.
@@ -38,30 +40,15 @@ pub fn cross_entropy(
     let losses = share.for_each(chunks, |chunks| {
         let mut loss = 0.0;
         for (rows, labels, weights) in chunks {
-            vectorized(
-                #[inline(always)]
-                || {
-                    for (row, &label, &weight) in izip!(rows_mut(rows, vocabulary), labels, weights)
-                    {
-                        let highest = max(row);
-                        let mut right = own * (row[label] - highest);
-                        if any != 0.0 {
-                            for logit in row.iter() {
-                                right += any * (logit - highest);
-                            }
-                        }
-                        for logit in row.iter_mut() {
-                            *logit = exp(*logit - highest);
-                        }
-                        let total = sum(row);
-                        let scale = 1.0 / total;
-                        for p in row.iter_mut() {
-                            *p *= scale;
-                        }
-                        loss += f64::from(weight) * f64::from(total.ln() - right);
-                    }
-                },
+            let at_once = CACHED.div_ceil(vocabulary.max(1));
+            let blocks = izip!(
+                rows_mut(rows, at_once * vocabulary),
+                rows_of(labels, at_once),
+                rows_of(weights, at_once),
             );
+            for (rows, labels, weights) in blocks {
+                loss += forward(rows, vocabulary, labels, weights, own, any);
+            }
         }
         loss
     });
@@ -92,4 +79,46 @@ pub fn cross_entropy(
         Ok(())
     };
     Ok((output, Box::new(backward)))
+}
+
+/// The loss of some rows, which become probabilities; `own` is the share of a label that is on its
+/// token alone, `any` the share that is on every token.
+fn forward(
+    rows: &mut [f32],
+    vocabulary: usize,
+    labels: &[usize],
+    weights: &[f32],
+    own: f32,
+    any: f32,
+) -> f64 {
+    let mut loss = 0.0;
+    vectorized(
+        #[inline(always)]
+        || {
+            for (row, &label, &weight) in izip!(rows_mut(rows, vocabulary), labels, weights) {
+                let highest = max(row);
+                for logit in row.iter_mut() {
+                    *logit -= highest;
+                }
+                let mut right = own * row[label];
+                if any != 0.0 {
+                    right += any * sum(row);
+                }
+                loss -= f64::from(weight) * f64::from(right);
+            }
+            // Of all rows in one loop, since few rows are a multiple of a vector long.
+            for logit in rows.iter_mut() {
+                *logit = exp(*logit);
+            }
+            for (row, &weight) in rows_mut(rows, vocabulary).zip(weights) {
+                let total = sum(row);
+                let scale = 1.0 / total;
+                for p in row.iter_mut() {
+                    *p *= scale;
+                }
+                loss += f64::from(weight) * f64::from(total.ln());
+            }
+        },
+    );
+    loss
 }

@@ -1,5 +1,5 @@
 use super::{
-    add_assign,
+    add_row,
     leaf::{Leaf, Output},
     rows_mut, rows_of,
 };
@@ -19,7 +19,7 @@ pub fn embed(table: Leaf, ids: Arc<[usize]>, width: usize) -> Result<Output, Cpu
         let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
         let table = gradients.get_or_alloc_mut(&table)?;
         for (id, dy) in ids.iter().zip(rows_of(&dy, width)) {
-            add_assign(&mut table[id * width..][..width], dy);
+            add_row(&mut table[id * width..][..width], dy);
         }
         **gradients.get_or_alloc_mut(&out)? = dy;
         Ok(())

@@ -78,7 +78,7 @@ impl Layout {
                 if let Some(bias) = bias {
                     for row in output.chunks_exact_mut(b.columns().max(1)) {
                         match accumulate {
-                            true => super::add_assign(row, bias),
+                            true => super::add_row(row, bias),
                             false => row.copy_from_slice(bias),
                         }
                     }
@@ -158,7 +158,13 @@ impl Layout {
     }
 
     /// Lets `run` write the sequences as they lie in this layout; in `room` if it is another.
-    pub fn write(self, sequences: &mut [f32], size: usize, room: &mut [f32], run: impl FnOnce(&mut [f32])) {
+    pub fn write(
+        self,
+        sequences: &mut [f32],
+        size: usize,
+        room: &mut [f32],
+        run: impl FnOnce(&mut [f32]),
+    ) {
         let Self::Lanes(lanes) = self else {
             return run(sequences);
         };
@@ -172,7 +178,13 @@ impl Layout {
     }
 
     /// Lets `run` add to the sequences as they lie in this layout; in `room` if it is another.
-    pub fn add_to(self, sequences: &mut [f32], size: usize, room: &mut [f32], run: impl FnOnce(&mut [f32])) {
+    pub fn add_to(
+        self,
+        sequences: &mut [f32],
+        size: usize,
+        room: &mut [f32],
+        run: impl FnOnce(&mut [f32]),
+    ) {
         let Self::Lanes(lanes) = self else {
             return run(sequences);
         };
@@ -201,10 +213,12 @@ mod tests {
             assert_eq!(room.iter().filter(|x| **x == 0.0).count(), room.len() - len);
             let arranged = room.clone();
             let mut again = vec![1.0; len];
-            layout.write(&mut again, size, &mut room, |room| room.copy_from_slice(&arranged));
+            layout.write(&mut again, size, &mut room, |room| {
+                room.copy_from_slice(&arranged)
+            });
             assert_eq!(again, sequences);
             layout.add_to(&mut again, size, &mut room, |room| {
-                super::super::add_assign(room, &arranged);
+                super::super::add_row(room, &arranged);
             });
             assert!(again.iter().zip(&sequences).all(|(a, b)| *a == 2.0 * b));
         }

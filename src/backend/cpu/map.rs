@@ -1,10 +1,4 @@
-use super::{
-    add_assign,
-    buffer::Buffer,
-    layout::Layout,
-    leaf::Leaf,
-    matmul::Matrix,
-};
+use super::{add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, vectorized};
 use crate::{backend::Affine, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
 
@@ -121,8 +115,14 @@ impl Map {
         let to = &mut gradient.weight;
         self.layout.multiply_rows(to, of_rows.transposed(), x);
         if let Some(bias) = &mut gradient.bias {
-            dy.chunks_exact(bias.len().max(1))
-                .for_each(|row| add_assign(bias, row));
+            vectorized(
+                #[inline(always)]
+                || {
+                    for row in dy.chunks_exact(bias.len().max(1)) {
+                        add_row(bias, row);
+                    }
+                },
+            );
         }
     }
 

@@ -60,7 +60,11 @@ pub fn exp_of_each<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let y = simd.add_u32s(simd.transmute_u32s_f32s(series), n);
     let y = simd.transmute_f32s_u32s(y);
     let y = simd.select_f32s(simd.less_than_f32s(x, number(LOWEST)), number(0.0), y);
-    let y = simd.select_f32s(simd.greater_than_f32s(x, number(HIGHEST)), number(f32::INFINITY), y);
+    let y = simd.select_f32s(
+        simd.greater_than_f32s(x, number(HIGHEST)),
+        number(f32::INFINITY),
+        y,
+    );
     simd.select_f32s(simd.equal_f32s(x, x), y, x)
 }
 

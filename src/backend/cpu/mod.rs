@@ -42,6 +42,7 @@ use dfdx::{
 };
 use leaf::{Leaf, Output};
 use map::Map;
+pub use parallel::on_all_threads;
 use pulp::{Arch, Simd, WithSimd};
 
 impl Backend<f32> for Cpu {
@@ -339,13 +340,27 @@ fn rows_mut(all: &mut [f32], elements: usize) -> std::slice::ChunksMut<'_, f32> 
 
 /// `to *= by`, element by element.
 fn multiply_assign(to: &mut [f32], by: &[f32]) {
-    for (to, by) in to.iter_mut().zip(by) {
-        *to *= by;
-    }
+    vectorized(
+        #[inline(always)]
+        || {
+            for (to, by) in to.iter_mut().zip(by) {
+                *to *= by;
+            }
+        },
+    );
 }
 
 /// `to += from`, element by element.
 fn add_assign(to: &mut [f32], from: &[f32]) {
+    vectorized(
+        #[inline(always)]
+        || add_row(to, from),
+    );
+}
+
+/// [`add_assign`] of few elements, or inside of what is vectorized.
+#[inline(always)]
+fn add_row(to: &mut [f32], from: &[f32]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += from;
     }

@@ -1,9 +1,13 @@
 //! Work on all threads, in the same parts from run to run: what comes out for a number of threads is
 //! always the same to the last bit.
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::{
     hint,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -49,23 +53,50 @@ impl Share {
             let rest = chunks.split_off(self.chunks);
             parts.push(std::mem::replace(&mut chunks, rest));
         }
-        let rest = parts.len();
-        let (mut values, left) = (Vec::new(), AtomicUsize::new(rest));
-        values.resize_with(rest, || None);
-        let last = rayon::in_place_scope(|scope| {
-            for (value, part) in values.iter_mut().zip(parts) {
-                let (run, left) = (&run, &left);
-                scope.spawn(move |_| {
-                    *value = Some(run(part));
-                    left.fetch_sub(1, Ordering::Release);
-                });
-            }
-            let last = run(chunks);
-            wait_awake(&left);
-            last
-        });
-        values.into_iter().flatten().chain([last]).collect()
+        parts.push(chunks);
+        on_all_threads(parts, run)
     }
+}
+
+/// Runs `run` on each part at the same time, the last of them on this thread; what it returns is in the
+/// order of the parts.
+pub fn on_all_threads<Part: Send, Value: Send>(
+    mut parts: Vec<Part>,
+    run: impl Fn(Part) -> Value + Sync,
+) -> Vec<Value> {
+    let Some(last) = parts.pop() else {
+        return Vec::new();
+    };
+    let (false, Some(others)) = (parts.is_empty(), others()) else {
+        return parts.into_iter().chain([last]).map(run).collect();
+    };
+    let (mut values, left) = (Vec::new(), AtomicUsize::new(parts.len()));
+    values.resize_with(parts.len(), || None);
+    let last = others.in_place_scope(|scope| {
+        for (value, part) in values.iter_mut().zip(parts) {
+            let (run, left) = (&run, &left);
+            scope.spawn(move |_| {
+                *value = Some(run(part));
+                left.fetch_sub(1, Ordering::Release);
+            });
+        }
+        let last = run(last);
+        wait_awake(&left);
+        last
+    });
+    values.into_iter().flatten().chain([last]).collect()
+}
+
+/// The threads beside the one that asks. Not rayon's own, of which there is one for each processor:
+/// the one too many takes its time from the others, looking for work.
+fn others() -> Option<&'static ThreadPool> {
+    static OTHERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let others = OTHERS.get_or_init(|| {
+        let threads = rayon::current_num_threads().saturating_sub(1).max(1);
+        // Without other threads the one that asks does the work.
+        ThreadPoolBuilder::new().num_threads(threads).build().ok()
+    });
+    others.as_ref()
 }
 
 /// Waits for the others, if they are about to be done: falling asleep and waking up takes longer than
