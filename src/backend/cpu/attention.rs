@@ -16,7 +16,7 @@ use crate::{
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
 use pulp::{Arch, Simd, WithSimd};
-use std::{mem, sync::Arc};
+use std::{mem, ops::Range, sync::Arc};
 
 /// As many positions as are calculated with while they stay in the cache.
 pub const CACHED: usize = 256;
@@ -160,6 +160,11 @@ impl Heads {
             rows_mut(weights, sizes.weights()),
             rows_mut(y, sizes.y()),
         );
+        let mut tiles = ForwardTiles {
+            k_columns: Tile::new(sizes.qk, sizes.keys),
+            v: Tile::new(sizes.keys, sizes.vo),
+            y: Tile::new(sizes.queries, sizes.vo),
+        };
         for (q, k, v, visible, weights, y) in sequences {
             Arch::new().dispatch(Forward {
                 heads: self,
@@ -169,6 +174,7 @@ impl Heads {
                 visible,
                 weights,
                 y,
+                tiles: &mut tiles,
             });
         }
     }
@@ -209,6 +215,16 @@ impl Heads {
             rows_mut(dk, sizes.k()),
             rows_mut(dv, sizes.v()),
         );
+        let mut tiles = BackwardTiles {
+            q: Tile::new(sizes.queries, sizes.qk),
+            k: Tile::new(sizes.keys, sizes.qk),
+            v_columns: Tile::new(sizes.vo, sizes.keys),
+            dy: Tile::new(sizes.queries, sizes.vo),
+            slopes: Tile::new(sizes.queries, sizes.keys),
+            dq: Tile::new(sizes.queries, sizes.qk),
+            dk: Tile::new(sizes.keys, sizes.qk),
+            dv: Tile::new(sizes.keys, sizes.vo),
+        };
         for (q, k, v, visible, weights, dy, dq, dk, dv) in sequences {
             Arch::new().dispatch(Backward {
                 heads: self,
@@ -221,6 +237,7 @@ impl Heads {
                 dq,
                 dk,
                 dv,
+                tiles: &mut tiles,
             });
         }
     }
@@ -278,6 +295,58 @@ impl Sizes {
     }
 }
 
+/// How far the queries of a sequence see, and from which query on a key is seen: what lies beyond
+/// weighs nothing, and need not be calculated.
+struct Sight {
+    keys: Vec<usize>,
+    first_queries: Vec<usize>,
+}
+
+impl Sight {
+    fn new(heads: Heads, visible: &[bool]) -> Self {
+        let sizes = heads.sizes;
+        let rows = visible.chunks_exact(sizes.keys.max(1));
+        let keys: Vec<usize> = rows
+            .map(|row| match heads.masked {
+                // A row without any visible key weighs all of them alike.
+                MaskedLogit::Lowest => row
+                    .iter()
+                    .rposition(|visible| *visible)
+                    .map_or(sizes.keys, |last| last + 1),
+                MaskedLogit::Minus(_) => sizes.keys,
+            })
+            .collect();
+        let mut first_queries = Vec::with_capacity(sizes.keys);
+        for (query, &keys) in keys.iter().enumerate() {
+            first_queries.resize(first_queries.len().max(keys), query);
+        }
+        first_queries.resize(sizes.keys, sizes.queries);
+        Self {
+            keys,
+            first_queries,
+        }
+    }
+
+    /// The keys that some of these queries see.
+    #[inline(always)]
+    fn of_queries(&self, queries: Range<usize>) -> usize {
+        self.keys[queries].iter().copied().max().unwrap_or_default()
+    }
+
+    /// The queries that may see some of these keys.
+    #[inline(always)]
+    fn of_keys(&self, keys: Range<usize>) -> Range<usize> {
+        let first = self.first_queries.get(keys.start);
+        first.copied().unwrap_or_default()..self.keys.len()
+    }
+}
+
+struct ForwardTiles {
+    k_columns: Tile,
+    v: Tile,
+    y: Tile,
+}
+
 /// [`Heads::forward`] of one sequence.
 struct Forward<'a> {
     heads: Heads,
@@ -287,6 +356,7 @@ struct Forward<'a> {
     visible: &'a [bool],
     weights: &'a mut [f32],
     y: &'a mut [f32],
+    tiles: &'a mut ForwardTiles,
 }
 
 impl WithSimd for Forward<'_> {
@@ -302,33 +372,50 @@ impl WithSimd for Forward<'_> {
             visible,
             weights,
             y,
+            tiles,
         } = self;
         let sizes = heads.sizes;
         let width = padded(sizes.keys).max(1);
-        let (mut k_columns, mut v_tile, mut y_tile) = <(Tile, Tile, Tile)>::default();
+        let sight = Sight::new(heads, visible);
         for head in 0..sizes.heads {
-            k_columns.read(sizes.head(k, head, sizes.keys, sizes.qk).transposed());
-            v_tile.read(sizes.head(v, head, sizes.keys, sizes.vo));
+            let of_k = sizes.head(k, head, sizes.keys, sizes.qk);
+            tiles.k_columns.read(of_k.transposed());
+            tiles.v.read(sizes.head(v, head, sizes.keys, sizes.vo));
             let size = sizes.queries * padded(sizes.keys);
             let weights = &mut weights[head * size..][..size];
             let q = sizes.head(q, head, sizes.queries, sizes.qk);
-            multiply(simd, weights, q, &k_columns);
-            for (logits, visible) in weights
-                .chunks_exact_mut(width)
-                .zip(visible.chunks_exact(sizes.keys.max(1)))
-            {
+            multiply(simd, weights, q, &tiles.k_columns, |queries| {
+                (0..sizes.qk, sight.of_queries(queries))
+            });
+            let rows = weights.chunks_exact_mut(width);
+            let rows = rows.zip(visible.chunks_exact(sizes.keys.max(1)));
+            for ((logits, visible), &seen) in rows.zip(&sight.keys) {
+                let (logits, beyond) = logits.split_at_mut(padded(seen));
+                beyond.fill(0.0);
                 for (logit, visible) in logits.iter_mut().zip(visible) {
                     *logit = heads.logit(*logit, *visible);
                 }
-                logits[sizes.keys..].fill(f32::NEG_INFINITY);
+                logits[seen..].fill(f32::NEG_INFINITY);
                 softmax(logits);
             }
-            y_tile.resize(sizes.queries, sizes.vo);
             let weights = Matrix::strided(weights, sizes.queries, sizes.keys, padded(sizes.keys));
-            multiply(simd, &mut y_tile.elements, weights, &v_tile);
-            sizes.put(y, head, &y_tile);
+            multiply(simd, &mut tiles.y.elements, weights, &tiles.v, |queries| {
+                (0..sight.of_queries(queries), sizes.vo)
+            });
+            sizes.put(y, head, &tiles.y);
         }
     }
+}
+
+struct BackwardTiles {
+    q: Tile,
+    k: Tile,
+    v_columns: Tile,
+    dy: Tile,
+    slopes: Tile,
+    dq: Tile,
+    dk: Tile,
+    dv: Tile,
 }
 
 /// [`Heads::backward`] of one sequence.
@@ -343,6 +430,7 @@ struct Backward<'a> {
     dq: &'a mut [f32],
     dk: &'a mut [f32],
     dv: &'a mut [f32],
+    tiles: &'a mut BackwardTiles,
 }
 
 impl WithSimd for Backward<'_> {
@@ -361,30 +449,35 @@ impl WithSimd for Backward<'_> {
             dq,
             dk,
             dv,
+            tiles,
         } = self;
         let sizes = heads.sizes;
         let width = padded(sizes.keys).max(1);
-        let (mut q_tile, mut k_tile, mut v_columns, mut dy_tile) =
-            <(Tile, Tile, Tile, Tile)>::default();
-        let (mut slopes, mut result) = <(Tile, Tile)>::default();
+        let sight = Sight::new(heads, visible);
         for head in 0..sizes.heads {
-            q_tile.read(sizes.head(q, head, sizes.queries, sizes.qk));
-            k_tile.read(sizes.head(k, head, sizes.keys, sizes.qk));
-            v_columns.read(sizes.head(v, head, sizes.keys, sizes.vo).transposed());
-            dy_tile.read(sizes.head(dy, head, sizes.queries, sizes.vo));
+            tiles.q.read(sizes.head(q, head, sizes.queries, sizes.qk));
+            tiles.k.read(sizes.head(k, head, sizes.keys, sizes.qk));
+            let of_v = sizes.head(v, head, sizes.keys, sizes.vo);
+            tiles.v_columns.read(of_v.transposed());
+            tiles.dy.read(sizes.head(dy, head, sizes.queries, sizes.vo));
             let size = sizes.queries * padded(sizes.keys);
             let weights = &weights[head * size..][..size];
 
-            slopes.resize(sizes.queries, sizes.keys);
+            let slopes = &mut *tiles.slopes.elements;
             let dy = sizes.head(dy, head, sizes.queries, sizes.vo);
-            multiply(simd, &mut slopes.elements, dy, &v_columns);
-            let rows = slopes.elements.chunks_exact_mut(width);
-            for ((slopes, weights), visible) in rows
+            multiply(simd, slopes, dy, &tiles.v_columns, |queries| {
+                (0..sizes.vo, sight.of_queries(queries))
+            });
+            let rows = slopes.chunks_exact_mut(width);
+            for (((slopes, weights), visible), &seen) in rows
                 .zip(weights.chunks_exact(width))
                 .zip(visible.chunks_exact(sizes.keys.max(1)))
+                .zip(&sight.keys)
             {
+                let (slopes, beyond) = slopes.split_at_mut(padded(seen));
+                beyond.fill(0.0);
                 // From the gradient of the weights to that of the logits: w (dw - Σ w dw).
-                let mean = dot(slopes, weights);
+                let mean = dot(slopes, &weights[..slopes.len()]);
                 for (slope, weight) in slopes.iter_mut().zip(weights) {
                     *slope = weight * (*slope - mean) * heads.scale;
                 }
@@ -397,44 +490,41 @@ impl WithSimd for Backward<'_> {
             }
 
             let weights = Matrix::strided(weights, sizes.queries, sizes.keys, padded(sizes.keys));
-            let slopes = Matrix::strided(
-                &slopes.elements,
-                sizes.queries,
-                sizes.keys,
-                padded(sizes.keys),
-            );
-            result.resize(sizes.queries, sizes.qk);
-            multiply(simd, &mut result.elements, slopes, &k_tile);
-            sizes.put(dq, head, &result);
-            result.resize(sizes.keys, sizes.qk);
-            multiply(simd, &mut result.elements, slopes.transposed(), &q_tile);
-            sizes.put(dk, head, &result);
-            result.resize(sizes.keys, sizes.vo);
-            multiply(simd, &mut result.elements, weights.transposed(), &dy_tile);
-            sizes.put(dv, head, &result);
+            let slopes = Matrix::strided(slopes, sizes.queries, sizes.keys, padded(sizes.keys));
+            multiply(simd, &mut tiles.dq.elements, slopes, &tiles.k, |queries| {
+                (0..sight.of_queries(queries), sizes.qk)
+            });
+            sizes.put(dq, head, &tiles.dq);
+            let slopes = slopes.transposed();
+            multiply(simd, &mut tiles.dk.elements, slopes, &tiles.q, |keys| {
+                (sight.of_keys(keys), sizes.qk)
+            });
+            sizes.put(dk, head, &tiles.dk);
+            let weights = weights.transposed();
+            multiply(simd, &mut tiles.dv.elements, weights, &tiles.dy, |keys| {
+                (sight.of_keys(keys), sizes.vo)
+            });
+            sizes.put(dv, head, &tiles.dv);
         }
     }
 }
 
 /// A matrix of one head, each row padded with zeros to whole lanes.
-#[derive(Default)]
 struct Tile {
-    elements: Vec<f32>,
+    elements: Buffer,
     columns: usize,
 }
 
 impl Tile {
-    /// Makes it all zeros.
-    #[inline(always)]
-    fn resize(&mut self, rows: usize, columns: usize) {
-        self.elements.clear();
-        self.elements.resize(rows * padded(columns), 0.0);
-        self.columns = columns;
+    fn new(rows: usize, columns: usize) -> Self {
+        Self {
+            elements: Buffer::zeros(rows * padded(columns)),
+            columns,
+        }
     }
 
     #[inline(always)]
     fn read(&mut self, matrix: Matrix) {
-        self.resize(matrix.rows(), matrix.columns());
         let rows = self.elements.chunks_exact_mut(padded(self.columns).max(1));
         for (i, row) in rows.enumerate() {
             for (j, element) in row[..self.columns].iter_mut().enumerate() {
@@ -444,22 +534,30 @@ impl Tile {
     }
 }
 
-/// `output = a b`; `output` has the rows of `a` and the padded columns of `b`.
+/// `output = a b`; `output` has the rows of `a` and the padded columns of `b`. For some rows at a time,
+/// `extent` says which columns of `a` matter, and how many columns of `b`; the others of `output`
+/// are left as they are.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, output: &mut [f32], a: Matrix, b: &Tile) {
-    // Sums of several rows at once, so that an addition need not wait for the one before it.
+fn multiply<S: Simd>(
+    simd: S,
+    output: &mut [f32],
+    a: Matrix,
+    b: &Tile,
+    extent: impl Fn(Range<usize>) -> (Range<usize>, usize),
+) {
     const ROWS: usize = 4;
     let whole = a.rows() - a.rows() % ROWS;
     for first in (0..whole).step_by(ROWS) {
-        multiply_rows::<S, ROWS>(simd, output, a, b, first);
+        let (inner, columns) = extent(first..first + ROWS);
+        multiply_rows::<S, ROWS>(simd, output, a, b, first, inner, columns);
     }
     for first in whole..a.rows() {
-        multiply_rows::<S, 1>(simd, output, a, b, first);
+        let (inner, columns) = extent(first..first + 1);
+        multiply_rows::<S, 1>(simd, output, a, b, first, inner, columns);
     }
 }
 
-/// [`multiply`] for `ROWS` rows. Its vectors are explicit because the compiler, left to itself, makes
-/// them of neighbouring rows and not of neighbouring columns.
+/// [`multiply`] for `ROWS` rows.
 #[inline(always)]
 fn multiply_rows<S: Simd, const ROWS: usize>(
     simd: S,
@@ -467,21 +565,51 @@ fn multiply_rows<S: Simd, const ROWS: usize>(
     a: Matrix,
     b: &Tile,
     first: usize,
+    inner: Range<usize>,
+    columns: usize,
+) {
+    // Sums of several rows and vectors at once, so that an addition need not wait for the one before
+    // it, and that what is read is used several times.
+    const VECTORS: usize = 2;
+    let vectors = padded(columns) / S::F32_LANES;
+    let whole = vectors - vectors % VECTORS;
+    for column in (0..whole).step_by(VECTORS) {
+        multiply_block::<S, ROWS, VECTORS>(simd, output, a, b, first, inner.clone(), column);
+    }
+    for column in whole..vectors {
+        multiply_block::<S, ROWS, 1>(simd, output, a, b, first, inner.clone(), column);
+    }
+}
+
+/// [`multiply`] for `ROWS` rows and `VECTORS` vectors of each. Its vectors are explicit because the
+/// compiler, left to itself, makes them of neighbouring rows and not of neighbouring columns.
+#[inline(always)]
+fn multiply_block<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    output: &mut [f32],
+    a: Matrix,
+    b: &Tile,
+    first: usize,
+    inner: Range<usize>,
+    column: usize,
 ) {
     let vectors = padded(b.columns) / S::F32_LANES;
     let (b, _) = S::as_simd_f32s(&b.elements);
     let (output, _) = S::as_mut_simd_f32s(output);
-    for column in 0..vectors {
-        let mut sums = [simd.splat_f32s(0.0); ROWS];
-        for j in 0..a.columns() {
-            let b = b[j * vectors + column];
-            for (row, sum) in sums.iter_mut().enumerate() {
-                let factor = a.at(first + row, j);
-                *sum = simd.mul_add_e_f32s(simd.splat_f32s(factor), b, *sum);
+    let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+    for j in inner {
+        let b = &b[j * vectors + column..][..VECTORS];
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let factor = simd.splat_f32s(a.at(first + row, j));
+            for (sum, b) in sums.iter_mut().zip(b) {
+                *sum = simd.mul_add_e_f32s(factor, *b, *sum);
             }
         }
-        for (row, sum) in sums.into_iter().enumerate() {
-            output[(first + row) * vectors + column] = sum;
+    }
+    for (row, sums) in sums.into_iter().enumerate() {
+        let output = &mut output[(first + row) * vectors + column..][..VECTORS];
+        for (output, sum) in output.iter_mut().zip(sums) {
+            *output = sum;
         }
     }
 }

@@ -27,7 +27,12 @@ pub fn attention_sublayer(
     let batch = mask.len() / sizes.mask().max(1);
     let width = maps.query.inputs();
     let layout = attention_in_lanes::layout(heads, width.max(maps.key.inputs()), batch);
-    let maps = maps.each(|map| map.laid_out(layout));
+    let maps = Maps {
+        query: maps.query.prepared(layout, batch * sizes.queries),
+        key: maps.key.prepared(layout, batch * sizes.keys),
+        value: maps.value.prepared(layout, batch * sizes.keys),
+        output: maps.output.prepared(layout, batch * sizes.queries),
+    };
     let around = around.laid_out(layout);
     let at_once = match layout {
         Layout::Rows => heads.sequences(CACHED),
@@ -113,7 +118,7 @@ pub fn attention_sublayer(
         );
         let parts = share.for_each(chunks, |chunks| {
             let mut gradient = Gradient {
-                maps: maps.as_ref().each(Map::zeros),
+                maps: maps.zeros(),
                 around: around.zeros(),
             };
             let mut read = Buffer::new(of_room(query_size));
@@ -248,23 +253,12 @@ impl Maps<Map> {
             + sizes.keys * (self.key.cost() + self.value.cost())
     }
 
-    fn as_ref(&self) -> Maps<&Map> {
+    fn zeros(&self) -> Maps<MapGradient> {
         Maps {
-            query: &self.query,
-            key: &self.key,
-            value: &self.value,
-            output: &self.output,
-        }
-    }
-}
-
-impl<Each> Maps<Each> {
-    fn each<Value>(self, value: impl Fn(Each) -> Value) -> Maps<Value> {
-        Maps {
-            query: value(self.query),
-            key: value(self.key),
-            value: value(self.value),
-            output: value(self.output),
+            query: self.query.zeros(),
+            key: self.key.zeros(),
+            value: self.value.zeros(),
+            output: self.output.zeros(),
         }
     }
 }

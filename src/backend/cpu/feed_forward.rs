@@ -31,7 +31,8 @@ pub fn feed_forward(
     let width = hidden.inputs();
     let rows = input.elements.len() / width.max(1);
     let layout = layout(&hidden, rows);
-    let (hidden, output) = (hidden.laid_out(layout), output.laid_out(layout));
+    let hidden = hidden.prepared(layout, rows);
+    let output = output.prepared(layout, rows);
     let around = around.laid_out(layout);
     let cached = CACHED / hidden.outputs().max(width).max(1);
     let share = Share::new(rows, hidden.cost() + output.cost(), cached);

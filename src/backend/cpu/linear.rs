@@ -1,4 +1,5 @@
 use super::{
+    layout::Layout,
     leaf::{Leaf, Output},
     map::Map,
     parallel::Share,
@@ -11,6 +12,7 @@ use std::mem;
 /// One product for the rows of all sequences together, where the definition makes one a sequence.
 pub fn linear(input: Leaf, map: Map) -> Result<Output, CpuError> {
     let rows = input.elements.len() / map.inputs().max(1);
+    let map = map.prepared(Layout::Rows, rows);
     let share = Share::new(rows, map.cost(), usize::MAX);
     let (in_width, out_width) = (share.chunk * map.inputs(), share.chunk * map.outputs());
     let mut y = input.room(rows * map.outputs())?;

@@ -1,4 +1,7 @@
-use super::{add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, vectorized};
+use super::{
+    add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, rows_mut, rows_of,
+    vectorized,
+};
 use crate::{backend::Affine, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
 
@@ -9,7 +12,13 @@ pub struct Map {
     inputs: usize,
     outputs: usize,
     layout: Layout,
+    /// The weight with rows and columns exchanged, if there are so many rows to multiply that a product
+    /// is faster by more than this takes.
+    exchanged: Option<Buffer>,
 }
+
+/// The rows from which on it is.
+const MANY: usize = 64;
 
 /// Their gradients.
 pub struct MapGradient {
@@ -33,12 +42,19 @@ impl Map {
             inputs: InDim::SIZE,
             outputs: OutDim::SIZE,
             layout: Layout::Rows,
+            exchanged: None,
         })
     }
 
-    /// For rows that lie so.
-    pub fn laid_out(self, layout: Layout) -> Self {
-        Self { layout, ..self }
+    /// For so many rows that lie so.
+    pub fn prepared(self, layout: Layout, rows: usize) -> Self {
+        let exchanged = (layout == Layout::Rows && rows >= MANY)
+            .then(|| exchanged(&self.weight.elements, self.outputs, self.inputs));
+        Self {
+            layout,
+            exchanged,
+            ..self
+        }
     }
 
     /// Of a weight alone.
@@ -50,6 +66,7 @@ impl Map {
             inputs,
             outputs,
             layout: Layout::Rows,
+            exchanged: None,
         }
     }
 
@@ -86,7 +103,10 @@ impl Map {
         let rows = self.layout.rows(y, self.outputs);
         let x = Matrix::strided(x, rows, self.inputs, self.inputs);
         let bias = self.bias.as_ref().map(|bias| &*bias.elements);
-        let weight = self.weight().transposed();
+        let weight = match &self.exchanged {
+            Some(exchanged) => Matrix::new(exchanged, self.inputs, self.outputs),
+            None => self.weight().transposed(),
+        };
         self.layout.multiply(y, x, weight, bias, accumulate);
     }
 
@@ -144,4 +164,20 @@ impl Map {
             _ => Ok(()),
         }
     }
+}
+
+/// A matrix with rows and columns exchanged.
+fn exchanged(elements: &[f32], rows: usize, columns: usize) -> Buffer {
+    /// As many rows as fill a line of the cache with an element each.
+    const AT_ONCE: usize = 16;
+    let mut result = Buffer::new(elements.len());
+    for (block, some) in rows_of(elements, AT_ONCE * columns).enumerate() {
+        for (column, result) in rows_mut(&mut result, rows).enumerate() {
+            let elements = some[column..].iter().step_by(columns);
+            for (to, element) in result[block * AT_ONCE..].iter_mut().zip(elements) {
+                *to = *element;
+            }
+        }
+    }
+    result
 }
