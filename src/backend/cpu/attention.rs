@@ -525,10 +525,17 @@ impl Tile {
 
     #[inline(always)]
     fn read(&mut self, matrix: Matrix) {
-        let rows = self.elements.chunks_exact_mut(padded(self.columns).max(1));
-        for (i, row) in rows.enumerate() {
-            for (j, element) in row[..self.columns].iter_mut().enumerate() {
-                *element = matrix.at(i, j);
+        let width = padded(self.columns).max(1);
+        if let Some(rows) = matrix.contiguous_rows() {
+            for (to, row) in self.elements.chunks_exact_mut(width).zip(rows) {
+                to[..self.columns].copy_from_slice(row);
+            }
+        } else if let Some(columns) = matrix.transposed().contiguous_rows() {
+            for (column, numbers) in columns.enumerate() {
+                let to = self.elements[column..].iter_mut().step_by(width);
+                for (to, number) in to.zip(numbers) {
+                    *to = *number;
+                }
             }
         }
     }

@@ -118,7 +118,7 @@ pub fn attention_sublayer(
         );
         let parts = share.for_each(chunks, |chunks| {
             let mut gradient = Gradient {
-                maps: maps.zeros(),
+                maps: maps.gradient(),
                 around: around.zeros(),
             };
             let mut read = Buffer::new(of_room(query_size));
@@ -253,12 +253,12 @@ impl Maps<Map> {
             + sizes.keys * (self.key.cost() + self.value.cost())
     }
 
-    fn zeros(&self) -> Maps<MapGradient> {
+    fn gradient(&self) -> Maps<MapGradient> {
         Maps {
-            query: self.query.zeros(),
-            key: self.key.zeros(),
-            value: self.value.zeros(),
-            output: self.output.zeros(),
+            query: self.query.gradient(),
+            key: self.key.gradient(),
+            value: self.value.gradient(),
+            output: self.output.gradient(),
         }
     }
 }

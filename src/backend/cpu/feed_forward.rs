@@ -88,8 +88,8 @@ pub fn feed_forward(
         );
         let parts = share.for_each(chunks, |chunks| {
             let mut gradient = Gradient {
-                hidden: hidden.zeros(),
-                output: output.zeros(),
+                hidden: hidden.gradient(),
+                output: output.gradient(),
                 around: around.zeros(),
             };
             let mut read = Buffer::new(of_room);

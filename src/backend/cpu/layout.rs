@@ -96,24 +96,30 @@ impl Layout {
         }
     }
 
-    /// `output += a b`, both of which are of rows; in as many parts as there are lanes.
-    pub fn multiply_rows(self, output: &mut [f32], a: Matrix, b: Matrix) {
+    /// `output = a b`, or `output += a b` if `accumulate`, both of which are of rows; in as many parts
+    /// as there are lanes.
+    pub fn multiply_rows(self, output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
         match self {
-            Self::Rows => matmul(output, a, b, true),
+            Self::Rows => matmul(output, a, b, accumulate),
             Self::Lanes(_) => Arch::new().dispatch(Product {
                 output,
                 stride: b.columns(),
                 a,
                 b: Factor::Vectors(b),
                 bias: None,
-                accumulate: true,
+                accumulate,
             }),
         }
     }
 
-    /// Zeros for a part of the gradient of a parameter: a sum over rows.
+    /// The numbers of a part of the gradient of a parameter, which is a sum over rows.
+    pub fn parts(self, parameter: &Leaf) -> usize {
+        parameter.elements.len() * self.unit()
+    }
+
+    /// Zeros for a part of the gradient of a parameter.
     pub fn zeros(self, parameter: &Leaf) -> Buffer {
-        Buffer::zeros(parameter.elements.len() * self.unit())
+        Buffer::zeros(self.parts(parameter))
     }
 
     /// Adds a part of the gradient of a parameter. Parts are added one after the other, since two

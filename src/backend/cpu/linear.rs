@@ -34,7 +34,7 @@ pub fn linear(input: Leaf, map: Map) -> Result<Output, CpuError> {
             rows_mut(&mut dx, in_width),
         );
         let parts = share.for_each(chunks, |chunks| {
-            let mut gradient = map.zeros();
+            let mut gradient = map.gradient();
             for (x, dy, dx) in chunks {
                 map.backward_input(dy, dx);
                 map.backward(dy, x, &mut gradient);

@@ -4,6 +4,7 @@ use super::{
 };
 use crate::{backend::Affine, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
+use std::mem;
 
 /// The parameters of a linear map.
 pub struct Map {
@@ -24,6 +25,8 @@ const MANY: usize = 64;
 pub struct MapGradient {
     weight: Buffer,
     bias: Option<Buffer>,
+    /// Whether nothing was put in `weight` yet, which costs less than to fill it with zeros.
+    is_new: bool,
 }
 
 impl Map {
@@ -132,8 +135,10 @@ impl Map {
         let rows = self.layout.rows(dy, self.outputs);
         let of_rows = Matrix::strided(dy, rows, self.outputs, self.outputs);
         let x = Matrix::strided(x, rows, self.inputs, self.inputs);
+        let accumulate = !mem::take(&mut gradient.is_new);
         let to = &mut gradient.weight;
-        self.layout.multiply_rows(to, of_rows.transposed(), x);
+        self.layout
+            .multiply_rows(to, of_rows.transposed(), x, accumulate);
         if let Some(bias) = &mut gradient.bias {
             vectorized(
                 #[inline(always)]
@@ -146,10 +151,12 @@ impl Map {
         }
     }
 
-    pub fn zeros(&self) -> MapGradient {
+    /// Room for their gradients.
+    pub fn gradient(&self) -> MapGradient {
         MapGradient {
-            weight: self.layout.zeros(&self.weight),
+            weight: Buffer::new(self.layout.parts(&self.weight)),
             bias: self.bias.as_ref().map(|bias| self.layout.zeros(bias)),
+            is_new: true,
         }
     }
 
@@ -158,6 +165,9 @@ impl Map {
         gradients: &mut Gradients<f32, Cpu>,
         gradient: &MapGradient,
     ) -> Result<(), CpuError> {
+        if gradient.is_new {
+            return Ok(());
+        }
         self.layout.add(&self.weight, gradients, &gradient.weight)?;
         match (&self.bias, &gradient.bias) {
             (Some(bias), Some(gradient)) => self.layout.add(bias, gradients, gradient),

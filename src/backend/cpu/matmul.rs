@@ -61,6 +61,13 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         self.elements[row * self.row_stride + column * self.column_stride]
     }
 
+    /// Its rows, if the elements of each lie one after the other.
+    #[inline(always)]
+    pub fn contiguous_rows(self) -> Option<impl Iterator<Item = &'a [Element]>> {
+        let row = move |row| &self.elements[row * self.row_stride..][..self.columns];
+        (self.column_stride == 1).then(|| (0..self.rows).map(row))
+    }
+
     /// The same elements with rows and columns exchanged.
     #[inline(always)]
     pub fn transposed(self) -> Self {
