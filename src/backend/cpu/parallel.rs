@@ -3,6 +3,7 @@
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::{
+    cell::Cell,
     hint,
     sync::{
         OnceLock,
@@ -78,6 +79,7 @@ pub fn on_all_threads<Part: Send, Value: Send>(
             scope.spawn(move |_| {
                 *value = Some(run(part));
                 left.fetch_sub(1, Ordering::Release);
+                stay_awake(others);
             });
         }
         let last = run(last);
@@ -97,6 +99,25 @@ fn others() -> Option<&'static ThreadPool> {
         ThreadPoolBuilder::new().num_threads(threads).build().ok()
     });
     others.as_ref()
+}
+
+/// Lets this thread, one of the others, look for its next part for a while before it sleeps.
+fn stay_awake(others: &ThreadPool) {
+    thread_local! {
+        static IS_AWAKE: Cell<bool> = const { Cell::new(false) };
+    }
+    if !IS_AWAKE.replace(true) {
+        others.spawn(|| {
+            let mut start = Instant::now();
+            while start.elapsed() < AWAKE {
+                match rayon::yield_now() {
+                    Some(rayon::Yield::Executed) => start = Instant::now(),
+                    _ => hint::spin_loop(),
+                }
+            }
+            IS_AWAKE.set(false);
+        });
+    }
 }
 
 /// Waits for the others, if they are about to be done: falling asleep and waking up takes longer than
