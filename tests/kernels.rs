@@ -6,14 +6,20 @@ use dfdx::{
     tensor::*,
     tensor_ops::*,
 };
+use proptest::{
+    prelude::*,
+    test_runner::{Config, RngSeed, TestRunner},
+};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{backend::Backend, ops, prelude::*};
 
 type Leaf<Dims, E> = Tensor<Dims, E, Cpu>;
 type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
 
-/// The sizes that differ from call to call.
-const CALLS: [(usize, usize, usize); 6] = [
+/// Batch, queries and keys: what differs from call to call.
+type Call = (usize, usize, usize);
+
+const CALLS: [Call; 6] = [
     (1, 1, 1),
     (2, 3, 5),
     (3, 16, 16),
@@ -21,6 +27,27 @@ const CALLS: [(usize, usize, usize); 6] = [
     (5, 2, 33),
     (64, 15, 15),
 ];
+
+/// The calls above, and some that are drawn.
+fn on_calls(run: impl Fn(&mut StdRng, Call)) {
+    for (seed, call) in CALLS.into_iter().enumerate() {
+        run(&mut StdRng::seed_from_u64(seed as u64), call);
+    }
+    let config = Config {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(0),
+        ..Config::with_cases(16)
+    };
+    let batch = prop_oneof![3 => 1..6usize, 1 => 7..70usize];
+    let len = || prop_oneof![3 => 1..9usize, 1 => 15..36usize];
+    let run = |(seed, call): (u64, Call)| {
+        run(&mut StdRng::seed_from_u64(seed), call);
+        Ok(())
+    };
+    TestRunner::new(config)
+        .run(&(any::<u64>(), (batch, len(), len())), run)
+        .unwrap();
+}
 
 /// Inputs in both precisions, filled with the same numbers.
 struct Both<Dims: Shape> {
@@ -85,11 +112,10 @@ macro_rules! compare {
 }
 
 fn linear<const IN: usize, const OUT: usize>() {
-    let mut rng = StdRng::seed_from_u64(1);
-    for (batch, len, _) in CALLS {
-        let input = both(&mut rng, (batch, len, Const::<IN>), 1.0);
-        let weight = both(&mut rng, (Const::<OUT>, Const::<IN>), 1.0);
-        let bias = both(&mut rng, (Const::<OUT>,), 1.0);
+    on_calls(|rng, (batch, len, _)| {
+        let input = both(rng, (batch, len, Const::<IN>), 1.0);
+        let weight = both(rng, (Const::<OUT>, Const::<IN>), 1.0);
+        let bias = both(rng, (Const::<OUT>,), 1.0);
         compare!(
             Cpu::try_linear(
                 input.single.leaky_trace(),
@@ -108,7 +134,7 @@ fn linear<const IN: usize, const OUT: usize>() {
             ops::try_linear(input.double.leaky_trace(), &weight.double, None),
             [input, weight]
         );
-    }
+    });
 }
 
 #[test]
@@ -120,11 +146,10 @@ fn linear_agrees() {
 }
 
 fn norms<const WIDTH: usize>() {
-    let mut rng = StdRng::seed_from_u64(2);
-    for (batch, len, _) in CALLS {
-        let input = both(&mut rng, (batch, len, Const::<WIDTH>), 3.0);
-        let weight = both(&mut rng, (Const::<WIDTH>,), 1.0);
-        let bias = both(&mut rng, (Const::<WIDTH>,), 1.0);
+    on_calls(|rng, (batch, len, _)| {
+        let input = both(rng, (batch, len, Const::<WIDTH>), 3.0);
+        let weight = both(rng, (Const::<WIDTH>,), 1.0);
+        let bias = both(rng, (Const::<WIDTH>,), 1.0);
         compare!(
             Cpu::try_layer_norm(
                 input.single.leaky_trace(),
@@ -150,7 +175,7 @@ fn norms<const WIDTH: usize>() {
             ops::try_rms_norm(input.double.leaky_trace(), &weight.double, 1e-2),
             [input, weight]
         );
-    }
+    });
 }
 
 #[test]
@@ -162,11 +187,10 @@ fn norms_agree() {
 }
 
 fn embed_and_positions<const WIDTH: usize>() {
-    let mut rng = StdRng::seed_from_u64(3);
-    for (batch, len, _) in CALLS {
-        let table = both(&mut rng, (Const::<11>, Const::<WIDTH>), 1.0);
-        let positions = both(&mut rng, (len, Const::<WIDTH>), 1.0);
-        let input = both(&mut rng, (batch, len, Const::<WIDTH>), 1.0);
+    on_calls(|rng, (batch, len, _)| {
+        let table = both(rng, (Const::<11>, Const::<WIDTH>), 1.0);
+        let positions = both(rng, (len, Const::<WIDTH>), 1.0);
+        let input = both(rng, (batch, len, Const::<WIDTH>), 1.0);
         let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..11)).collect();
         let ids = TokenIds::from_ids(&ids, None, (batch, len)).unwrap();
         compare!(
@@ -179,21 +203,20 @@ fn embed_and_positions<const WIDTH: usize>() {
             ops::try_add_positions(input.double.leaky_trace(), positions.double.retaped()),
             [input, positions]
         );
-    }
+    });
 }
 
 #[test]
 fn residual_agrees() {
-    let mut rng = StdRng::seed_from_u64(9);
-    for (batch, len, _) in CALLS {
-        let input = both(&mut rng, (batch, len, Const::<7>), 1.0);
-        let output = both(&mut rng, (batch, len, Const::<7>), 1.0);
+    on_calls(|rng, (batch, len, _)| {
+        let input = both(rng, (batch, len, Const::<7>), 1.0);
+        let output = both(rng, (batch, len, Const::<7>), 1.0);
         compare!(
             Cpu::try_residual(input.single.leaky_trace(), output.single.retaped()),
             ops::try_residual(input.double.leaky_trace(), output.double.retaped()),
             [input, output]
         );
-    }
+    });
 }
 
 #[test]
@@ -204,9 +227,8 @@ fn embed_and_positions_agree() {
 }
 
 fn cross_entropy<const VOCAB: usize>(size: f32) {
-    let mut rng = StdRng::seed_from_u64(4);
-    for (batch, len, _) in CALLS {
-        let logits = both(&mut rng, (batch, len, Const::<VOCAB>), size);
+    on_calls(|rng, (batch, len, _)| {
+        let logits = both(rng, (batch, len, Const::<VOCAB>), size);
         let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..VOCAB)).collect();
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
         let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
@@ -220,7 +242,7 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
                 );
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -232,15 +254,10 @@ fn cross_entropy_agrees() {
 
 fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
     type Width<const H: usize, const N: usize> = Product<Const<H>, Const<N>>;
-    let mut rng = StdRng::seed_from_u64(5);
-    for (batch, queries, keys) in CALLS {
-        let query = both(
-            &mut rng,
-            (batch, queries, Width::<HEADS, QK>::default()),
-            size,
-        );
-        let key = both(&mut rng, (batch, keys, Width::<HEADS, QK>::default()), size);
-        let value = both(&mut rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
+    on_calls(|rng, (batch, queries, keys)| {
+        let query = both(rng, (batch, queries, Width::<HEADS, QK>::default()), size);
+        let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
+        let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
         let shape = (batch, queries, keys);
         let hidden: Vec<bool> = (0..batch * queries * keys)
             .map(|_| rng.gen_bool(0.4))
@@ -281,7 +298,7 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
                 );
             }
         }
-    }
+    });
 }
 
 #[test]

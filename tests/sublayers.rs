@@ -355,6 +355,7 @@ proptest! {
     #[test]
     fn feed_forward_agrees(case in case()) {
         feed_forward::<One, 1>(case)?;
+        feed_forward::<Rot13, 8>(case)?;
         feed_forward::<Uneven, 13>(case)?;
         feed_forward::<Wide, 48>(case)?;
     }
