@@ -3,7 +3,7 @@
 use super::{
     attention::Heads,
     buffer::Buffer,
-    layout::{Layout, lanes},
+    layout::{Layout, side_by_side},
     math::exp_of_each,
     matmul::Matrix,
     product::{Factor, Product},
@@ -20,14 +20,11 @@ const MOST_OF_A_MAP: usize = 4096;
 /// Side by side, if heads and maps are small enough and sequences many enough.
 pub fn layout(heads: Heads, width: usize, sequences: usize) -> Layout {
     let sizes = heads.sizes;
-    let lanes = lanes();
     let has_numbers = sizes.keys * sizes.queries * sizes.qk * sizes.vo * width > 0;
     let is_small = sizes.keys * (sizes.qk + sizes.vo) <= MOST
         && width * sizes.heads * sizes.qk.max(sizes.vo) <= MOST_OF_A_MAP;
-    match has_numbers && is_small && sequences >= lanes / 2 {
-        true => Layout::Lanes(lanes),
-        false => Layout::Rows,
-    }
+    let layout = side_by_side(sequences).filter(|_| has_numbers && is_small);
+    layout.unwrap_or(Layout::Rows)
 }
 
 /// What a logit is at most or, under [`MaskedLogit::Minus`], what is added to it, by query and key;
@@ -215,6 +212,115 @@ impl WithSimd for Backward<'_> {
             put(simd, self.dv, heads, head, weights.transposed(), dy);
             put(simd, self.dk, heads, head, slopes.transposed(), q);
             put(simd, self.dq, heads, head, slopes, k);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{attention::Sizes, layout::lanes},
+        *,
+    };
+    use pulp::{Arch, Scalar};
+
+    /// What one sequence of those in `all` has, number by number.
+    fn of_lane(all: &[f32], lane: usize) -> Vec<f32> {
+        all.iter().skip(lane).step_by(lanes()).copied().collect()
+    }
+
+    #[test]
+    fn every_lane_is_what_it_is_alone() {
+        let lanes = lanes();
+        let sizes = Sizes {
+            queries: 5,
+            keys: 7,
+            heads: 3,
+            qk: 2,
+            vo: 6,
+        };
+        let numbers = |len: usize, salt: usize| -> Vec<f32> {
+            (0..len * lanes)
+                .map(|i| ((i * 37 + salt) % 29) as f32 / 10.0 - 1.4)
+                .collect()
+        };
+        let (q, k) = (numbers(sizes.q(), 1), numbers(sizes.k(), 2));
+        let (v, dy) = (numbers(sizes.v(), 3), numbers(sizes.y(), 4));
+        let mask: Vec<bool> = (0..sizes.mask() * lanes)
+            .map(|i| i % 5 != 0 && i % 35 > 6)
+            .collect();
+        for masked in [MaskedLogit::Lowest, MaskedLogit::Minus(30.0)] {
+            let heads = Heads {
+                sizes,
+                scale: 0.7,
+                masked,
+            };
+            let mut weights = vec![0.0; sizes.heads * sizes.mask() * lanes];
+            let mut y = vec![0.0; dy.len()];
+            let (mut dq, mut dk, mut dv) = (q.clone(), k.clone(), v.clone());
+            Arch::new().dispatch(Forward {
+                heads,
+                q: &q,
+                k: &k,
+                v: &v,
+                mask: &mask,
+                weights: &mut weights,
+                y: &mut y,
+            });
+            Arch::new().dispatch(Backward {
+                heads,
+                q: &q,
+                k: &k,
+                v: &v,
+                mask: &mask,
+                weights: &weights,
+                dy: &dy,
+                dq: &mut dq,
+                dk: &mut dk,
+                dv: &mut dv,
+            });
+            for (lane, mask) in mask.chunks(sizes.mask()).enumerate() {
+                let [q, k, v, dy] = [&q, &k, &v, &dy].map(|all| of_lane(all, lane));
+                let mut weights_alone = vec![0.0; sizes.heads * sizes.mask()];
+                let mut y_alone = vec![0.0; sizes.y()];
+                let mut alone = [q.clone(), k.clone(), v.clone()];
+                let [dq_alone, dk_alone, dv_alone] = &mut alone;
+                Forward {
+                    heads,
+                    q: &q,
+                    k: &k,
+                    v: &v,
+                    mask,
+                    weights: &mut weights_alone,
+                    y: &mut y_alone,
+                }
+                .with_simd(Scalar);
+                Backward {
+                    heads,
+                    q: &q,
+                    k: &k,
+                    v: &v,
+                    mask,
+                    weights: &weights_alone,
+                    dy: &dy,
+                    dq: dq_alone,
+                    dk: dk_alone,
+                    dv: dv_alone,
+                }
+                .with_simd(Scalar);
+                let [dq_alone, dk_alone, dv_alone] = alone;
+                for (together, alone) in [
+                    (&weights, weights_alone),
+                    (&y, y_alone),
+                    (&dq, dq_alone),
+                    (&dk, dk_alone),
+                    (&dv, dv_alone),
+                ] {
+                    for (a, b) in of_lane(together, lane).into_iter().zip(alone) {
+                        assert!((a - b).abs() <= 1e-5, "{a} together, {b} alone");
+                    }
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@ use super::{
     activation,
     around::{Around, AroundGradient},
     buffer::Buffer,
-    layout::{Layout, lanes},
+    layout::{Layout, side_by_side},
     leaf::{Leaf, Output},
     map::{Map, MapGradient},
     multiply_assign,
@@ -139,11 +139,9 @@ pub fn feed_forward(
 
 /// Side by side, if the maps are small enough and rows many enough.
 fn layout(hidden: &Map, rows: usize) -> Layout {
-    let lanes = lanes();
-    match (1..=MOST_IN_LANES).contains(&hidden.cost()) && rows >= lanes {
-        true => Layout::Lanes(lanes),
-        false => Layout::Rows,
-    }
+    let is_small = (1..=MOST_IN_LANES).contains(&hidden.cost());
+    let layout = side_by_side(rows).filter(|_| is_small);
+    layout.unwrap_or(Layout::Rows)
 }
 
 struct Gradient {

@@ -24,6 +24,13 @@ pub enum Layout {
     Lanes(usize),
 }
 
+/// Side by side in vectors of this processor, if they have several numbers and so many sequences fill
+/// at least half of one.
+pub fn side_by_side(sequences: usize) -> Option<Layout> {
+    let lanes = lanes();
+    (lanes > 1 && sequences >= lanes / 2).then_some(Layout::Lanes(lanes))
+}
+
 /// The numbers in a vector of this processor.
 pub fn lanes() -> usize {
     struct Lanes;

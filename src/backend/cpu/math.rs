@@ -97,7 +97,8 @@ pub fn erf(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAC_2_SQRT_PI, erf, exp};
+    use super::{FRAC_2_SQRT_PI, erf, exp, exp_of_each};
+    use pulp::{Arch, Scalar, Simd, WithSimd};
 
     #[test]
     fn erf_is_within_its_bound_over_the_whole_range() {
@@ -130,6 +131,41 @@ mod tests {
             worst = worst.max((f64::from(exp(x)) - exact).abs() / exact);
         }
         assert!(worst < 2e-7, "{worst:e}");
+    }
+
+    #[test]
+    fn exp_of_each_is_exp() {
+        struct Each<'a>(&'a mut [f32]);
+        impl WithSimd for Each<'_> {
+            type Output = ();
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, simd: S) {
+                for x in S::as_mut_simd_f32s(self.0).0 {
+                    *x = exp_of_each(simd, *x);
+                }
+            }
+        }
+        let step = |i: i32| i as f32 * 1e-3;
+        let special = [0.0, -0.0, f32::MIN_POSITIVE / 2.0, f32::MIN, f32::MAX];
+        let infinite = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        let mut x: Vec<f32> = (-100_000..100_000).map(step).collect();
+        x.extend(special.iter().chain(&infinite));
+        x.resize(x.len().next_multiple_of(64), 1.0);
+        for is_scalar in [false, true] {
+            let mut y = x.clone();
+            match is_scalar {
+                true => Each(&mut y).with_simd(Scalar),
+                false => Arch::new().dispatch(Each(&mut y)),
+            }
+            for (x, y) in x.iter().zip(y) {
+                let expected = exp(*x);
+                let is_same = y == expected || (y.is_nan() && expected.is_nan());
+                assert!(
+                    is_same || (y - expected).abs() <= 3e-7 * expected,
+                    "exp({x}) = {y}"
+                );
+            }
+        }
     }
 
     #[test]
