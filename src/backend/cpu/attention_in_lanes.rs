@@ -21,10 +21,16 @@ const MOST_OF_A_MAP: usize = 4096;
 pub fn layout(heads: Heads, width: usize, sequences: usize) -> Layout {
     let sizes = heads.sizes;
     let has_numbers = sizes.keys * sizes.queries * sizes.qk * sizes.vo * width > 0;
-    let is_small = sizes.keys * (sizes.qk + sizes.vo) <= MOST
-        && width * sizes.heads * sizes.qk.max(sizes.vo) <= MOST_OF_A_MAP;
-    let layout = side_by_side(sequences).filter(|_| has_numbers && is_small);
-    layout.unwrap_or(Layout::Rows)
+    let map = width * sizes.heads * sizes.qk.max(sizes.vo);
+    let is_small = |lanes: usize| {
+        // Lanes that stay empty cost as much as the others.
+        let most = MOST_OF_A_MAP * sequences.min(lanes) / lanes;
+        sizes.keys * (sizes.qk + sizes.vo) <= MOST && map <= most
+    };
+    match side_by_side(sequences) {
+        Layout::Lanes(lanes) if has_numbers && is_small(lanes) => Layout::Lanes(lanes),
+        _ => Layout::Rows,
+    }
 }
 
 /// What a logit is at most or, under [`MaskedLogit::Minus`], what is added to it, by query and key;

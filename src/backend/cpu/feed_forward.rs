@@ -139,9 +139,10 @@ pub fn feed_forward(
 
 /// Side by side, if the maps are small enough and rows many enough.
 fn layout(hidden: &Map, rows: usize) -> Layout {
-    let is_small = (1..=MOST_IN_LANES).contains(&hidden.cost());
-    let layout = side_by_side(rows).filter(|_| is_small);
-    layout.unwrap_or(Layout::Rows)
+    match (1..=MOST_IN_LANES).contains(&hidden.cost()) {
+        true => side_by_side(rows),
+        false => Layout::Rows,
+    }
 }
 
 struct Gradient {

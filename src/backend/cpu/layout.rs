@@ -26,9 +26,12 @@ pub enum Layout {
 
 /// Side by side in vectors of this processor, if they have several numbers and so many sequences fill
 /// at least half of one.
-pub fn side_by_side(sequences: usize) -> Option<Layout> {
+pub fn side_by_side(sequences: usize) -> Layout {
     let lanes = lanes();
-    (lanes > 1 && sequences >= lanes / 2).then_some(Layout::Lanes(lanes))
+    match lanes > 1 && sequences >= lanes / 2 {
+        true => Layout::Lanes(lanes),
+        false => Layout::Rows,
+    }
 }
 
 /// The numbers in a vector of this processor.
