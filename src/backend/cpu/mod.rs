@@ -52,13 +52,12 @@ impl Backend<f32> for Cpu {
         bias: Option<&Tensor<(OutDim,), f32, Cpu>>,
     ) -> Result<Tensor<(B, S, OutDim), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *input.shape();
-        let mut tape = T::default();
-        let define = || {
-            let input = Leaf::read(input, &mut tape)?;
-            let map = Map::read(&Affine { weight, bias }, &mut tape)?;
+        kernel((batch, len, OutDim::default()), T::default(), |tape| {
+            let input = Leaf::read(input, tape)?;
+            let map = Map::read(&Affine { weight, bias }, tape)?;
             linear::linear(input, map)
-        };
-        recorded(define(), (batch, len, OutDim::default()), tape).map_err(ops::failed("linear"))
+        })
+        .map_err(ops::failed("linear"))
     }
 
     fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -67,12 +66,11 @@ impl Backend<f32> for Cpu {
         tape: T,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let (batch, len) = ids.shape();
-        let mut tape = tape;
-        let mut define = || {
-            let table = Leaf::parameter(table, &mut tape)?;
+        kernel((batch, len, M::default()), tape, |tape| {
+            let table = Leaf::parameter(table, tape)?;
             embed::embed(table, ids.shared(), M::SIZE)
-        };
-        recorded(define(), (batch, len, M::default()), tape).map_err(ops::failed("embed"))
+        })
+        .map_err(ops::failed("embed"))
     }
 
     fn try_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -81,12 +79,11 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_positions(&input, &positions)?;
         let shape = *input.shape();
-        let mut tape = T::default();
-        let define = || {
-            let input = Leaf::read(input, &mut tape)?;
-            positions::add_positions(input, Leaf::read(positions, &mut tape)?)
-        };
-        recorded(define(), shape, tape).map_err(ops::failed("add positions"))
+        kernel(shape, T::default(), |tape| {
+            let input = Leaf::read(input, tape)?;
+            positions::add_positions(input, Leaf::read(positions, tape)?)
+        })
+        .map_err(ops::failed("add positions"))
     }
 
     fn try_write<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
@@ -119,12 +116,11 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_residual(&input, &output)?;
         let shape = *input.shape();
-        let mut tape = T::default();
-        let define = || {
-            let input = Leaf::read(input, &mut tape)?;
-            residual::residual(input, Leaf::read(output, &mut tape)?)
-        };
-        recorded(define(), shape, tape).map_err(ops::failed("residual"))
+        kernel(shape, T::default(), |tape| {
+            let input = Leaf::read(input, tape)?;
+            residual::residual(input, Leaf::read(output, tape)?)
+        })
+        .map_err(ops::failed("residual"))
     }
 
     fn try_multi_head_attention<
@@ -150,14 +146,13 @@ impl Backend<f32> for Cpu {
         ops::check_attention(&query, &key, &value, mask)?;
         let (batch, len, _) = *query.shape();
         let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), scale, masked);
-        let mut tape = T::default();
-        let define = || {
-            let query = Leaf::read(query, &mut tape)?;
-            let key = Leaf::read(key, &mut tape)?;
-            let value = Leaf::read(value, &mut tape)?;
+        kernel((batch, len, Product::default()), T::default(), |tape| {
+            let query = Leaf::read(query, tape)?;
+            let key = Leaf::read(key, tape)?;
+            let value = Leaf::read(value, tape)?;
             attention::attention(query, key, value, mask.shared(), heads)
-        };
-        recorded(define(), (batch, len, Product::default()), tape).map_err(ops::failed("attention"))
+        })
+        .map_err(ops::failed("attention"))
     }
 
     fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -206,15 +201,14 @@ impl Backend<f32> for Cpu {
         match F::ELEMENTWISE {
             Some(function) if !T::OWNS_TAPE || dropout == 0.0 => {
                 let shape = *input.shape();
-                let mut tape = T::default();
-                let define = || {
-                    let input = Leaf::read(input, &mut tape)?;
-                    let hidden = Map::read(hidden, &mut tape)?;
-                    let output = Map::read(output, &mut tape)?;
-                    let around = around::Around::read(around, &mut tape)?;
+                kernel(shape, T::default(), |tape| {
+                    let input = Leaf::read(input, tape)?;
+                    let hidden = Map::read(hidden, tape)?;
+                    let output = Map::read(output, tape)?;
+                    let around = around::Around::read(around, tape)?;
                     feed_forward::feed_forward(input, hidden, output, function, around)
-                };
-                recorded(define(), shape, tape).map_err(ops::failed("feed-forward"))
+                })
+                .map_err(ops::failed("feed-forward"))
             }
             _ => sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(
                 input, hidden, output, around, dropout,
@@ -242,14 +236,13 @@ impl Backend<f32> for Cpu {
         ops::check_attention(&input, &input, &input, mask)?;
         let shape = *input.shape();
         let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
-        let mut tape = T::default();
-        let define = || {
-            let input = Leaf::read(input, &mut tape)?;
-            let maps = Maps::read(maps, &mut tape)?;
-            let around = around::Around::read(around, &mut tape)?;
+        kernel(shape, T::default(), |tape| {
+            let input = Leaf::read(input, tape)?;
+            let maps = Maps::read(maps, tape)?;
+            let around = around::Around::read(around, tape)?;
             attention_sublayer(input, None, maps, mask.shared(), heads, around)
-        };
-        recorded(define(), shape, tape).map_err(ops::failed("attention"))
+        })
+        .map_err(ops::failed("attention"))
     }
 
     fn try_cross_attention<
@@ -275,15 +268,14 @@ impl Backend<f32> for Cpu {
         ops::check_attention_of(&query, &source, mask)?;
         let shape = *query.shape();
         let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
-        let mut tape = T::default();
-        let define = || {
-            let query = Leaf::read(query, &mut tape)?;
-            let source = Leaf::read(source, &mut tape)?;
-            let maps = Maps::read(maps, &mut tape)?;
-            let around = around::Around::read(around, &mut tape)?;
+        kernel(shape, T::default(), |tape| {
+            let query = Leaf::read(query, tape)?;
+            let source = Leaf::read(source, tape)?;
+            let maps = Maps::read(maps, tape)?;
+            let around = around::Around::read(around, tape)?;
             attention_sublayer(query, Some(source), maps, mask.shared(), heads, around)
-        };
-        recorded(define(), shape, tape).map_err(ops::failed("attention"))
+        })
+        .map_err(ops::failed("attention"))
     }
 
     fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
@@ -294,22 +286,22 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
         ops::check_labels(&logits, labels, smoothing)?;
         let weights = ops::weights(labels, average);
-        let mut tape = T::default();
-        let define = || {
-            let logits = Leaf::read(logits, &mut tape)?;
+        kernel((), T::default(), |tape| {
+            let logits = Leaf::read(logits, tape)?;
             cross_entropy::cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
-        };
-        recorded(define(), (), tape).map_err(ops::failed("cross-entropy"))
+        })
+        .map_err(ops::failed("cross-entropy"))
     }
 }
 
-/// What a kernel put out, with its dimensions and on the tape.
-fn recorded<Dims: Shape, T: Tape<f32, Cpu>>(
-    output: Result<Output, CpuError>,
+/// What a kernel puts out, with its dimensions and on the tape, which takes on what is recorded on the
+/// tensors that `run` reads.
+fn kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     shape: Dims,
     mut tape: T,
+    run: impl FnOnce(&mut T) -> Result<Output, CpuError>,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
-    let (output, backward) = output?;
+    let (output, backward) = run(&mut tape)?;
     tape.add_backward_op(backward);
     Ok(output.try_reshape_like(&shape)?.put_tape(tape))
 }
@@ -320,12 +312,10 @@ fn norm_of<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
     norm: &Normalize<'_, M, f32, Cpu>,
 ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
     let shape = *input.shape();
-    let mut tape = T::default();
-    let define = || {
-        let input = Leaf::read(input, &mut tape)?;
-        norm::norm(input, norm::Norm::read(norm, &mut tape)?)
-    };
-    recorded(define(), shape, tape)
+    kernel(shape, T::default(), |tape| {
+        let input = Leaf::read(input, tape)?;
+        norm::norm(input, norm::Norm::read(norm, tape)?)
+    })
 }
 
 /// The elements of some rows at a time, given how many they are.
