@@ -1,122 +1,208 @@
-//! Each kernel of the CPU beside the definition that it stands in for, and a whole training step of
-//! the rot13 model.
+//! Each kernel of the CPU beside the definition that it stands in for, at the sizes of the rot13 model
+//! and at those of nanoGPT's configuration for a CPU, and the training steps of whole models.
 //!
-//! `cargo bench` prints both times; forward and backward are measured together.
+//! `cargo bench --bench kernels` prints both times; forward and backward are measured together.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dfdx::{tensor::*, tensor_ops::*};
-use std::hint::black_box;
+use std::{hint::black_box, marker::PhantomData};
 use typed_transformer::{
     backend::Backend,
-    models::another_annotated::Annotated,
+    models::nano_gpt::NanoGpt,
+    nn::{FeedForward, SelfAttention},
     ops,
     prelude::*,
-    train::{Adam, update},
 };
 
-dims! {
-    VocabSize = 28; MaxSeqLen = 15; EmbedDim = 8; NumHeads = 7; HeadDim = 5; HiddenDim = 5;
-    NumLayers = 1; SeqLen = 15; Batch = 50;
-}
+mod models;
 
-struct Rot13;
-impl Arch for Rot13 {
-    type NumHeads = NumHeads;
-    type QKDim = HeadDim;
-    type VODim = HeadDim;
-    type HiddenDim = HiddenDim;
-    type Style = Annotated;
-}
-impl Seq2Seq for Rot13 {
-    type SrcVocab = VocabSize;
-    type TgtVocab = VocabSize;
-    type MaxSrcLen = MaxSeqLen;
-    type MaxTgtLen = MaxSeqLen;
-    type EmbedDim = EmbedDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
-}
-
-type Heads = Product<NumHeads, HeadDim>;
-
-fn random<S: HasShape<Shape = S> + Shape + Default>(device: &Cpu) -> Tensor<S, f32, Cpu> {
-    device.sample_like(&S::default(), rand_distr::StandardNormal)
+/// A tensor of random numbers.
+fn random<S: HasShape<Shape = S> + Shape + Default>() -> Tensor<S, f32, Cpu> {
+    Cpu::default().sample_like(&S::default(), rand_distr::StandardNormal)
 }
 
 /// Measures the kernel and the definition under one name.
+fn both<S: Shape>(
+    criterion: &mut Criterion,
+    name: String,
+    kernel: impl Fn() -> Tensor<S, f32, Cpu, OwnedTape<f32, Cpu>>,
+    definition: impl Fn() -> Tensor<S, f32, Cpu, OwnedTape<f32, Cpu>>,
+) {
+    let mut group = criterion.benchmark_group(name);
+    group.sample_size(20);
+    group.bench_function("kernel", |bencher| {
+        bencher.iter(|| black_box(kernel().square().sum().backward()));
+    });
+    group.bench_function("definition", |bencher| {
+        bencher.iter(|| black_box(definition().square().sum().backward()));
+    });
+    group.finish();
+}
+
+/// The kernel and the definition of one name, with the same arguments.
 macro_rules! both {
-    ($criterion:ident, $name:literal, $op:ident($($argument:expr),*)) => {
-        let mut group = $criterion.benchmark_group($name);
-        group.bench_function("kernel", |bencher| {
-            bencher.iter(|| black_box(Cpu::$op($($argument),*).unwrap().square().sum().backward()));
-        });
-        group.bench_function("definition", |bencher| {
-            bencher.iter(|| black_box(ops::$op($($argument),*).unwrap().square().sum().backward()));
-        });
-        group.finish();
+    ($criterion:ident, $name:expr, $op:ident($($argument:expr),*)) => {
+        both(
+            $criterion,
+            format!("{}/{}", $name, stringify!($op).trim_start_matches("try_")),
+            || Cpu::$op($($argument),*).unwrap(),
+            || ops::$op($($argument),*).unwrap(),
+        );
     };
 }
 
-fn kernels(criterion: &mut Criterion) {
-    let device = Cpu::default();
-    let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = random(&device);
-    let weight: Tensor<(Heads, EmbedDim), f32, Cpu> = random(&device);
-    let bias: Tensor<(Heads,), f32, Cpu> = random(&device);
+struct Sizes<H, Head, Hidden>(PhantomData<(H, Head, Hidden)>);
+impl<H: ConstDim, Head: ConstDim, Hidden: ConstDim> Arch for Sizes<H, Head, Hidden> {
+    type NumHeads = H;
+    type QKDim = Head;
+    type VODim = Head;
+    type HiddenDim = Hidden;
+    type Style = NanoGpt;
+}
+
+fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, Head: ConstDim>(
+    criterion: &mut Criterion,
+    name: &str,
+) {
+    let x: Tensor<(B, S, M), f32, Cpu> = random();
+    let weight: Tensor<(V, M), f32, Cpu> = random();
+    let bias: Tensor<(V,), f32, Cpu> = random();
+    let scale: Tensor<(M,), f32, Cpu> = random();
+    let shift: Tensor<(M,), f32, Cpu> = random();
+    let positions: Tensor<(S, M), f32, Cpu> = random();
+    let logits: Tensor<(B, S, V), f32, Cpu> = random();
+    let heads: Tensor<(B, S, Product<H, Head>), f32, Cpu> = random();
+    let ids: Vec<usize> = (0..B::SIZE * S::SIZE).map(|i| i * 7 % V::SIZE).collect();
+    let ids: TokenIds<B, S, V> = TokenIds::from_ids(&ids, None, Default::default()).unwrap();
+    let mask = AttentionMask::from_fn(Default::default(), |_, q, k| k <= q);
+
+    let tape = OwnedTape::default;
+    both!(criterion, name, try_embed(&weight, &ids, tape()));
     both!(
         criterion,
-        "linear",
+        name,
+        try_add_positions(x.leaky_trace(), positions.retaped())
+    );
+    both!(
+        criterion,
+        name,
         try_linear(x.leaky_trace(), &weight, Some(&bias))
     );
-
-    let weight: Tensor<(EmbedDim,), f32, Cpu> = random(&device);
-    let bias: Tensor<(EmbedDim,), f32, Cpu> = random(&device);
     both!(
         criterion,
-        "layer_norm",
-        try_layer_norm(x.leaky_trace(), &weight, Some(&bias), 1e-5)
+        name,
+        try_layer_norm(x.leaky_trace(), &scale, Some(&shift), 1e-5)
     );
-
-    let q: Tensor<(Batch, SeqLen, Heads), f32, Cpu> = random(&device);
-    let mask = AttentionMask::none((Batch, SeqLen, SeqLen));
-    let masked = MaskedLogit::Lowest;
+    both!(criterion, name, try_rms_norm(x.leaky_trace(), &scale, 1e-5));
+    both!(criterion, name, try_residual(x.leaky_trace(), x.retaped()));
     both!(
         criterion,
-        "multi_head_attention",
+        name,
         try_multi_head_attention(
-            q.leaky_trace(),
-            q.retaped(),
-            q.retaped(),
+            heads.leaky_trace(),
+            heads.retaped(),
+            heads.retaped(),
             &mask,
             AttentionScale::HeadDim,
-            masked,
+            MaskedLogit::Lowest,
             0.0
         )
     );
-
-    let table: Tensor<(VocabSize, EmbedDim), f32, Cpu> = random(&device);
-    let ids: Vec<usize> = (0..750).map(|i| i * 7 % 28).collect();
-    let ids = TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap();
+    let average = Average::EveryPosition;
     both!(
         criterion,
-        "embed",
-        try_embed(&table, &ids, OwnedTape::default())
+        name,
+        try_smoothed_cross_entropy(logits.leaky_trace(), &ids, average, 0.0)
     );
 }
 
-fn step(criterion: &mut Criterion) {
-    let mut model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
-    let ids: Vec<usize> = (0..750).map(|i| i * 7 % 26).collect();
-    let source = TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap();
-    let inputs = source.shifted_right(Fin::literal::<26>());
-    let mut adam = Adam::default();
-    criterion.bench_function("rot13_step", |bencher| {
-        bencher.iter(|| {
-            let output = model.forward(&source, &inputs, OwnedTape::default());
-            let loss = cross_entropy(output.logit_output, &source, Average::EveryPosition);
-            update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap()
-        });
-    });
+fn sublayers<
+    B: ConstDim,
+    S: ConstDim,
+    M: ConstDim,
+    H: ConstDim,
+    Head: ConstDim,
+    Hidden: ConstDim,
+>(
+    criterion: &mut Criterion,
+    name: &str,
+) {
+    type Sublayer<Sizes, M> = SelfAttention<M, CausalMask, Sizes, f32, Cpu>;
+    let device = Cpu::default();
+    let x: Tensor<(B, S, M), f32, Cpu> = random();
+    let scale: Tensor<(M,), f32, Cpu> = random();
+    let shift: Tensor<(M,), f32, Cpu> = random();
+    let norm = |x| ops::try_layer_norm(x, &scale, Some(&shift), 1e-5).unwrap();
+
+    let up: Tensor<(Hidden, M), f32, Cpu> = random();
+    let down: Tensor<(M, Hidden), f32, Cpu> = random();
+    let module = FeedForward::<M, Sizes<H, Head, Hidden>, f32, Cpu>::build(&device);
+    let definition = || {
+        let hidden = ops::try_linear(norm(x.leaky_trace()), &up, None).unwrap();
+        let output = ops::try_linear(hidden.fast_gelu(), &down, None).unwrap();
+        ops::try_residual(x.retaped(), output).unwrap()
+    };
+    let kernel = || module.forward(x.leaky_trace());
+    both(
+        criterion,
+        format!("{name}/feed_forward"),
+        kernel,
+        definition,
+    );
+
+    let into: Tensor<(Product<H, Head>, M), f32, Cpu> = random();
+    let out: Tensor<(M, Product<H, Head>), f32, Cpu> = random();
+    let padding = PaddingMask::none(Default::default());
+    let mask = mk_mask::<CausalMask, PadQueriesAndKeys, B, S>(&padding);
+    let definition = || {
+        let normal = norm(x.leaky_trace());
+        let map = |x| ops::try_linear(x, &into, None).unwrap();
+        let (k, v) = (map(normal.with_empty_tape()), map(normal.with_empty_tape()));
+        let (scale, masked) = (AttentionScale::HeadDim, MaskedLogit::Lowest);
+        let attended =
+            ops::try_multi_head_attention(map(normal), k, v, &mask, scale, masked, 0.0).unwrap();
+        let output = ops::try_linear(attended, &out, None).unwrap();
+        ops::try_residual(x.retaped(), output).unwrap()
+    };
+    let module = Sublayer::<Sizes<H, Head, Hidden>, M>::build(&device);
+    let kernel = || module.forward(x.leaky_trace(), &padding);
+    both(
+        criterion,
+        format!("{name}/self_attention"),
+        kernel,
+        definition,
+    );
 }
 
-criterion_group!(benches, kernels, step);
+fn rot13(criterion: &mut Criterion) {
+    dims! {
+        VocabSize = 28; EmbedDim = 8; NumHeads = 7; HeadDim = 5; HiddenDim = 5; SeqLen = 15;
+        Batch = 50;
+    }
+    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim>(criterion, "rot13");
+    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim>(criterion, "rot13");
+}
+
+fn gpt(criterion: &mut Criterion) {
+    dims! {
+        VocabSize = 65; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512; SeqLen = 64;
+        Batch = 12;
+    }
+    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim>(criterion, "gpt");
+    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim>(criterion, "gpt");
+}
+
+fn steps(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("training_step");
+    group.sample_size(20);
+    for (name, (_, mut step)) in [
+        ("rot13", models::rot13()),
+        ("typed", models::typed()),
+        ("gpt", models::gpt()),
+    ] {
+        group.bench_function(name, |bencher| bencher.iter(&mut step));
+    }
+}
+
+criterion_group!(benches, rot13, gpt, steps);
 criterion_main!(benches);

@@ -21,12 +21,8 @@ use std::{
     process::{Command, Stdio},
     time::Instant,
 };
-use typed_transformer::{
-    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
-    nn::Module,
-    prelude::*,
-    train::{Adam, AdamW, Optimizer, Sgd, update},
-};
+
+mod models;
 
 #[derive(Parser)]
 struct Arguments {
@@ -130,16 +126,17 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 }
 
 fn measure(config: &str, steps: Option<usize>) -> Measurement {
-    match config {
-        "rot13" => rot13(steps.unwrap_or(1_000)),
-        "typed" => typed(steps.unwrap_or(15)),
-        "gpt" => gpt(steps.unwrap_or(80)),
+    let (step, default) = match config {
+        "rot13" => (models::rot13(), 1_000),
+        "typed" => (models::typed(), 15),
+        "gpt" => (models::gpt(), 80),
         other => panic!("there are rot13, typed and gpt, and no {other}"),
-    }
+    };
+    timed(config, step, steps.unwrap_or(default))
 }
 
 /// Times `steps` steps, after some that are not timed.
-fn timed(config: &str, params: usize, steps: usize, mut step: impl FnMut()) -> Measurement {
+fn timed(config: &str, (params, mut step): models::Step, steps: usize) -> Measurement {
     let mut times = Vec::new();
     for _ in 0..steps + 5 {
         let start = Instant::now();
@@ -163,127 +160,4 @@ fn peak_mb() -> Option<f64> {
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib / 1024.0)
-}
-
-/// Ids of no pattern, without the last two of the vocabulary.
-fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(
-    seed: usize,
-) -> TokenIds<Batch, Len, Vocab> {
-    let next = |i: usize| (i + seed).wrapping_mul(2_654_435_761) / 65_536 % (Vocab::SIZE - 2);
-    let ids: Vec<usize> = (0..Batch::SIZE * Len::SIZE).map(next).collect();
-    TokenIds::from_ids(&ids, None, (Batch::default(), Len::default())).unwrap()
-}
-
-/// The step of an encoder-decoder.
-fn seq2seq_step<M, Batch, Src, Tgt>(
-    optimizer: &mut impl Optimizer<LM<M, f32, Cpu>, f32>,
-    rate: f64,
-) -> impl FnMut()
-where
-    M: Seq2Seq,
-    Batch: ConstDim,
-    Src: ConstDim + AtMost<M::MaxSrcLen>,
-    Tgt: ConstDim + AtMost<M::MaxTgtLen>,
-{
-    let mut model = LM::<M, f32, Cpu>::build(&Cpu::default());
-    let source = ids::<Batch, Src, M::SrcVocab>(1);
-    let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), ids(3));
-    move || {
-        let output = model.forward(&source, &inputs, OwnedTape::default());
-        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
-        update(&mut model, loss.backward(), optimizer, rate, 1.0).unwrap();
-    }
-}
-
-/// The encoder-decoder of *Another annotated transformer*.
-fn rot13(steps: usize) -> Measurement {
-    dims! {
-        VocabSize = 28; MaxSeqLen = 15; EmbedDim = 8; NumHeads = 7; HeadDim = 5; HiddenDim = 5;
-        NumLayers = 1; SeqLen = 15; Batch = 50;
-    }
-    struct Rot13;
-    impl Arch for Rot13 {
-        type NumHeads = NumHeads;
-        type QKDim = HeadDim;
-        type VODim = HeadDim;
-        type HiddenDim = HiddenDim;
-        type Style = Annotated;
-    }
-    impl Seq2Seq for Rot13 {
-        type SrcVocab = VocabSize;
-        type TgtVocab = VocabSize;
-        type MaxSrcLen = MaxSeqLen;
-        type MaxTgtLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
-    }
-    let mut sgd = Sgd::default();
-    let step = seq2seq_step::<Rot13, Batch, SeqLen, SeqLen>(&mut sgd, 0.5);
-    timed("rot13", LM::<Rot13, f32, Cpu>::NUM_PARAMS, steps, step)
-}
-
-/// The encoder-decoder of *The Typed Transformer*.
-fn typed(steps: usize) -> Measurement {
-    dims! {
-        VocabSize = 128; MaxSeqLen = 16; EmbedDim = 128; NumHeads = 2; HeadDim = 64; HiddenDim = 512;
-        NumLayers = 4; SrcLen = 16; TgtLen = 2; Batch = 256;
-    }
-    struct Typed;
-    impl Arch for Typed {
-        type NumHeads = NumHeads;
-        type QKDim = HeadDim;
-        type VODim = HeadDim;
-        type HiddenDim = HiddenDim;
-        type Style = TypedTransformer;
-    }
-    impl Seq2Seq for Typed {
-        type SrcVocab = VocabSize;
-        type TgtVocab = VocabSize;
-        type MaxSrcLen = MaxSeqLen;
-        type MaxTgtLen = MaxSeqLen;
-        type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
-    }
-    let mut adam = Adam::default();
-    let step = seq2seq_step::<Typed, Batch, SrcLen, TgtLen>(&mut adam, 1e-3);
-    timed("typed", LM::<Typed, f32, Cpu>::NUM_PARAMS, steps, step)
-}
-
-/// nanoGPT's configuration for a CPU.
-fn gpt(steps: usize) -> Measurement {
-    dims! {
-        VocabSize = 65; BlockSize = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512;
-        NumLayers = 4; Batch = 12;
-    }
-    struct Gpt;
-    impl Arch for Gpt {
-        type NumHeads = NumHeads;
-        type QKDim = HeadDim;
-        type VODim = HeadDim;
-        type HiddenDim = HiddenDim;
-        type Style = NanoGpt;
-    }
-    impl OneStack for Gpt {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = BlockSize;
-        type EmbedDim = EmbedDim;
-        type NumLayers = NumLayers;
-    }
-    let mut model = DecoderOnly::<Gpt, f32, Cpu>::build(&Cpu::default());
-    let (inputs, labels) = (ids::<Batch, BlockSize, VocabSize>(1), ids(2));
-    let mut adam = AdamW::default();
-    adam.adam.beta2 = 0.99;
-    adam.weight_decay = 0.1;
-    timed(
-        "gpt",
-        DecoderOnly::<Gpt, f32, Cpu>::NUM_PARAMS,
-        steps,
-        || {
-            let logits = model.forward(&inputs, OwnedTape::default());
-            let loss = cross_entropy(logits, &labels, Average::EveryPosition);
-            update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
-        },
-    )
 }

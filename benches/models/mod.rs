@@ -1,0 +1,128 @@
+//! The three models that are measured, each with the step that trains it.
+
+use dfdx::{tensor::*, tensor_ops::Backward};
+use typed_transformer::{
+    models::{another_annotated::Annotated, nano_gpt::NanoGpt},
+    nn::Module,
+    prelude::*,
+    train::{Adam, AdamW, Optimizer, Sgd, update},
+};
+
+/// The number of a model's parameters, and what takes a step.
+pub type Step = (usize, Box<dyn FnMut()>);
+
+/// Ids of no pattern, without the last two of the vocabulary.
+fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(
+    seed: usize,
+) -> TokenIds<Batch, Len, Vocab> {
+    let next = |i: usize| (i + seed).wrapping_mul(2_654_435_761) / 65_536 % (Vocab::SIZE - 2);
+    let ids: Vec<usize> = (0..Batch::SIZE * Len::SIZE).map(next).collect();
+    TokenIds::from_ids(&ids, None, (Batch::default(), Len::default())).unwrap()
+}
+
+/// The step of an encoder-decoder.
+fn seq2seq_step<M, Batch, Src, Tgt>(
+    mut optimizer: impl Optimizer<LM<M, f32, Cpu>, f32> + 'static,
+    rate: f64,
+) -> Step
+where
+    M: Seq2Seq,
+    Batch: ConstDim,
+    Src: ConstDim + AtMost<M::MaxSrcLen>,
+    Tgt: ConstDim + AtMost<M::MaxTgtLen>,
+{
+    let mut model = LM::<M, f32, Cpu>::build(&Cpu::default());
+    let source = ids::<Batch, Src, M::SrcVocab>(1);
+    let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), ids(3));
+    let step = move || {
+        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        update(&mut model, loss.backward(), &mut optimizer, rate, 1.0).unwrap();
+    };
+    (LM::<M, f32, Cpu>::NUM_PARAMS, Box::new(step))
+}
+
+/// The encoder-decoder of *Another annotated transformer*.
+pub fn rot13() -> Step {
+    dims! {
+        VocabSize = 28; MaxSeqLen = 15; EmbedDim = 8; NumHeads = 7; HeadDim = 5; HiddenDim = 5;
+        NumLayers = 1; SeqLen = 15; Batch = 50;
+    }
+    struct Rot13;
+    impl Arch for Rot13 {
+        type NumHeads = NumHeads;
+        type QKDim = HeadDim;
+        type VODim = HeadDim;
+        type HiddenDim = HiddenDim;
+        type Style = Annotated;
+    }
+    impl Seq2Seq for Rot13 {
+        type SrcVocab = VocabSize;
+        type TgtVocab = VocabSize;
+        type MaxSrcLen = MaxSeqLen;
+        type MaxTgtLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = NumLayers;
+    }
+    seq2seq_step::<Rot13, Batch, SeqLen, SeqLen>(Sgd::default(), 0.5)
+}
+
+/// The encoder-decoder of *The Typed Transformer*.
+pub fn typed() -> Step {
+    dims! {
+        VocabSize = 128; MaxSeqLen = 16; EmbedDim = 128; NumHeads = 2; HeadDim = 64; HiddenDim = 512;
+        NumLayers = 4; SrcLen = 16; TgtLen = 2; Batch = 256;
+    }
+    struct Typed;
+    impl Arch for Typed {
+        type NumHeads = NumHeads;
+        type QKDim = HeadDim;
+        type VODim = HeadDim;
+        type HiddenDim = HiddenDim;
+        type Style = TypedTransformer;
+    }
+    impl Seq2Seq for Typed {
+        type SrcVocab = VocabSize;
+        type TgtVocab = VocabSize;
+        type MaxSrcLen = MaxSeqLen;
+        type MaxTgtLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = NumLayers;
+    }
+    seq2seq_step::<Typed, Batch, SrcLen, TgtLen>(Adam::default(), 1e-3)
+}
+
+/// nanoGPT's configuration for a CPU.
+pub fn gpt() -> Step {
+    dims! {
+        VocabSize = 65; BlockSize = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512;
+        NumLayers = 4; Batch = 12;
+    }
+    struct Gpt;
+    impl Arch for Gpt {
+        type NumHeads = NumHeads;
+        type QKDim = HeadDim;
+        type VODim = HeadDim;
+        type HiddenDim = HiddenDim;
+        type Style = NanoGpt;
+    }
+    impl OneStack for Gpt {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = BlockSize;
+        type EmbedDim = EmbedDim;
+        type NumLayers = NumLayers;
+    }
+    let mut model = DecoderOnly::<Gpt, f32, Cpu>::build(&Cpu::default());
+    let (inputs, labels) = (ids::<Batch, BlockSize, VocabSize>(1), ids(2));
+    let mut adam = AdamW::default();
+    adam.adam.beta2 = 0.99;
+    adam.weight_decay = 0.1;
+    let step = move || {
+        let logits = model.forward(&inputs, OwnedTape::default());
+        let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+        update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
+    };
+    (DecoderOnly::<Gpt, f32, Cpu>::NUM_PARAMS, Box::new(step))
+}
