@@ -25,6 +25,8 @@ use plotters::{
 };
 use std::{
     error::Error,
+    fs::File,
+    io::BufWriter,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -114,13 +116,29 @@ fn write(picture: &impl Picture, path: &Path) -> Result<(), PictureError> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let result = match extension {
         Some("svg") => on(picture, SVGBackend::new(path, picture.size())),
-        Some("png") => on(picture, BitMapBackend::new(path, picture.size())),
+        Some("png") => write_png(picture, path),
         _ => return Err(PictureError::Format { path: path.into() }),
     };
     result.map_err(|error| PictureError::Write {
         path: path.into(),
         message: error.to_string(),
     })
+}
+
+fn write_png(picture: &impl Picture, path: &Path) -> Result<(), Box<dyn Error>> {
+    const BYTES_OF_A_PIXEL: usize = 3;
+    let (width, height) = picture.size();
+    let mut pixels = vec![0; width as usize * height as usize * BYTES_OF_A_PIXEL];
+    on(
+        picture,
+        BitMapBackend::with_buffer(&mut pixels, picture.size()),
+    )?;
+    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&pixels)?;
+    writer.finish()?;
+    Ok(())
 }
 
 fn on<Backend: DrawingBackend>(
