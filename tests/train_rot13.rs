@@ -1,56 +1,27 @@
 //! The example `train_rot13` as a user meets it: its arguments, its streams, its exit status.
 
+#[path = "support/program.rs"]
+#[allow(
+    dead_code,
+    reason = "this program reads its standard input, and is run by other means"
+)]
+mod program;
 mod support;
 
 use std::{
-    env, fs,
+    fs,
     io::{Read, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::LazyLock,
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 use support::Folder;
 
 // ---- The program ----
 
-/// The program of this profile. `cargo test` has built it; for a `cargo test --test train_rot13`,
-/// which builds no examples, it is built here if it is missing or older than what it is made of.
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let this_test = env::current_exe().unwrap();
-    let profile = this_test.parent().and_then(Path::parent).unwrap();
-    let name = format!("train_rot13{}", env::consts::EXE_SUFFIX);
-    let program = profile.join("examples").join(name);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = ["src", "examples", "Cargo.toml"].map(|source| newest(&root.join(source)));
-    let built = program.metadata().and_then(|program| program.modified());
-    if built.is_ok_and(|built| sources.iter().all(|source| *source <= built)) {
-        return program;
-    }
-    let profile_name = match profile.file_name().and_then(|name| name.to_str()).unwrap() {
-        "debug" => "dev",
-        name => name,
-    };
-    let cargo = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--example", "train_rot13"])
-        .args(["--profile", profile_name, "--target-dir"])
-        .arg(profile.parent().unwrap())
-        .current_dir(root)
-        .status();
-    assert!(cargo.unwrap().success(), "the example does not build");
-    program
-});
-
-/// When a file, or any file of a folder, was last changed.
-fn newest(path: &Path) -> SystemTime {
-    if !path.is_dir() {
-        return path.metadata().and_then(|file| file.modified()).unwrap();
-    }
-    let entries = fs::read_dir(path).unwrap();
-    let times = entries.map(|entry| newest(&entry.unwrap().path()));
-    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
-}
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| program::built("train_rot13"));
 
 /// What the program finds on its standard input.
 enum Input<'a> {
