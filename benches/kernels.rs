@@ -1,4 +1,4 @@
-//! Each kernel of the CPU beside the definition that it stands in for, at the sizes of the rot13 model
+//! The kernels of the CPU beside the definitions that they stand in for, at the sizes of the rot13 model
 //! and at those of nanoGPT's configuration for a CPU, and the training steps of whole models.
 //!
 //! `cargo bench --bench kernels` prints both times; forward and backward are measured together.
@@ -10,7 +10,7 @@ use typed_transformer::{
     backend::Backend,
     models::nano_gpt::NanoGpt,
     nn::{FeedForward, SelfAttention},
-    ops,
+    ops::{self, Activation, GeluErf},
     prelude::*,
 };
 
@@ -131,15 +131,14 @@ fn sublayers<
     let device = Cpu::default();
     let x: Tensor<(B, S, M), f32, Cpu> = random();
     let scale: Tensor<(M,), f32, Cpu> = random();
-    let shift: Tensor<(M,), f32, Cpu> = random();
-    let norm = |x| ops::try_layer_norm(x, &scale, Some(&shift), 1e-5).unwrap();
+    let norm = |x| ops::try_layer_norm(x, &scale, None, 1e-5).unwrap();
 
     let up: Tensor<(Hidden, M), f32, Cpu> = random();
     let down: Tensor<(M, Hidden), f32, Cpu> = random();
     let module = FeedForward::<M, Sizes<H, Head, Hidden>, f32, Cpu>::build(&device);
     let definition = || {
         let hidden = ops::try_linear(norm(x.leaky_trace()), &up, None).unwrap();
-        let output = ops::try_linear(hidden.fast_gelu(), &down, None).unwrap();
+        let output = ops::try_linear(GeluErf::try_apply(hidden).unwrap(), &down, None).unwrap();
         ops::try_residual(x.retaped(), output).unwrap()
     };
     let kernel = || module.forward(x.leaky_trace());

@@ -348,6 +348,18 @@ fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
 }
 
 #[test]
+fn without_rows_the_gradient_is_zero() {
+    let weight: Leaf<(Const<2>, Const<3>), f32> = Cpu::default().ones();
+    let bias = Cpu::default().ones::<(Const<2>,)>();
+    let input = Cpu::default().zeros_like(&(0, 4, Const::<3>));
+    let output = Cpu::try_linear(input.leaky_trace(), &weight, Some(&bias)).unwrap();
+    // dfdx cannot sum nothing, so the loss is of something else on the same tape.
+    let (_, tape) = output.split_tape();
+    let gradients = bias.clone().put_tape(tape).sum().backward();
+    assert_eq!(gradients.get(&weight).as_vec(), [0.0; 6]);
+}
+
+#[test]
 fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
     let mut rng = StdRng::seed_from_u64(7);
     let input = both(&mut rng, (4, 3, Const::<6>), 1.0);

@@ -57,6 +57,15 @@ impl Style for Shared {
     const NORM_PLACEMENT: NormPlacement = NormPlacement::PostShared;
 }
 
+struct NoEpsilon;
+impl Style for NoEpsilon {
+    type Activation = Relu;
+    type Positions = Learned;
+    type Padding = PadSourceKeys;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+    const NORM_EPSILON: f64 = 0.0;
+}
+
 // Heads that are worked on side by side, and heads that are not; sizes of 1, primes, powers of two.
 arch!(Rot13, 7, 5, 5, 5, Annotated);
 arch!(One, 1, 1, 1, 1, TypedTransformer);
@@ -64,6 +73,7 @@ arch!(Uneven, 3, 2, 7, 19, PreRms);
 arch!(Wide, 2, 64, 37, 70, NanoGpt);
 arch!(WidePost, 2, 37, 64, 33, TypedTransformer);
 arch!(Plain, 2, 16, 16, 64, Shared);
+arch!(Bare, 2, 3, 3, 6, NoEpsilon);
 
 /// Gives every parameter of a model its numbers, or takes them.
 struct Visit<'a, E: Real> {
@@ -358,6 +368,13 @@ proptest! {
         feed_forward::<Rot13, 8>(case)?;
         feed_forward::<Uneven, 13>(case)?;
         feed_forward::<Wide, 48>(case)?;
+    }
+
+    // What stands in the place of sequences that there are not must not be what a norm cannot take.
+    #[test]
+    fn a_norm_without_epsilon_agrees(case in case()) {
+        self_attention::<Bare, NoMask, 8>(case)?;
+        feed_forward::<Bare, 8>(case)?;
     }
 
     #[test]

@@ -257,7 +257,8 @@ pub(super) fn for_each<'a, E: Real, Value: Send>(
     on_all_threads(parts, run).into_iter().flatten().collect()
 }
 
-/// As many parts as pay to have a thread each, with about as many elements each.
+/// At most as many parts as there are threads, if it pays to have more than one, with about as many
+/// elements each.
 fn in_parts<Work>(work: Vec<Work>, elements: impl Fn(&Work) -> usize) -> Vec<Vec<Work>> {
     let all = work.iter().map(&elements).sum::<usize>();
     let threads = if all < WORTH_THREADS {
@@ -270,8 +271,9 @@ fn in_parts<Work>(work: Vec<Work>, elements: impl Fn(&Work) -> usize) -> Vec<Vec
     for work in work {
         let middle = before + elements(&work) / 2;
         before += elements(&work);
-        parts[middle * threads / all.max(1)].push(work);
+        parts[(middle * threads / all.max(1)).min(threads - 1)].push(work);
     }
+    parts.retain(|part| !part.is_empty());
     parts
 }
 
@@ -318,7 +320,7 @@ fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
     )
 }
 
-/// The elements above which other threads bring more than they cost.
+/// The elements from which on other threads bring more than they cost.
 const WORTH_THREADS: usize = 1 << 16;
 
 /// Copies parameters from the device, and takes their gradients.

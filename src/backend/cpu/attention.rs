@@ -269,7 +269,7 @@ impl Sizes {
     pub fn mask(self) -> usize {
         self.queries * self.keys
     }
-    /// Weights are kept with their keys padded to whole lanes.
+    /// In [`Layout::Rows`]: weights are kept with their keys padded to a multiple of `LANES`.
     pub fn weights(self) -> usize {
         self.heads * self.queries * padded(self.keys)
     }
@@ -336,6 +336,7 @@ impl Sight {
     /// The queries that may see some of these keys.
     #[inline(always)]
     fn of_keys(&self, keys: Range<usize>) -> Range<usize> {
+        // The first query that sees a key is never before the first that sees the key before it.
         let first = self.first_queries.get(keys.start);
         first.copied().unwrap_or_default()..self.keys.len()
     }
@@ -530,11 +531,12 @@ impl Tile {
             for (to, row) in self.elements.chunks_exact_mut(width).zip(rows) {
                 to[..self.columns].copy_from_slice(row);
             }
-        } else if let Some(columns) = matrix.transposed().contiguous_rows() {
-            for (column, numbers) in columns.enumerate() {
+        } else {
+            // Column by column, as the numbers of what was transposed lie.
+            for column in 0..matrix.columns() {
                 let to = self.elements[column..].iter_mut().step_by(width);
-                for (to, number) in to.zip(numbers) {
-                    *to = *number;
+                for (row, to) in to.enumerate().take(matrix.rows()) {
+                    *to = matrix.at(row, column);
                 }
             }
         }

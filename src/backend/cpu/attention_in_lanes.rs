@@ -18,10 +18,10 @@ const MOST: usize = 512;
 const MOST_OF_A_MAP: usize = 4096;
 
 /// Side by side, if heads and maps are small enough and sequences many enough.
-pub fn layout(heads: Heads, width: usize, sequences: usize) -> Layout {
+pub fn layout(heads: Heads, widths: [usize; 2], sequences: usize) -> Layout {
     let sizes = heads.sizes;
-    let has_numbers = sizes.keys * sizes.queries * sizes.qk * sizes.vo * width > 0;
-    let map = width * sizes.heads * sizes.qk.max(sizes.vo);
+    let has_numbers = sizes.weights() * sizes.qk * sizes.vo * widths[0] * widths[1] > 0;
+    let map = widths[0].max(widths[1]) * sizes.heads * sizes.qk.max(sizes.vo);
     let is_small = |lanes: usize| {
         // Lanes that stay empty cost as much as the others.
         let most = MOST_OF_A_MAP * sequences.min(lanes) / lanes;

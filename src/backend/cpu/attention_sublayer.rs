@@ -6,7 +6,6 @@ use super::{
     layout::Layout,
     leaf::{Leaf, Output},
     map::{Map, MapGradient},
-    parallel::Share,
     rows_mut, rows_of,
 };
 use crate::{backend::HeadMaps, dims::ConstDim};
@@ -26,7 +25,7 @@ pub fn attention_sublayer(
     let sizes = heads.sizes;
     let batch = mask.len() / sizes.mask().max(1);
     let width = maps.query.inputs();
-    let layout = attention_in_lanes::layout(heads, width.max(maps.key.inputs()), batch);
+    let layout = attention_in_lanes::layout(heads, [width, maps.key.inputs()], batch);
     let maps = Maps {
         query: maps.query.prepared(layout, batch * sizes.queries),
         key: maps.key.prepared(layout, batch * sizes.keys),
@@ -38,7 +37,7 @@ pub fn attention_sublayer(
         Layout::Rows => heads.sequences(CACHED),
         Layout::Lanes(lanes) => lanes,
     };
-    let share = Share::new(batch, maps.cost(sizes) + sizes.cost(), at_once);
+    let share = layout.share(batch, maps.cost(sizes) + sizes.cost(), at_once);
     // Elements of a chunk, and those that they take the room of.
     let of_chunk = move |elements: usize| share.chunk * elements;
     let of_room = move |elements: usize| layout.room(share.chunk) * elements;
@@ -93,6 +92,7 @@ pub fn attention_sublayer(
         }
     });
     let result = query.beside(y)?;
+    let maps = maps.finished();
 
     let out = result.ghost();
     let backward = move |gradients: &mut Gradients<f32, Cpu>| {
@@ -129,7 +129,6 @@ pub fn attention_sublayer(
             let mut dv = Buffer::new(of_room(sizes.v()));
             let mut d_attended = Buffer::new(of_room(sizes.y()));
             let mut rooms = Rooms::new(layout, of_room(query_size), of_room(source_size));
-            let mut d_rooms = Rooms::new(layout, of_room(query_size), of_room(source_size));
             for chunk in chunks {
                 let (dx, dy, x, source, d_source, mask, q, k, v, weights, attended, kept) = chunk;
                 let sequences = layout.room(mask.len() / sizes.mask());
@@ -144,7 +143,7 @@ pub fn attention_sublayer(
                 let dv = &mut dv[..v.len()];
                 let slopes = &mut gradient.maps;
 
-                let dy = layout.arrange(dy, query_size, &mut rooms.y);
+                let dy = layout.arrange_gradient(dy, query_size, &mut rooms.y);
                 let of_sum = around.of_sum(dy, &mut sum, kept, &mut gradient.around);
                 maps.output.backward(of_sum, attended, &mut slopes.output);
                 maps.output.backward_only_input(of_sum, d_attended);
@@ -163,7 +162,7 @@ pub fn attention_sublayer(
                     maps.value.backward_input(dv, d_source);
                 };
                 let attends_to_itself = d_source.is_none();
-                layout.add_to(dx, query_size, &mut d_rooms.x, |dx| {
+                layout.add_to(dx, query_size, &mut rooms.x, |dx| {
                     let scratch: [&mut [f32]; 2] = [&mut read, &mut own];
                     around.of_input(dx, of_sum, kept, &mut gradient.around, scratch, |dx| {
                         maps.query.backward_input(dq, dx);
@@ -173,7 +172,7 @@ pub fn attention_sublayer(
                     });
                 });
                 if let Some(d_source) = d_source {
-                    layout.add_to(d_source, source_size, &mut d_rooms.source, of_source);
+                    layout.add_to(d_source, source_size, &mut rooms.source, of_source);
                 }
             }
             gradient
@@ -204,11 +203,10 @@ struct Rooms {
 
 impl Rooms {
     fn new(layout: Layout, query: usize, source: usize) -> Self {
-        let room = |size: usize| Buffer::new(if layout == Layout::Rows { 0 } else { size });
         Self {
-            x: room(query),
-            y: room(query),
-            source: room(source),
+            x: layout.scratch(query),
+            y: layout.scratch(query),
+            source: layout.scratch(source),
         }
     }
 }
@@ -251,6 +249,15 @@ impl Maps<Map> {
     fn cost(&self, sizes: Sizes) -> usize {
         sizes.queries * (self.query.cost() + self.output.cost())
             + sizes.keys * (self.key.cost() + self.value.cost())
+    }
+
+    fn finished(self) -> Self {
+        Self {
+            query: self.query.finished(),
+            key: self.key.finished(),
+            value: self.value.finished(),
+            output: self.output.finished(),
+        }
     }
 
     fn gradient(&self) -> Maps<MapGradient> {

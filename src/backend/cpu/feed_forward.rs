@@ -5,9 +5,7 @@ use super::{
     layout::{Layout, side_by_side},
     leaf::{Leaf, Output},
     map::{Map, MapGradient},
-    multiply_assign,
-    parallel::Share,
-    rows_mut, rows_of,
+    multiply_assign, rows_mut, rows_of,
 };
 use crate::ops::Elementwise;
 use dfdx::tensor::{Cpu, CpuError, Gradients};
@@ -35,7 +33,7 @@ pub fn feed_forward(
     let output = output.prepared(layout, rows);
     let around = around.laid_out(layout);
     let cached = CACHED / hidden.outputs().max(width).max(1);
-    let share = Share::new(rows, hidden.cost() + output.cost(), cached);
+    let share = layout.share(rows, hidden.cost() + output.cost(), cached);
     // Elements of a chunk, and those that they take the room of.
     let of_chunk = share.chunk * width;
     let room = layout.room(share.chunk);
@@ -54,7 +52,7 @@ pub fn feed_forward(
     share.for_each(chunks, |chunks| {
         let mut read = Buffer::new(of_room);
         let mut active = Buffer::new(hidden_room);
-        let (mut x_room, mut y_room) = (Buffer::new(of_room), Buffer::new(of_room));
+        let (mut x_room, mut y_room) = (layout.scratch(of_room), layout.scratch(of_room));
         for (y, x, inner, mut kept) in chunks {
             // The last chunk may be smaller than the room for it.
             let rows = x.len() / width;
@@ -74,6 +72,7 @@ pub fn feed_forward(
         }
     });
     let result = input.beside(y)?;
+    let (hidden, output) = (hidden.finished(), output.finished());
 
     let out = result.ghost();
     let backward = move |gradients: &mut Gradients<f32, Cpu>| {
@@ -97,7 +96,7 @@ pub fn feed_forward(
             let mut own = Buffer::new(of_room);
             let mut active = Buffer::new(hidden_room);
             let mut slopes = Buffer::new(hidden_room);
-            let (mut x_room, mut y_room) = (Buffer::new(of_room), Buffer::new(of_room));
+            let (mut x_room, mut y_room) = (layout.scratch(of_room), layout.scratch(of_room));
             for (dx, dy, x, inner, kept) in chunks {
                 let rows = x.len() / width;
                 let size = layout.each(rows) * width;
@@ -106,7 +105,7 @@ pub fn feed_forward(
                 let slopes = &mut slopes[..inner.len()];
                 let kept = kept.first(layout.room(rows), width);
 
-                let dy = layout.arrange(dy, size, &mut y_room);
+                let dy = layout.arrange_gradient(dy, size, &mut y_room);
                 let of_sum = around.of_sum(dy, &mut sum, kept, &mut gradient.around);
                 activation::forward_with_slopes(function, inner, active, slopes);
                 output.backward(of_sum, active, &mut gradient.output);

@@ -9,18 +9,21 @@ use super::{
     lanes::sum,
     leaf::Leaf,
     matmul::{Matrix, matmul},
+    parallel::Share,
     product::{Factor, Product},
     vectorized,
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use pulp::{Arch, Simd, WithSimd};
+use std::iter;
 
 /// How rows lie in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// One after the other.
     Rows,
-    /// So many sequences side by side, number by number: each lane of a vector is a sequence's.
+    /// So many side by side, number by number: each lane of a vector belongs to a sequence or, where it
+    /// does not matter which rows belong together, to as many rows as each lane gets.
     Lanes(usize),
 }
 
@@ -88,7 +91,7 @@ impl Layout {
                 if let Some(bias) = bias {
                     for row in output.chunks_exact_mut(b.columns().max(1)) {
                         match accumulate {
-                            true => super::add_row(row, bias),
+                            true => super::add_assign(row, bias),
                             false => row.copy_from_slice(bias),
                         }
                     }
@@ -106,9 +109,9 @@ impl Layout {
         }
     }
 
-    /// `output = a b`, or `output += a b` if `accumulate`, both of which are of rows; in as many parts
-    /// as there are lanes.
-    pub fn multiply_rows(self, output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
+    /// `output = a b`, or `output += a b` if `accumulate`: a sum over rows, in as many parts as there are
+    /// lanes.
+    pub fn sum_over_rows(self, output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
         match self {
             Self::Rows => matmul(output, a, b, accumulate),
             Self::Lanes(_) => Arch::new().dispatch(Product {
@@ -122,14 +125,14 @@ impl Layout {
         }
     }
 
-    /// The numbers of a part of the gradient of a parameter, which is a sum over rows.
-    pub fn parts(self, parameter: &Leaf) -> usize {
+    /// How many numbers a sum over rows has for the gradient of a parameter, all parts together.
+    pub fn numbers(self, parameter: &Leaf) -> usize {
         parameter.elements.len() * self.unit()
     }
 
     /// Zeros for a part of the gradient of a parameter.
     pub fn zeros(self, parameter: &Leaf) -> Buffer {
-        Buffer::zeros(self.parts(parameter))
+        Buffer::zeros(self.numbers(parameter))
     }
 
     /// Adds a part of the gradient of a parameter. Parts are added one after the other, since two
@@ -155,60 +158,95 @@ impl Layout {
         Ok(())
     }
 
-    /// The sequences, of `size` numbers each but the last, as they lie in this layout; in `room` if it
-    /// is another. Lanes without a sequence are 0.
-    pub fn arrange<'a>(self, sequences: &'a [f32], size: usize, room: &'a mut [f32]) -> &'a [f32] {
+    /// Work on so many rows or sequences, in chunks that fill all lanes but those of the last one.
+    pub fn share(self, units: usize, cost: usize, most: usize) -> Share {
+        let unit = self.unit();
+        Share::new(units.div_ceil(unit), unit * cost, most / unit).times(unit)
+    }
+
+    /// Room for what is put in another layout than [`Rows`](Self::Rows).
+    pub fn scratch(self, size: usize) -> Buffer {
+        Buffer::new(if self == Self::Rows { 0 } else { size })
+    }
+
+    /// The rows, `size` numbers to a lane, as they lie in this layout; in `room` if it is another. Lanes
+    /// that would stay empty repeat the first, since what can be calculated with it can be with them.
+    pub fn arrange<'a>(self, rows: &'a [f32], size: usize, room: &'a mut [f32]) -> &'a [f32] {
+        self.arrange_and(rows, size, room, rows.iter())
+    }
+
+    /// The same for a gradient, of which nothing may come from lanes that would stay empty: they are 0.
+    pub fn arrange_gradient<'a>(
+        self,
+        rows: &'a [f32],
+        size: usize,
+        room: &'a mut [f32],
+    ) -> &'a [f32] {
+        self.arrange_and(rows, size, room, iter::repeat(&0.0))
+    }
+
+    fn arrange_and<'a>(
+        self,
+        rows: &'a [f32],
+        size: usize,
+        room: &'a mut [f32],
+        beyond: impl Iterator<Item = &'a f32> + Clone,
+    ) -> &'a [f32] {
         let Self::Lanes(lanes) = self else {
-            return sequences;
+            return rows;
         };
         let room = &mut room[..size * lanes];
-        if sequences.len() < room.len() {
-            room.fill(0.0);
-        }
-        for (lane, sequence) in sequences.chunks(size).enumerate() {
-            for (vector, number) in room.chunks_exact_mut(lanes).zip(sequence) {
+        for lane in 0..lanes {
+            let own = rows.get(lane * size..).unwrap_or_default();
+            let own = &own[..own.len().min(size)];
+            let (taken, empty) = room.split_at_mut(own.len() * lanes);
+            for (vector, number) in taken.chunks_exact_mut(lanes).zip(own) {
+                vector[lane] = *number;
+            }
+            let beyond = beyond.clone().skip(own.len());
+            for (vector, number) in empty.chunks_exact_mut(lanes).zip(beyond) {
                 vector[lane] = *number;
             }
         }
         room
     }
 
-    /// Lets `run` write the sequences as they lie in this layout; in `room` if it is another.
+    /// Lets `run` write the rows as they lie in this layout; in `room` if it is another.
     pub fn write(
         self,
-        sequences: &mut [f32],
+        rows: &mut [f32],
         size: usize,
         room: &mut [f32],
         run: impl FnOnce(&mut [f32]),
     ) {
         let Self::Lanes(lanes) = self else {
-            return run(sequences);
+            return run(rows);
         };
         let room = &mut room[..size * lanes];
         run(room);
-        for (lane, sequence) in sequences.chunks_mut(size).enumerate() {
-            for (to, vector) in sequence.iter_mut().zip(room.chunks_exact(lanes)) {
+        for (lane, own) in rows.chunks_mut(size).enumerate() {
+            for (to, vector) in own.iter_mut().zip(room.chunks_exact(lanes)) {
                 *to = vector[lane];
             }
         }
     }
 
-    /// Lets `run` add to the sequences as they lie in this layout; in `room` if it is another.
+    /// Lets `run` add to the rows as they lie in this layout; in `room` if it is another.
     pub fn add_to(
         self,
-        sequences: &mut [f32],
+        rows: &mut [f32],
         size: usize,
         room: &mut [f32],
         run: impl FnOnce(&mut [f32]),
     ) {
         let Self::Lanes(lanes) = self else {
-            return run(sequences);
+            return run(rows);
         };
         let room = &mut room[..size * lanes];
         room.fill(0.0);
         run(room);
-        for (lane, sequence) in sequences.chunks_mut(size).enumerate() {
-            for (to, vector) in sequence.iter_mut().zip(room.chunks_exact(lanes)) {
+        for (lane, own) in rows.chunks_mut(size).enumerate() {
+            for (to, vector) in own.iter_mut().zip(room.chunks_exact(lanes)) {
                 *to += vector[lane];
             }
         }
@@ -225,8 +263,10 @@ mod tests {
             let layout = Layout::Lanes(lanes);
             let sequences: Vec<f32> = (0..len).map(|i| i as f32 + 1.0).collect();
             let mut room = vec![7.0; size * lanes];
-            layout.arrange(&sequences, size, &mut room);
+            layout.arrange_gradient(&sequences, size, &mut room);
             assert_eq!(room.iter().filter(|x| **x == 0.0).count(), room.len() - len);
+            layout.arrange(&sequences, size, &mut room);
+            assert!(room.iter().all(|x| sequences.contains(x)));
             let arranged = room.clone();
             let mut again = vec![1.0; len];
             layout.write(&mut again, size, &mut room, |room| {

@@ -23,6 +23,7 @@ pub fn linear(input: Leaf, map: Map) -> Result<Output, CpuError> {
         }
     });
     let output = input.beside(y)?;
+    let map = map.finished();
 
     let out = output.ghost();
     let backward = move |gradients: &mut Gradients<f32, Cpu>| {

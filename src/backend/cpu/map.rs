@@ -73,6 +73,14 @@ impl Map {
         }
     }
 
+    /// After the forward pass, which alone needs all that was prepared.
+    pub fn finished(self) -> Self {
+        Self {
+            exchanged: None,
+            ..self
+        }
+    }
+
     /// The size of what it reads.
     pub fn inputs(&self) -> usize {
         self.inputs
@@ -138,7 +146,7 @@ impl Map {
         let accumulate = !mem::take(&mut gradient.is_new);
         let to = &mut gradient.weight;
         self.layout
-            .multiply_rows(to, of_rows.transposed(), x, accumulate);
+            .sum_over_rows(to, of_rows.transposed(), x, accumulate);
         if let Some(bias) = &mut gradient.bias {
             vectorized(
                 #[inline(always)]
@@ -154,7 +162,7 @@ impl Map {
     /// Room for their gradients.
     pub fn gradient(&self) -> MapGradient {
         MapGradient {
-            weight: Buffer::new(self.layout.parts(&self.weight)),
+            weight: Buffer::new(self.layout.numbers(&self.weight)),
             bias: self.bias.as_ref().map(|bias| self.layout.zeros(bias)),
             is_new: true,
         }
@@ -166,6 +174,13 @@ impl Map {
         gradient: &MapGradient,
     ) -> Result<(), CpuError> {
         if gradient.is_new {
+            // No rows, and so a gradient of 0, which is to be found all the same.
+            for leaf in [Some(&self.weight), self.bias.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                gradients.get_or_alloc_mut(&leaf.tensor)?;
+            }
             return Ok(());
         }
         self.layout.add(&self.weight, gradients, &gradient.weight)?;

@@ -42,6 +42,14 @@ impl Share {
         }
     }
 
+    /// The same of units that are so many each.
+    pub fn times(self, each: usize) -> Self {
+        Self {
+            chunk: self.chunk * each,
+            ..self
+        }
+    }
+
     /// Runs `run` on the chunks of each thread; what it returns is in the order of the chunks.
     pub fn for_each<Chunk: Send, Value: Send>(
         self,
@@ -78,8 +86,8 @@ pub fn on_all_threads<Part: Send, Value: Send>(
             let (run, left) = (&run, &left);
             scope.spawn(move |_| {
                 *value = Some(run(part));
-                left.fetch_sub(1, Ordering::Release);
                 stay_awake(others);
+                left.fetch_sub(1, Ordering::Release);
             });
         }
         let last = run(last);
@@ -89,8 +97,8 @@ pub fn on_all_threads<Part: Send, Value: Send>(
     values.into_iter().flatten().chain([last]).collect()
 }
 
-/// The threads beside the one that asks. Not rayon's own, of which there is one for each processor:
-/// the one too many takes its time from the others, looking for work.
+/// The threads beside the one that asks, one fewer than rayon has where this is first asked for. Not
+/// rayon's own: the one too many would take its time from the others, looking for work.
 fn others() -> Option<&'static ThreadPool> {
     static OTHERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let others = OTHERS.get_or_init(|| {
@@ -104,20 +112,26 @@ fn others() -> Option<&'static ThreadPool> {
 /// Lets this thread, one of the others, look for its next part for a while before it sleeps.
 fn stay_awake(others: &ThreadPool) {
     thread_local! {
-        static IS_AWAKE: Cell<bool> = const { Cell::new(false) };
+        // Whether this thread looks already: one in the other, loops would fill the stack.
+        static LOOKS: Cell<bool> = const { Cell::new(false) };
     }
-    if !IS_AWAKE.replace(true) {
-        others.spawn(|| {
-            let mut start = Instant::now();
-            while start.elapsed() < AWAKE {
-                match rayon::yield_now() {
-                    Some(rayon::Yield::Executed) => start = Instant::now(),
-                    _ => hint::spin_loop(),
-                }
+    if LOOKS.get() {
+        return;
+    }
+    others.spawn(|| {
+        // Another thread may have taken it.
+        if LOOKS.replace(true) {
+            return;
+        }
+        let mut start = Instant::now();
+        while start.elapsed() < AWAKE {
+            match rayon::yield_now() {
+                Some(rayon::Yield::Executed) => start = Instant::now(),
+                _ => hint::spin_loop(),
             }
-            IS_AWAKE.set(false);
-        });
-    }
+        }
+        LOOKS.set(false);
+    });
 }
 
 /// Waits for the others, if they are about to be done: falling asleep and waking up takes longer than
@@ -132,6 +146,31 @@ fn wait_awake(left: &AtomicUsize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_come_back_in_order_from_wherever_they_are_asked_for() {
+        let squares = |count: usize| on_all_threads((0..count).collect(), |i: usize| i * i);
+        let expected = |count: usize| (0..count).map(|i| i * i).collect::<Vec<_>>();
+        for count in [0, 1, 2, 7, 100] {
+            assert_eq!(squares(count), expected(count));
+        }
+        // From threads of another pool, all at once.
+        let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        pool.broadcast(|_| assert_eq!(squares(50), expected(50)));
+        // From a part.
+        let nested = on_all_threads(vec![3, 4, 5], squares);
+        assert_eq!(nested, [3, 4, 5].map(expected));
+        // For so long that each would end if what is begun were not ended.
+        for _ in 0..20_000 {
+            assert_eq!(squares(3), [0, 1, 4]);
+        }
+    }
+
+    #[test]
+    #[should_panic = "a part"]
+    fn a_panic_in_a_part_is_one_of_the_caller() {
+        on_all_threads(vec![1, 2, 3], |i| assert!(i > 1, "a part"));
+    }
 
     #[test]
     fn every_unit_is_in_one_chunk_and_the_parts_are_alike() {
