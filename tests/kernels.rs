@@ -143,6 +143,7 @@ fn linear_agrees() {
     linear::<7, 3>();
     linear::<16, 33>();
     linear::<64, 128>();
+    linear::<300, 17>();
 }
 
 fn norms<const WIDTH: usize>() {

@@ -1,6 +1,6 @@
 use super::{
-    add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, rows_mut, rows_of,
-    vectorized,
+    add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, parallel::Share, rows_mut,
+    rows_of, vectorized,
 };
 use crate::{backend::Affine, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
@@ -17,9 +17,6 @@ pub struct Map {
     /// is faster by more than this takes.
     exchanged: Option<Buffer>,
 }
-
-/// The rows from which on it is.
-const MANY: usize = 64;
 
 /// Their gradients.
 pub struct MapGradient {
@@ -51,7 +48,9 @@ impl Map {
 
     /// For so many rows that lie so.
     pub fn prepared(self, layout: Layout, rows: usize) -> Self {
-        let exchanged = (layout == Layout::Rows && rows >= MANY)
+        // gemm reads column by column, and of numbers that far apart the cache keeps few.
+        let many = if self.inputs >= 256 { 128 } else { 1024 };
+        let exchanged = (layout == Layout::Rows && rows >= many)
             .then(|| exchanged(&self.weight.elements, self.outputs, self.inputs));
         Self {
             layout,
@@ -195,14 +194,24 @@ impl Map {
 fn exchanged(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     /// As many rows as fill a line of the cache with an element each.
     const AT_ONCE: usize = 16;
+    /// What an element costs, in multiply-adds.
+    const COST: usize = 32;
     let mut result = Buffer::new(elements.len());
-    for (block, some) in rows_of(elements, AT_ONCE * columns).enumerate() {
-        for (column, result) in rows_mut(&mut result, rows).enumerate() {
-            let elements = some[column..].iter().step_by(columns);
-            for (to, element) in result[block * AT_ONCE..].iter_mut().zip(elements) {
-                *to = *element;
+    let share = Share::new(columns, COST * rows, usize::MAX);
+    let chunks = rows_mut(&mut result, share.chunk * rows).enumerate();
+    share.for_each(chunks, |chunks| {
+        for (chunk, result) in chunks {
+            for (block, some) in rows_of(elements, AT_ONCE * columns).enumerate() {
+                let some = &some[chunk * share.chunk..];
+                for (column, result) in rows_mut(result, rows).enumerate() {
+                    let elements = some[column..].iter().step_by(columns);
+                    let result = &mut result[block * AT_ONCE..];
+                    for (to, element) in result.iter_mut().zip(elements) {
+                        *to = *element;
+                    }
+                }
             }
         }
-    }
+    });
     result
 }
