@@ -147,11 +147,19 @@ impl Map {
         self.layout
             .sum_over_rows(to, of_rows.transposed(), x, accumulate);
         if let Some(bias) = &mut gradient.bias {
+            // Some rows at a time: the larger a sum is, the more a row that is added to it is rounded.
+            const AT_ONCE: usize = 64;
+            let width = bias.len().max(1);
+            let mut some = Buffer::new(bias.len());
             vectorized(
                 #[inline(always)]
                 || {
-                    for row in dy.chunks_exact(bias.len().max(1)) {
-                        add_row(bias, row);
+                    for rows in dy.chunks(AT_ONCE * width) {
+                        some.fill(0.0);
+                        for row in rows.chunks_exact(width) {
+                            add_row(&mut some, row);
+                        }
+                        add_row(bias, &some);
                     }
                 },
             );
