@@ -14,8 +14,8 @@ const COST: usize = 16;
 /// As many logits as stay in the nearest cache from one pass to the next.
 const CACHED: usize = 4096;
 
-/// From logits to the loss, and to its gradient, in one pass over memory each; the log-probabilities are never
-/// written out.
+/// From logits to the loss, and to its gradient, in one pass over memory each; the log-probabilities
+/// are never written out.
 pub fn cross_entropy(
     mut logits: Leaf,
     vocabulary: usize,

@@ -5,6 +5,7 @@
 //! lanes do.
 
 use super::{
+    add_row,
     buffer::Buffer,
     lanes::sum,
     leaf::Leaf,
@@ -53,10 +54,7 @@ pub fn lanes() -> usize {
 impl Layout {
     /// The sequences that so many take the room of: lanes may stay empty.
     pub fn room(self, sequences: usize) -> usize {
-        match self {
-            Self::Rows => sequences,
-            Self::Lanes(lanes) => sequences.next_multiple_of(lanes),
-        }
+        sequences.next_multiple_of(self.unit())
     }
 
     /// How many rows each lane takes of so many.
@@ -89,12 +87,17 @@ impl Layout {
         match self {
             Self::Rows => {
                 if let Some(bias) = bias {
-                    for row in output.chunks_exact_mut(b.columns().max(1)) {
-                        match accumulate {
-                            true => super::add_assign(row, bias),
-                            false => row.copy_from_slice(bias),
-                        }
-                    }
+                    vectorized(
+                        #[inline(always)]
+                        || {
+                            for row in output.chunks_exact_mut(b.columns().max(1)) {
+                                match accumulate {
+                                    true => add_row(row, bias),
+                                    false => row.copy_from_slice(bias),
+                                }
+                            }
+                        },
+                    );
                 }
                 matmul(output, a, b, accumulate || bias.is_some());
             }
@@ -224,11 +227,7 @@ impl Layout {
         };
         let room = &mut room[..size * lanes];
         run(room);
-        for (lane, own) in rows.chunks_mut(size).enumerate() {
-            for (to, vector) in own.iter_mut().zip(room.chunks_exact(lanes)) {
-                *to = vector[lane];
-            }
-        }
+        separate(room, lanes, rows, size, |to, number| *to = number);
     }
 
     /// Lets `run` add to the rows as they lie in this layout; in `room` if it is another.
@@ -245,10 +244,21 @@ impl Layout {
         let room = &mut room[..size * lanes];
         room.fill(0.0);
         run(room);
-        for (lane, own) in rows.chunks_mut(size).enumerate() {
-            for (to, vector) in own.iter_mut().zip(room.chunks_exact(lanes)) {
-                *to += vector[lane];
-            }
+        separate(room, lanes, rows, size, |to, number| *to += number);
+    }
+}
+
+/// Puts what lies in lanes back into rows, `size` numbers to a lane.
+fn separate(
+    room: &[f32],
+    lanes: usize,
+    rows: &mut [f32],
+    size: usize,
+    put: impl Fn(&mut f32, f32),
+) {
+    for (lane, own) in rows.chunks_mut(size).enumerate() {
+        for (to, vector) in own.iter_mut().zip(room.chunks_exact(lanes)) {
+            put(to, vector[lane]);
         }
     }
 }
