@@ -475,6 +475,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
     let bias = tensor("F32", "[3]", 0, 12);
     let weight = tensor("F32", "[3,2]", 12, 36);
     let both = |bias: &str, weight: &str| format!(r#"{{"bias":{bias},"weight":{weight}}}"#);
+    let with_field = |value: &str| both(&bias, &weight.replace('{', &format!(r#"{{"x":{value},"#)));
     assert!(load_bytes::<Tiny>(&with_header(&both(&bias, &weight), &[0; 36])).is_ok());
     for (why, header) in [
         ("a gap", both(&bias, &tensor("F32", "[3,2]", 16, 40))),
@@ -546,6 +547,15 @@ fn a_header_that_contradicts_itself_is_damaged() {
         (
             "deep unknown content",
             format!(r#"{{"bias":{{"x":{}"#, "[".repeat(100_000)),
+        ),
+        ("a field that the format does not have", with_field("null")),
+        (
+            "such a field, deeper than other readers go",
+            with_field(&("[".repeat(200) + &"]".repeat(200))),
+        ),
+        (
+            "a field twice",
+            both(&bias, &weight.replace('{', r#"{"dtype":"F32","#)),
         ),
     ] {
         assert_damaged(&with_header(&header, &[0; 36]), why);

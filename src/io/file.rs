@@ -1,6 +1,6 @@
 use super::{LoadError, Stored, elements_of, first_not_finite};
 use dfdx::shapes::Shape;
-use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor},
@@ -225,6 +225,26 @@ struct Header {
     tensors: BTreeMap<String, TensorInfo>,
 }
 
+/// Refuses what other readers would have to skip, however deep it nests: a field that the format does
+/// not have.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data_offsets: (usize, usize),
+}
+
+impl From<Fields> for TensorInfo {
+    fn from(fields: Fields) -> Self {
+        Self {
+            dtype: fields.dtype,
+            shape: fields.shape,
+            data_offsets: fields.data_offsets,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Header {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(ReadHeader)
@@ -246,7 +266,10 @@ impl<'de> Visitor<'de> for ReadHeader {
         while let Some(name) = map.next_key::<String>()? {
             let is_new = match name.as_str() {
                 "__metadata__" => texts.replace(map.next_value()?).is_none(),
-                _ => tensors.insert(name.clone(), map.next_value()?).is_none(),
+                _ => {
+                    let tensor = map.next_value::<Fields>()?.into();
+                    tensors.insert(name.clone(), tensor).is_none()
+                }
             };
             if !is_new {
                 return Err(A::Error::custom(format!("`{name}` is there twice")));
