@@ -16,6 +16,10 @@ use crate::{
     ops::{self, Activation, AttentionScale, Average, MaskedLogit, OpError, Real},
     tokens::TokenIds,
 };
+#[cfg(feature = "f16")]
+use dfdx::dtypes::{AMP, f16};
+#[cfg(feature = "cuda")]
+use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::{Cache, Cpu, Gradients, Tape, Tensor},
@@ -202,8 +206,12 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 }
 
 impl Backend<f64> for Cpu {}
+#[cfg(feature = "f16")]
+impl Backend<AMP<f16>> for Cpu {}
 
 #[cfg(feature = "cuda")]
-impl Backend<f32> for dfdx::tensor::Cuda {}
+impl Backend<f32> for Cuda {}
 #[cfg(feature = "cuda")]
-impl Backend<f64> for dfdx::tensor::Cuda {}
+impl Backend<f64> for Cuda {}
+#[cfg(all(feature = "cuda", feature = "f16"))]
+impl Backend<AMP<f16>> for Cuda {}

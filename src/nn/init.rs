@@ -48,8 +48,9 @@ pub fn ones<Dims: Shape, E: Real, D: Device<E>>(
 pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
     parameter: &mut Tensor<Dims, E, D>,
 ) -> Result<(), D::Err> {
-    let bound = real::<E>(1.0 / (FanIn::SIZE.max(1) as f64).sqrt());
-    parameter.try_fill_with_distr(Uniform::new_inclusive(-bound, bound))
+    let bound = (1.0 / (FanIn::SIZE.max(1) as f64).sqrt()) as f32;
+    let numbers = Uniform::new_inclusive(-bound, bound).map(f64::from);
+    parameter.try_fill_with_distr(Rounded(numbers))
 }
 
 /// As the style of `A` fills the weight of a linear map: normal of mean 0 where it gives a deviation,
@@ -61,7 +62,7 @@ pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>
     parameter: &mut Tensor<(OutDim, InDim), E, D>,
 ) -> Result<(), D::Err> {
     match A::Style::WEIGHT_DEVIATION {
-        Some(deviation) => parameter.try_fill_with_distr(Normal { deviation }),
+        Some(deviation) => parameter.try_fill_with_distr(Rounded(normal(deviation))),
         None => uniform::<InDim, _, _, _>(parameter),
     }
 }
@@ -74,17 +75,20 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
     parameter: &mut Tensor<(N, EmbedDim), E, D>,
 ) -> Result<(), D::Err> {
     let deviation = A::Style::EMBEDDING_DEVIATION.of(EmbedDim::SIZE);
-    parameter.try_fill_with_distr(Normal { deviation })
+    parameter.try_fill_with_distr(Rounded(normal(deviation)))
 }
 
-/// A normal distribution of any [`Real`].
-struct Normal {
-    deviation: f64,
+/// The normal distribution of mean 0.
+fn normal(deviation: f64) -> impl Distribution<f64> {
+    StandardNormal.map(move |number: f64| number * deviation)
 }
 
-impl<E: Real> Distribution<E> for Normal {
+/// Numbers of a distribution as elements of any dtype: a seed draws the same model for each, but for
+/// rounding.
+struct Rounded<Numbers>(Numbers);
+
+impl<E: Real, Numbers: Distribution<f64>> Distribution<E> for Rounded<Numbers> {
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> E {
-        let sample: f64 = StandardNormal.sample(rng);
-        real(sample * self.deviation)
+        real(self.0.sample(rng))
     }
 }

@@ -16,7 +16,7 @@
 //! | `H` | number of heads |
 //! | `V` | size of a vocabulary |
 //! | `M` | width of an embedding ("model dimension") |
-//! | `E` | dtype of an element: `f32`, `f64` |
+//! | `E` | dtype of an element: `f32`, `f64`, `AMP<f16>` |
 //! | `D` | device |
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`OwnedTape`](dfdx::tensor::OwnedTape) when gradients are |
 
@@ -85,10 +85,10 @@ pub use sum_of_values::{sum_of_values, try_sum_of_values};
 
 use crate::dims::DimError;
 use dfdx::{dtypes::Dtype, shapes::Shape};
-use rand_distr::uniform::SampleUniform;
 use std::fmt::Display;
 
-/// A floating-point element: `f32` or `f64`.
+/// A floating-point element: `f32` or `f64`, and with the feature `f16` dfdx's `AMP<f16>`, mixed
+/// precision.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -97,8 +97,8 @@ use std::fmt::Display;
 /// }
 /// assert_eq!((half(3f32), half(3f64)), (1.5, 1.5));
 /// ```
-pub trait Real: Dtype + num_traits::Float + SampleUniform {}
-impl<E: Dtype + num_traits::Float + SampleUniform> Real for E {}
+pub trait Real: Dtype + num_traits::Float {}
+impl<E: Dtype + num_traits::Float> Real for E {}
 
 /// A constant as an element.
 pub(crate) fn real<E: Real>(value: f64) -> E {

@@ -9,6 +9,7 @@
 //! | optimizers | [`Sgd`], [`Adam`], [`AdamW`], and [`Optimizer`] for others |
 //! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`], and [`Schedule`] for others |
 //! | batches in parts | [`accumulating`] |
+//! | mixed precision | [`master_gradients`] |
 //! | files | checkpoints by [`Trainer::save_to`] and [`Trainer::resume`], [`Metrics`] |
 
 mod accumulate;
@@ -16,6 +17,7 @@ mod adam;
 mod checkpoint;
 mod loss;
 mod metrics;
+mod mixed;
 mod optimizer;
 mod schedule;
 mod sgd;
@@ -28,6 +30,7 @@ pub use loss::{
     cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
 };
 pub use metrics::Metrics;
+pub use mixed::master_gradients;
 pub use optimizer::{Memory, Optimizer, Parameter, Slot, update};
 pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;

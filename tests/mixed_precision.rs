@@ -1,0 +1,279 @@
+//! Mixed precision: passes on a copy of a model in fewer bits, and its gradients for the model itself.
+//!
+//! That `f32` copies of `f64` models are right is always tested, `AMP<f16>` with the feature `f16`.
+
+use dfdx::{
+    nn::{TensorCollection, ToDtype},
+    tensor::Gradients,
+    tensor_ops::SumTo,
+};
+use typed_transformer::{
+    nn::Linear,
+    ops::scale,
+    prelude::*,
+    train::{Memory, Optimizer, Parameter, Slot, master_gradients, update},
+};
+
+dims! {
+    VocabSize = 11; MaxSeqLen = 8; EmbedDim = 12; NumHeads = 3; HeadDim = 4; HiddenDim = 20;
+    NumLayers = 2; SeqLen = 7; Batch = 5;
+}
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Style = TypedTransformer;
+}
+impl OneStack for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+type Model<E> = DecoderOnly<Small, E, Cpu>;
+
+/// Counting from any token on, modulo the vocabulary.
+fn counting() -> (
+    TokenIds<Batch, SeqLen, VocabSize>,
+    TokenIds<Batch, SeqLen, VocabSize>,
+) {
+    let [ids, labels] = [0, 1].map(|next| {
+        let position = |i| 3 * (i / SeqLen::SIZE) + i % SeqLen::SIZE + next;
+        let ids: Vec<_> = (0..Batch::SIZE * SeqLen::SIZE)
+            .map(|i| position(i) % VocabSize::SIZE)
+            .collect();
+        TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap()
+    });
+    (ids, labels)
+}
+
+/// The loss and its gradients, the loss being `factor` times as large for them.
+fn pass<E: Real>(model: &Model<E>, factor: f64) -> (f64, Gradients<E, Cpu>)
+where
+    Cpu: Backend<E>,
+{
+    let (ids, labels) = counting();
+    let logits = model.forward(&ids, OwnedTape::default());
+    let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+    let value = loss.array().to_f64().unwrap();
+    (value, scale(loss, factor).backward())
+}
+
+/// Looks at the gradients and changes nothing.
+struct Look<Model, E> {
+    memory: Memory<Model, E, [Slot<E>; 0]>,
+    parameters: Vec<Parameter<E>>,
+}
+
+impl<Model, E: Real> Optimizer<Model, E> for Look<Model, E> {
+    fn step(&mut self, _: f64, parameters: &mut [Parameter<E>]) {
+        self.parameters = parameters.to_vec();
+    }
+    fn settings(&self) -> String {
+        "looks".into()
+    }
+    fn memory(&self) -> &Memory<Model, E> {
+        &self.memory
+    }
+    fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+        &mut self.memory
+    }
+}
+
+/// Each parameter with its gradient.
+fn look<E: Real, Collection: TensorCollection<E, Cpu>>(
+    model: &mut Collection,
+    gradients: Gradients<E, Cpu>,
+) -> Vec<Parameter<E>>
+where
+    Cpu: Backend<E>,
+{
+    let mut look = Look {
+        memory: Memory::new([]),
+        parameters: Vec::new(),
+    };
+    update(model, gradients, &mut look, 0.0, f64::INFINITY).unwrap();
+    look.parameters
+}
+
+/// The gradients by a copy are those of the model, but for the bits that the copy lacks, whatever the
+/// scale.
+#[track_caller]
+fn check_gradients<E: Real, Low: Real>(
+    copied: impl Fn(&Model<E>) -> Model<Low>,
+    scales: &[f64],
+    tolerance: f64,
+) where
+    Cpu: Backend<E> + Backend<Low>,
+{
+    let mut model = Model::<E>::build(&Cpu::seed_from_u64(1));
+    let (loss, gradients) = pass(&model, 1.0);
+    let exact = look(&mut model, gradients);
+    assert!(exact.len() > 20);
+    for &scale in scales {
+        let copy = copied(&model);
+        let (low_loss, gradients) = pass(&copy, scale);
+        assert!(
+            (low_loss - loss).abs() <= tolerance * loss,
+            "{low_loss} and {loss}"
+        );
+        let gradients = master_gradients(&model, &copy, gradients, scale).unwrap();
+        for (ours, exact) in look(&mut model, gradients).iter().zip(&exact) {
+            assert_eq!((&ours.path, &ours.sizes), (&exact.path, &exact.sizes));
+            assert_eq!(ours.values, exact.values);
+            let norm = |slopes: &mut dyn Iterator<Item = E>| {
+                slopes
+                    .map(|x| x.to_f64().unwrap().powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+            };
+            let size = norm(&mut exact.gradient.iter().copied());
+            let pairs = ours.gradient.iter().zip(&exact.gradient);
+            let error = norm(&mut pairs.map(|(&ours, &exact)| ours - exact));
+            // A bias of keys has no slope but what rounding makes.
+            assert!(
+                error <= tolerance * (size + 1e-2),
+                "{} by {scale}: {error} of {size}",
+                ours.path
+            );
+        }
+    }
+}
+
+#[test]
+fn gradients_in_single_precision_are_those_in_double() {
+    check_gradients::<f64, f32>(ToDtype::to_dtype, &[1.0, 1024.0, 3.0], 1e-5);
+}
+
+/// A parameter that takes no part in the loss has a slope of 0, one that is used twice the sum.
+#[test]
+fn each_parameter_gets_its_own_gradient() {
+    type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
+    let device = Cpu::seed_from_u64(0);
+    let mut model: (Map<f64>, Map<f64>) = (Linear::build(&device), Linear::build(&device));
+    let copy: (Map<f32>, Map<f32>) = model.to_dtype();
+    let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = device.tensor([[[1.0, 2.0]]]);
+    let [[[first, last]]] = copy.1.forward(input.clone()).array();
+    let twice = copy.1.forward(copy.1.forward(input.leaky_traced()));
+    let gradients = master_gradients(&model, &copy, scale(twice.sum(), 8.0).backward(), 8.0);
+    let parameters = look(&mut model, gradients.unwrap());
+    assert!(
+        parameters[..2]
+            .iter()
+            .all(|p| p.gradient.iter().all(|&x| x == 0.0))
+    );
+    let [[a, b], [c, d]] = copy.1.weight.array();
+    let expected = [
+        first + (a + c),
+        last + 2.0 * (a + c),
+        first + (b + d),
+        last + 2.0 * (b + d),
+    ];
+    for (slope, expected) in parameters[2].gradient.iter().zip(expected) {
+        assert!(
+            (slope - f64::from(expected)).abs() < 1e-6,
+            "{slope} and {expected}"
+        );
+    }
+    for (slope, expected) in parameters[3]
+        .gradient
+        .iter()
+        .zip([1.0 + a + c, 1.0 + b + d])
+    {
+        assert!(
+            (slope - f64::from(expected)).abs() < 1e-6,
+            "{slope} and {expected}"
+        );
+    }
+}
+
+#[cfg(feature = "f16")]
+mod half {
+    use super::*;
+    use dfdx::dtypes::{AMP, f16};
+    use typed_transformer::train::Adam;
+
+    /// 11 bits of each number.
+    type Half = AMP<f16>;
+
+    #[test]
+    fn gradients_in_mixed_precision_are_those_in_single() {
+        check_gradients::<f32, Half>(ToDtype::to_dtype, &[16.0, 1024.0], 2e-2);
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_model_in_every_dtype() {
+        fn logit<E: Real>() -> Vec<E>
+        where
+            Cpu: Backend<E>,
+        {
+            let model = Model::<E>::build(&Cpu::seed_from_u64(5));
+            model.logit.weight.unwrap().as_vec()
+        }
+        let single: Vec<f32> = logit();
+        for ((half, single), double) in logit::<Half>().iter().zip(single).zip(logit::<f64>()) {
+            assert_eq!(*half, AMP(f16::from_f32(single)));
+            assert_eq!(double as f32, single);
+        }
+    }
+
+    /// Slopes that 16 bits round to 0 are there once the loss is scaled.
+    #[test]
+    fn a_scaled_loss_keeps_small_slopes() {
+        let mut model = Model::<f32>::build(&Cpu::seed_from_u64(1));
+        let copy = model.to_dtype::<Half>();
+        let mut norm = |factor: f64| {
+            let (_, gradients) = pass(&copy, factor * 1e-6);
+            let gradients = master_gradients(&model, &copy, gradients, factor).unwrap();
+            let all = look(&mut model, gradients)
+                .into_iter()
+                .flat_map(|p| p.gradient);
+            all.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt()
+        };
+        let [lost, kept] = [1.0, 1e6].map(&mut norm);
+        assert!(lost < 0.5 * kept, "{lost} of {kept}");
+    }
+
+    #[test]
+    fn slopes_that_are_too_large_leave_the_model_as_it_was() {
+        let mut model = Model::<f32>::build(&Cpu::seed_from_u64(1));
+        let weight = |model: &Model<f32>| model.logit.weight.as_ref().unwrap().as_vec();
+        let before = weight(&model);
+        let copy = model.to_dtype::<Half>();
+        let (_, gradients) = pass(&copy, 1e6);
+        let gradients = master_gradients(&model, &copy, gradients, 1e6).unwrap();
+        let result = update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0);
+        assert!(
+            matches!(result, Err(OpError::Gradient { .. })),
+            "{result:?}"
+        );
+        assert_eq!(weight(&model), before);
+    }
+
+    /// In mixed precision a model learns what it learns in single precision.
+    #[test]
+    fn a_model_learns() {
+        let mut single = Model::<f32>::build(&Cpu::seed_from_u64(2));
+        let mut mixed = Model::<f32>::build(&Cpu::seed_from_u64(2));
+        let [mut adam, mut mixed_adam] = [Adam::default(), Adam::default()];
+        let (mut loss, mut mixed_loss) = (0.0, 0.0);
+        for step in 0..150 {
+            let gradients;
+            (loss, gradients) = pass(&single, 1.0);
+            update(&mut single, gradients, &mut adam, 0.01, 1.0).unwrap();
+
+            let copy = mixed.to_dtype::<Half>();
+            let gradients;
+            (mixed_loss, gradients) = pass(&copy, 1024.0);
+            let gradients = master_gradients(&mixed, &copy, gradients, 1024.0).unwrap();
+            update(&mut mixed, gradients, &mut mixed_adam, 0.01, 1.0).unwrap();
+            if step == 0 {
+                assert!(loss > 2.0 && (loss - mixed_loss).abs() < 0.01);
+            }
+        }
+        assert!(loss < 0.05 && mixed_loss < 0.05, "{loss} and {mixed_loss}");
+    }
+}

@@ -1,0 +1,18 @@
+//! Master gradients are those of a copy of the model.
+//! Proves `Model` of `train::master_gradients`.
+use dfdx::tensor::Gradients;
+use typed_transformer::{nn::Linear, train::*, prelude::*};
+
+dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
+
+type Logit<Vocab, E> = Linear<EmbedDim, Vocab, E, Cpu>;
+
+fn learn(
+    model: &Logit<Letters, f64>,
+    copy: &Logit<Letters, f32>,
+    gradients: Gradients<f32, Cpu>,
+) -> Result<Gradients<f64, Cpu>, OpError> {
+    master_gradients(model, copy, gradients, 1024.0)
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! Master gradients come of gradients of the copy's elements.
+//! Proves `Low` of `train::master_gradients`.
+use dfdx::tensor::Gradients;
+use typed_transformer::{nn::Linear, train::*, prelude::*};
+
+dims! { Letters = 28; EmbedDim = 8; }
+
+type Logit<E> = Linear<EmbedDim, Letters, E, Cpu>;
+
+fn learn(
+    model: &Logit<f64>,
+    copy: &Logit<f32>,
+    gradients: Gradients<f64, Cpu>,
+) -> Result<Gradients<f64, Cpu>, OpError> {
+    master_gradients(model, copy, gradients, 1024.0)
+}
+
+fn main() {}
