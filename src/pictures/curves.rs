@@ -7,10 +7,12 @@ use dfdx::{
 use plotters::{
     coord::Shift,
     prelude::{
-        ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement,
-        SeriesLabelPosition, WHITE,
+        ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE,
     },
-    style::{BLACK, ShapeStyle},
+    style::{
+        BLACK, ShapeStyle,
+        text_anchor::{HPos, Pos, VPos},
+    },
 };
 use std::{error::Error, ops::Range, path::Path};
 
@@ -126,7 +128,8 @@ fn range(values: impl Iterator<Item = f64>) -> Range<f64> {
 
 impl Picture for Curves {
     fn size(&self) -> (u32, u32) {
-        (640, 380)
+        let legend = LEGEND + LINE + PITCH * self.curves.len() as i32;
+        (720, legend.max(380) as u32)
     }
 
     fn draw_on<Backend: DrawingBackend>(
@@ -137,9 +140,13 @@ impl Picture for Curves {
         Backend::ErrorType: 'static,
     {
         area.fill(&WHITE)?;
+        let names = self.curves.iter().map(|curve| curve.name.chars().count());
+        let width = self.size().0 as i32;
+        let legend = (LINE + 12 + 8 * names.max().unwrap_or(0) as i32).min(width / 2);
         let mut chart = ChartBuilder::on(area)
             .caption(&self.title, (FONT, 20))
             .margin(12)
+            .margin_right(12 + legend)
             .x_label_area_size(44)
             .y_label_area_size(64)
             .build_cartesian_2d(
@@ -156,28 +163,30 @@ impl Picture for Curves {
             .y_label_formatter(&short)
             .label_style((FONT, 15))
             .draw()?;
-        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
-            let style: ShapeStyle = colour.stroke_width(2);
+        let name_style = TextStyle::from((FONT, 15)).pos(Pos::new(HPos::Left, VPos::Center));
+        let right = width - legend;
+        for ((i, curve), colour) in (0..).zip(&self.curves).zip(COLOURS.iter().cycle()) {
+            // In a PNG the corners of a wider line overshoot.
+            let style: ShapeStyle = colour.stroke_width(1);
             let pieces = curve
                 .points
                 .split(|(x, y)| !(x.is_finite() && y.is_finite()));
-            for (place, piece) in pieces.enumerate() {
-                let line = LineSeries::new(piece.iter().copied(), style);
-                let drawn = chart.draw_series(line)?;
-                if place == 0 {
-                    drawn
-                        .label(&curve.name)
-                        .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], style));
-                }
+            for piece in pieces {
+                chart.draw_series(LineSeries::new(piece.iter().copied(), style))?;
             }
+            // Beside the lines, which leave no corner free.
+            let y = LEGEND + PITCH * i;
+            area.draw(&PathElement::new(
+                vec![(right, y), (right + LINE, y)],
+                colour.stroke_width(2),
+            ))?;
+            area.draw_text(&curve.name, &name_style, (right + LINE + 6, y))?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.85))
-            .border_style(BLACK.mix(0.3))
-            .label_font((FONT, 15))
-            .draw()?;
         Ok(())
     }
 }
+
+/// Where the legend begins, how far one name is below the other, and the length of a line beside it.
+const LEGEND: i32 = 56;
+const PITCH: i32 = 22;
+const LINE: i32 = 18;

@@ -191,8 +191,8 @@ impl HeatMaps {
             (256 / count.max(1) as i32).clamp(least, 22)
         };
         let (wide, high) = (side(columns), side(rows));
-        // Names of one or two letters stand upright above their columns.
-        let upright = longest(|panel| &panel.columns) <= 2 && wide >= 14;
+        // Names that are narrower than their columns stand upright above them.
+        let upright = 8 * longest(|panel| &panel.columns) + 4 <= wide;
         let left = 8 + 8 * longest(|panel| &panel.rows);
         let top = 26
             + if upright {
