@@ -43,6 +43,67 @@ fn a_png_is_one() {
     assert!(bytes.starts_with(b"\x89PNG"));
 }
 
+/// Below the lowest point of a curve there is nothing of it, however sharp its corners are.
+#[test]
+fn a_curve_stays_within_its_axes() {
+    let folder = Folder::new();
+    let file = folder.join("curves.png");
+    // Peaks on a slope, as gradients have them.
+    let height = |i: u32| f64::from(i * i * 37 % 101 * (i % 3) * (i % 7)) + f64::from(i) / 100.0;
+    let points = (0..1_000).map(|i| (f64::from(i), height(i)));
+    curves(points.collect()).draw(&file).unwrap();
+    let reader = std::io::BufReader::new(fs::File::open(&file).unwrap());
+    let mut reader = png::Decoder::new(reader).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let is_blue = |row: &[u8]| {
+        row.chunks(3)
+            .any(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 60)
+    };
+    let rows: Vec<_> = pixels.chunks(info.line_size).map(is_blue).collect();
+    let lowest = rows.iter().rposition(|&is_blue| is_blue).unwrap();
+    // The numbers of the axis and its name have 56 pixels.
+    assert!(lowest + 56 < rows.len(), "{lowest} of {}", rows.len());
+    assert!(rows[lowest - 200..=lowest].iter().all(|&is_blue| is_blue));
+}
+
+#[test]
+fn a_legend_has_room_for_every_name() {
+    let folder = Folder::new();
+    let file = folder.join("curves.svg");
+    let mut picture = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
+    let name = |i: usize| format!("curve {i} of a picture");
+    picture.curves = (0..12)
+        .map(|i| Curve {
+            name: name(i),
+            ..picture.curves[0].clone()
+        })
+        .collect();
+    picture.draw(&file).unwrap();
+    let svg = fs::read_to_string(&file).unwrap();
+    let number = |text: &str, key: &str| -> usize {
+        let (_, rest) = text.split_once(key).unwrap();
+        rest.split('"').next().unwrap().parse().unwrap()
+    };
+    let places: Vec<_> = (0..12)
+        .map(|i| {
+            let (before, _) = svg.split_once(&format!("\n{}\n", name(i))).unwrap();
+            let text = &before[before.rfind("<text").unwrap()..];
+            (number(text, "y=\""), number(text, "x=\""))
+        })
+        .collect();
+    let (mut last_y, mut end) = (0, 0);
+    for (i, (y, x)) in places.into_iter().enumerate() {
+        assert!(x + 7 * name(i).len() < number(&svg, "width=\""), "{i}: {x}");
+        assert!(
+            y >= last_y + 18 || y == last_y && x > end,
+            "{i}: ({x}, {y})"
+        );
+        (last_y, end) = (y, x + 7 * name(i).len());
+    }
+    assert!(last_y < number(&svg, "height=\"") / 2);
+}
+
 #[test]
 fn a_curve_breaks_where_it_is_not_finite() {
     let folder = Folder::new();

@@ -128,8 +128,8 @@ fn range(values: impl Iterator<Item = f64>) -> Range<f64> {
 
 impl Picture for Curves {
     fn size(&self) -> (u32, u32) {
-        let legend = LEGEND + LINE + PITCH * self.curves.len() as i32;
-        (720, legend.max(380) as u32)
+        let (_, top) = self.legend();
+        (WIDTH as u32, (top + 330) as u32)
     }
 
     fn draw_on<Backend: DrawingBackend>(
@@ -140,13 +140,13 @@ impl Picture for Curves {
         Backend::ErrorType: 'static,
     {
         area.fill(&WHITE)?;
-        let names = self.curves.iter().map(|curve| curve.name.chars().count());
-        let width = self.size().0 as i32;
-        let legend = (LINE + 12 + 8 * names.max().unwrap_or(0) as i32).min(width / 2);
-        let mut chart = ChartBuilder::on(area)
-            .caption(&self.title, (FONT, 20))
+        let title = TextStyle::from((FONT, 20)).pos(Pos::new(HPos::Center, VPos::Center));
+        area.draw_text(&self.title, &title, (WIDTH / 2, TITLE / 2))?;
+        let (legend, top) = self.legend();
+        let (_, plot) = area.split_vertically(top);
+        let mut chart = ChartBuilder::on(&plot)
             .margin(12)
-            .margin_right(12 + legend)
+            .margin_top(6)
             .x_label_area_size(44)
             .y_label_area_size(64)
             .build_cartesian_2d(
@@ -163,9 +163,9 @@ impl Picture for Curves {
             .y_label_formatter(&short)
             .label_style((FONT, 15))
             .draw()?;
-        let name_style = TextStyle::from((FONT, 15)).pos(Pos::new(HPos::Left, VPos::Center));
-        let right = width - legend;
-        for ((i, curve), colour) in (0..).zip(&self.curves).zip(COLOURS.iter().cycle()) {
+        let name = TextStyle::from((FONT, 15)).pos(Pos::new(HPos::Left, VPos::Center));
+        let colours = COLOURS.iter().cycle();
+        for ((curve, (x, y)), colour) in self.curves.iter().zip(legend).zip(colours) {
             // In a PNG the corners of a wider line overshoot.
             let style: ShapeStyle = colour.stroke_width(1);
             let pieces = curve
@@ -174,19 +174,39 @@ impl Picture for Curves {
             for piece in pieces {
                 chart.draw_series(LineSeries::new(piece.iter().copied(), style))?;
             }
-            // Beside the lines, which leave no corner free.
-            let y = LEGEND + PITCH * i;
             area.draw(&PathElement::new(
-                vec![(right, y), (right + LINE, y)],
+                vec![(x, y), (x + LINE, y)],
                 colour.stroke_width(2),
             ))?;
-            area.draw_text(&curve.name, &name_style, (right + LINE + 6, y))?;
+            area.draw_text(&curve.name, &name, (x + LINE + 6, y))?;
         }
         Ok(())
     }
 }
 
-/// Where the legend begins, how far one name is below the other, and the length of a line beside it.
-const LEGEND: i32 = 56;
-const PITCH: i32 = 22;
+impl Curves {
+    /// Where the line of each curve begins in the legend, above the plot, which leaves no corner free; and
+    /// where the plot begins.
+    fn legend(&self) -> (Vec<(i32, i32)>, i32) {
+        let (mut x, mut y) = (LEFT, TITLE + ROW / 2);
+        let mut places = Vec::new();
+        for curve in &self.curves {
+            let width = LINE + 22 + 8 * curve.name.chars().count() as i32;
+            if x > LEFT && x + width > WIDTH {
+                (x, y) = (LEFT, y + ROW);
+            }
+            places.push((x, y));
+            x += width;
+        }
+        (places, y + ROW / 2)
+    }
+}
+
+const WIDTH: i32 = 640;
+/// The height of the title, and of a row of the legend.
+const TITLE: i32 = 36;
+const ROW: i32 = 22;
+/// Where the legend begins.
+const LEFT: i32 = 78;
+/// The length of a line in the legend.
 const LINE: i32 = 18;
