@@ -67,7 +67,7 @@
 //!
 //! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
 //! [`guide::comparison`] says what other systems check and when, and what they have that this crate has
-//! not. [`guide::cuda`] is about GPUs.
+//! not. [`guide::cuda`] is about GPUs and mixed precision.
 
 pub mod backend;
 pub mod dims;

@@ -3,8 +3,8 @@
 //! That `f32` copies of `f64` models are right is always tested, `AMP<f16>` with the feature `f16`.
 
 use dfdx::{
-    nn::{TensorCollection, ToDtype},
-    tensor::Gradients,
+    nn::{TensorCollection, ToDtype, ZeroGrads},
+    tensor::{Gradients, OnesTensor},
     tensor_ops::SumTo,
 };
 use typed_transformer::{
@@ -35,6 +35,8 @@ impl OneStack for Small {
 }
 type Model<E> = DecoderOnly<Small, E, Cpu>;
 
+type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
+
 /// Counting from any token on, modulo the vocabulary.
 fn counting() -> (
     TokenIds<Batch, SeqLen, VocabSize>,
@@ -50,7 +52,8 @@ fn counting() -> (
     (ids, labels)
 }
 
-/// The loss and its gradients, the loss being `factor` times as large for them.
+/// The loss and its gradients, the loss being `factor` times as large for them: in two steps, as what
+/// scales is of as few bits.
 fn pass<E: Real>(model: &Model<E>, factor: f64) -> (f64, Gradients<E, Cpu>)
 where
     Cpu: Backend<E>,
@@ -59,7 +62,8 @@ where
     let logits = model.forward(&ids, OwnedTape::default());
     let loss = cross_entropy(logits, &labels, Average::EveryPosition);
     let value = loss.array().to_f64().unwrap();
-    (value, scale(loss, factor).backward())
+    let loss = scale(scale(loss, factor.sqrt()), factor.sqrt());
+    (value, loss.backward())
 }
 
 /// Looks at the gradients and changes nothing.
@@ -120,8 +124,11 @@ fn check_gradients<E: Real, Low: Real>(
             (low_loss - loss).abs() <= tolerance * loss,
             "{low_loss} and {loss}"
         );
-        let gradients = master_gradients(&model, &copy, gradients, scale).unwrap();
-        for (ours, exact) in look(&mut model, gradients).iter().zip(&exact) {
+        let gradients =
+            master_gradients(&model, &copy, gradients, scale, model.alloc_grads()).unwrap();
+        let ours = look(&mut model, gradients);
+        assert_eq!(ours.len(), exact.len());
+        for (ours, exact) in ours.iter().zip(&exact) {
             assert_eq!((&ours.path, &ours.sizes), (&exact.path, &exact.sizes));
             assert_eq!(ours.values, exact.values);
             let norm = |slopes: &mut dyn Iterator<Item = E>| {
@@ -151,43 +158,85 @@ fn gradients_in_single_precision_are_those_in_double() {
 /// A parameter that takes no part in the loss has a slope of 0, one that is used twice the sum.
 #[test]
 fn each_parameter_gets_its_own_gradient() {
-    type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
     let device = Cpu::seed_from_u64(0);
     let mut model: (Map<f64>, Map<f64>) = (Linear::build(&device), Linear::build(&device));
     let copy: (Map<f32>, Map<f32>) = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = device.tensor([[[1.0, 2.0]]]);
     let [[[first, last]]] = copy.1.forward(input.clone()).array();
     let twice = copy.1.forward(copy.1.forward(input.leaky_traced()));
-    let gradients = master_gradients(&model, &copy, scale(twice.sum(), 8.0).backward(), 8.0);
-    let parameters = look(&mut model, gradients.unwrap());
-    assert!(
-        parameters[..2]
-            .iter()
-            .all(|p| p.gradient.iter().all(|&x| x == 0.0))
-    );
+    let gradients = scale(twice.sum(), 8.0).backward();
+    let gradients = master_gradients(&model, &copy, gradients, 8.0, model.alloc_grads()).unwrap();
+    let parameters = look(&mut model, gradients);
+    let unused = parameters[..2].iter().flat_map(|p| &p.gradient);
+    assert!(unused.copied().eq([0.0; 6]));
     let [[a, b], [c, d]] = copy.1.weight.array();
     let expected = [
         first + (a + c),
         last + 2.0 * (a + c),
         first + (b + d),
         last + 2.0 * (b + d),
+        1.0 + a + c,
+        1.0 + b + d,
     ];
-    for (slope, expected) in parameters[2].gradient.iter().zip(expected) {
-        assert!(
-            (slope - f64::from(expected)).abs() < 1e-6,
-            "{slope} and {expected}"
-        );
+    let slopes = parameters[2..].iter().flat_map(|p| &p.gradient);
+    for (slope, expected) in slopes.zip(expected) {
+        let difference = (slope - f64::from(expected)).abs();
+        assert!(difference < 1e-6, "{slope} and {expected}");
     }
-    for (slope, expected) in parameters[3]
-        .gradient
-        .iter()
-        .zip([1.0 + a + c, 1.0 + b + d])
-    {
-        assert!(
-            (slope - f64::from(expected)).abs() < 1e-6,
-            "{slope} and {expected}"
-        );
+}
+
+#[test]
+fn a_parameter_may_be_empty() {
+    type Both<E> = (
+        Linear<Const<0>, Const<2>, E, Cpu>,
+        Linear<Const<2>, Const<1>, E, Cpu>,
+    );
+    let mut model: Both<f64> = <_>::build(&Cpu::seed_from_u64(0));
+    let copy: Both<f32> = model.to_dtype();
+    let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = Cpu::default().ones();
+    let gradients = copy.1.forward(input.leaky_traced()).sum().backward();
+    let gradients = master_gradients(&model, &copy, gradients, 1.0, model.alloc_grads()).unwrap();
+    let parameters = look(&mut model, gradients);
+    let slopes: Vec<_> = parameters.iter().map(|p| p.gradient.clone()).collect();
+    assert_eq!(slopes, [vec![], vec![0.0; 2], vec![1.0; 2], vec![1.0]]);
+}
+
+/// Many positions, in parts of as many as 16 bits can sum: the slope of a bias.
+#[track_caller]
+fn check_parts<E: Real, Low: Real>(copied: impl Fn(&Map<E>) -> Map<Low>, tolerance: f64)
+where
+    Cpu: Backend<E> + Backend<Low>,
+{
+    const PARTS: usize = 64;
+    dims! { Batch = 1; SeqLen = 200; }
+    let device = Cpu::seed_from_u64(0);
+    let mut model: Map<E> = Linear::build(&device);
+    let copy = copied(&model);
+    let labels = TokenIds::from_ids(&[0; SeqLen::SIZE], None, (Batch, SeqLen)).unwrap();
+    let mut gradients = model.alloc_grads();
+    for _ in 0..PARTS {
+        let input: Tensor<(Batch, SeqLen, Const<2>), Low, Cpu> = device.ones();
+        let logits = copy.forward(input.leaky_traced());
+        let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+        let part = scale(scale(loss, 1.0 / PARTS as f64), 1024.0).backward();
+        gradients = master_gradients(&model, &copy, part, 1024.0, gradients).unwrap();
     }
+    let input: Tensor<(Const<1>, Const<1>, Const<2>), E, Cpu> = device.ones();
+    // Of two logits.
+    let logits = model.forward(input).as_vec();
+    let odds = (logits[1] - logits[0]).exp();
+    let slope = E::one() / (E::one() + odds) - E::one();
+    let slope = slope.to_f64().unwrap();
+    let bias = look(&mut model, gradients)[1].gradient[0].to_f64().unwrap();
+    assert!(
+        (bias - slope).abs() <= tolerance * slope.abs(),
+        "{bias} and {slope}"
+    );
+}
+
+#[test]
+fn the_parts_of_a_batch_are_summed_in_double_precision() {
+    check_parts::<f64, f32>(ToDtype::to_dtype, 1e-5);
 }
 
 #[cfg(feature = "f16")]
@@ -205,18 +254,28 @@ mod half {
     }
 
     #[test]
+    fn the_parts_of_a_batch_are_summed_in_single_precision() {
+        check_parts::<f32, Half>(ToDtype::to_dtype, 2e-2);
+    }
+
+    /// From a uniform and from a normal distribution.
+    #[test]
     fn a_seed_draws_the_same_model_in_every_dtype() {
-        fn logit<E: Real>() -> Vec<E>
+        fn weights<E: Real>() -> Vec<E>
         where
             Cpu: Backend<E>,
         {
             let model = Model::<E>::build(&Cpu::seed_from_u64(5));
-            model.logit.weight.unwrap().as_vec()
+            let embeddings = model.embedder.token_embedder.weight.as_vec();
+            [embeddings, model.logit.weight.unwrap().as_vec()].concat()
         }
-        let single: Vec<f32> = logit();
-        for ((half, single), double) in logit::<Half>().iter().zip(single).zip(logit::<f64>()) {
-            assert_eq!(*half, AMP(f16::from_f32(single)));
+        for ((half, single), double) in weights::<Half>()
+            .into_iter()
+            .zip(weights::<f32>())
+            .zip(weights::<f64>())
+        {
             assert_eq!(double as f32, single);
+            assert_eq!(half, AMP(f16::from_f64(double)));
         }
     }
 
@@ -227,7 +286,8 @@ mod half {
         let copy = model.to_dtype::<Half>();
         let mut norm = |factor: f64| {
             let (_, gradients) = pass(&copy, factor * 1e-6);
-            let gradients = master_gradients(&model, &copy, gradients, factor).unwrap();
+            let gradients =
+                master_gradients(&model, &copy, gradients, factor, model.alloc_grads()).unwrap();
             let all = look(&mut model, gradients)
                 .into_iter()
                 .flat_map(|p| p.gradient);
@@ -243,8 +303,9 @@ mod half {
         let weight = |model: &Model<f32>| model.logit.weight.as_ref().unwrap().as_vec();
         let before = weight(&model);
         let copy = model.to_dtype::<Half>();
-        let (_, gradients) = pass(&copy, 1e6);
-        let gradients = master_gradients(&model, &copy, gradients, 1e6).unwrap();
+        let (_, gradients) = pass(&copy, 1e8);
+        let gradients =
+            master_gradients(&model, &copy, gradients, 1e8, model.alloc_grads()).unwrap();
         let result = update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0);
         assert!(
             matches!(result, Err(OpError::Gradient { .. })),
@@ -268,7 +329,8 @@ mod half {
             let copy = mixed.to_dtype::<Half>();
             let gradients;
             (mixed_loss, gradients) = pass(&copy, 1024.0);
-            let gradients = master_gradients(&mixed, &copy, gradients, 1024.0).unwrap();
+            let gradients =
+                master_gradients(&mixed, &copy, gradients, 1024.0, mixed.alloc_grads()).unwrap();
             update(&mut mixed, gradients, &mut mixed_adam, 0.01, 1.0).unwrap();
             if step == 0 {
                 assert!(loss > 2.0 && (loss - mixed_loss).abs() < 0.01);

@@ -72,7 +72,11 @@ fn a_legend_has_room_for_every_name() {
     let folder = Folder::new();
     let file = folder.join("curves.svg");
     let mut picture = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
-    let name = |i: usize| format!("curve {i} of a picture");
+    let name = |i: usize| match i % 3 {
+        0 => format!("{i} WIDE MEMORY MAXIMUM"),
+        1 => format!("curve {i} of a picture"),
+        _ => format!("{i}th"),
+    };
     picture.curves = (0..12)
         .map(|i| Curve {
             name: name(i),
@@ -182,6 +186,24 @@ fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() 
     // Each cell is 22 pixels high; of the six, four are white or blank.
     assert_eq!(svg.matches("height=\"22\"").count(), 2);
     heat(vec![0.5; 6]).draw(&folder.join("heat.png")).unwrap();
+}
+
+#[test]
+fn the_names_of_narrow_columns_stand_on_end() {
+    let folder = Folder::new();
+    let file = folder.join("heat.svg");
+    // Columns of 22 pixels, of 16, and of 16 with names of one letter.
+    for (columns, name, on_end) in [(4, "ab", 0), (16, "ab", 16), (16, "a", 0)] {
+        let mut maps = heat(vec![0.5; 2 * columns]);
+        maps.panels[0].columns = vec![name.into(); columns];
+        maps.draw(&file).unwrap();
+        let svg = fs::read_to_string(&file).unwrap();
+        assert_eq!(
+            svg.matches("rotate(270").count(),
+            on_end,
+            "{columns} of {name}"
+        );
+    }
 }
 
 #[test]

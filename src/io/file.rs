@@ -235,16 +235,6 @@ struct Fields {
     data_offsets: (usize, usize),
 }
 
-impl From<Fields> for TensorInfo {
-    fn from(fields: Fields) -> Self {
-        Self {
-            dtype: fields.dtype,
-            shape: fields.shape,
-            data_offsets: fields.data_offsets,
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for Header {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(ReadHeader)
@@ -267,7 +257,16 @@ impl<'de> Visitor<'de> for ReadHeader {
             let is_new = match name.as_str() {
                 "__metadata__" => texts.replace(map.next_value()?).is_none(),
                 _ => {
-                    let tensor = map.next_value::<Fields>()?.into();
+                    let Fields {
+                        dtype,
+                        shape,
+                        data_offsets,
+                    } = map.next_value()?;
+                    let tensor = TensorInfo {
+                        dtype,
+                        shape,
+                        data_offsets,
+                    };
                     tensors.insert(name.clone(), tensor).is_none()
                 }
             };

@@ -1,6 +1,7 @@
 //! How parameters begin: functions that fill a new tensor from the device's random numbers.
 //!
-//! A device that is made with a seed (`Cpu::seed_from_u64`) makes the same model every time.
+//! A device that is made with a seed (`Cpu::seed_from_u64`) makes the same model every time, and in every
+//! dtype the same but for rounding: uniform numbers are drawn in `f32`, normal ones in `f64`.
 
 use super::{Arch, Style};
 use crate::ops::{Real, real};
@@ -83,8 +84,7 @@ fn normal(deviation: f64) -> impl Distribution<f64> {
     StandardNormal.map(move |number: f64| number * deviation)
 }
 
-/// Numbers of a distribution as elements of any dtype: a seed draws the same model for each, but for
-/// rounding.
+/// Numbers of a distribution as elements of any dtype.
 struct Rounded<Numbers>(Numbers);
 
 impl<E: Real, Numbers: Distribution<f64>> Distribution<E> for Rounded<Numbers> {

@@ -103,6 +103,27 @@ impl Curves {
         write(self, path)
     }
 
+    /// No title is wider.
+    fn width(&self) -> i32 {
+        WIDTH.max(10 * self.title.chars().count() as i32 + 40)
+    }
+
+    /// Where the line of each curve begins in the legend, and where the plot begins below it: inside the
+    /// plot the legend would hide curves.
+    fn legend(&self) -> (Vec<(i32, i32)>, i32) {
+        let (mut x, mut y) = (LEFT, TITLE + ROW / 2);
+        let mut places = Vec::new();
+        for curve in &self.curves {
+            let width = LINE + 22 + curve.name.chars().map(width_of).sum::<i32>();
+            if x > LEFT && x + width > self.width() {
+                (x, y) = (LEFT, y + ROW);
+            }
+            places.push((x, y));
+            x += width;
+        }
+        (places, y + ROW / 2)
+    }
+
     fn finite(&self) -> impl Iterator<Item = (f64, f64)> {
         let points = self.curves.iter().flat_map(|curve| &curve.points);
         points
@@ -129,7 +150,7 @@ fn range(values: impl Iterator<Item = f64>) -> Range<f64> {
 impl Picture for Curves {
     fn size(&self) -> (u32, u32) {
         let (_, top) = self.legend();
-        (WIDTH as u32, (top + 330) as u32)
+        (self.width() as u32, (top + 330) as u32)
     }
 
     fn draw_on<Backend: DrawingBackend>(
@@ -141,7 +162,7 @@ impl Picture for Curves {
     {
         area.fill(&WHITE)?;
         let title = TextStyle::from((FONT, 20)).pos(Pos::new(HPos::Center, VPos::Center));
-        area.draw_text(&self.title, &title, (WIDTH / 2, TITLE / 2))?;
+        area.draw_text(&self.title, &title, (self.width() / 2, TITLE / 2))?;
         let (legend, top) = self.legend();
         let (_, plot) = area.split_vertically(top);
         let mut chart = ChartBuilder::on(&plot)
@@ -184,24 +205,16 @@ impl Picture for Curves {
     }
 }
 
-impl Curves {
-    /// Where the line of each curve begins in the legend, above the plot, which leaves no corner free; and
-    /// where the plot begins.
-    fn legend(&self) -> (Vec<(i32, i32)>, i32) {
-        let (mut x, mut y) = (LEFT, TITLE + ROW / 2);
-        let mut places = Vec::new();
-        for curve in &self.curves {
-            let width = LINE + 22 + 8 * curve.name.chars().count() as i32;
-            if x > LEFT && x + width > WIDTH {
-                (x, y) = (LEFT, y + ROW);
-            }
-            places.push((x, y));
-            x += width;
-        }
-        (places, y + ROW / 2)
+/// What a letter of the legend takes at most in most fonts, which an SVG leaves to its viewer.
+fn width_of(letter: char) -> i32 {
+    match letter {
+        'm' | 'w' => 13,
+        ' '..='@' | 'a'..='z' => 8,
+        _ => 15,
     }
 }
 
+/// The least width.
 const WIDTH: i32 = 640;
 /// The height of the title, and of a row of the legend.
 const TITLE: i32 = 36;

@@ -3,9 +3,7 @@ use crate::{
     ops::{OpError, Real, failed, real},
 };
 use dfdx::{
-    nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef, ZeroGrads,
-    },
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
     shapes::{HasShape, Shape},
     tensor::{Gradients, Tensor, Trace},
     tensor_ops::{Backward, SumTo, TryMul},
@@ -14,21 +12,28 @@ use std::{mem, vec::IntoIter};
 
 const OP: &str = "master gradients";
 
-/// The gradients of a model from those of a copy of it in another dtype, divided by `scale`: mixed
-/// precision with a master copy of the weights and a scaled loss ([Micikevicius et al.,
+/// The gradients of a model from those of a copy of it in another dtype, divided by `scale` and added to
+/// `into`: mixed precision with master weights and a scaled loss ([Micikevicius et al.,
 /// 2017](https://arxiv.org/abs/1710.03740), 3.1 and 3.2).
 ///
 /// The copy is made by dfdx's `ToDtype` for each step, of `AMP<f16>` (feature `f16`) for mixed precision;
-/// what is optimized and kept in files is the model itself. 16 bits round a slope below 3e-8 to 0 and one
-/// above 65,520 to infinity, so the loss is scaled to have its slopes between the two. Where one is
-/// infinite all the same, [`update`](super::update) returns an error and leaves the model as it was: the
-/// step can be made again with a smaller scale.
+/// what is optimized and kept in files is the model itself. Three things are to be known of 16 bits:
+///
+/// - They round a slope below 3e-8 to 0 and one above 65,520 to infinity, so the loss is scaled to have its
+///   slopes between the two. Where one is infinite all the same, [`update`](super::update) returns an error
+///   and leaves the model as it was: the step can be made again with a smaller scale.
+/// - The scale is such a number as well, at most 65,504.
+/// - dfdx sums the slopes of biases, norms and embeddings position by position, in 16 bits, which loses the
+///   small ones in a pass of more than some hundred positions. A larger batch is taken in parts, whose
+///   gradients are summed here, `into` being those of the part before.
+///
+/// At first `into` is `model.try_alloc_grads()` of dfdx's `ZeroGrads`, that is, zeros.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use dfdx::nn::ToDtype;
+/// use dfdx::nn::{ToDtype, ZeroGrads};
 /// use typed_transformer::{
 ///     nn::Linear,
 ///     ops::scale,
@@ -43,7 +48,8 @@ const OP: &str = "master gradients";
 /// let copy = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);
 /// let loss = cross_entropy(copy.forward(input.leaky_traced()), &labels, Average::EveryPosition);
-/// let gradients = master_gradients(&model, &copy, scale(loss, 1024.0).backward(), 1024.0)?;
+/// let (gradients, zeros) = (scale(loss, 1024.0).backward(), model.try_alloc_grads()?);
+/// let gradients = master_gradients(&model, &copy, gradients, 1024.0, zeros)?;
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -52,6 +58,7 @@ pub fn master_gradients<Model, Low, E, D>(
     copy: &Model::To<Low, D>,
     gradients: Gradients<Low, D>,
     scale: f64,
+    into: Gradients<E, D>,
 ) -> Result<Gradients<E, D>, OpError>
 where
     Model: TensorCollection<E, D>,
@@ -70,7 +77,7 @@ where
     })
     .map_err(failed(OP))?;
     let mut write = Write {
-        gradients: model.try_alloc_grads().map_err(failed(OP))?,
+        gradients: into,
         slopes: read.slopes.into_iter(),
         scale,
     };
@@ -129,6 +136,7 @@ impl<E: Real, Low: Real, D: Backend<E>> TensorVisitor<E, D> for Write<E, Low, D>
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         if options.do_gradient_update
             && let Some(slopes) = self.slopes.next()
+            && !slopes.is_empty()
         {
             let unscaled = |slope: Low| real(slope.to_f64().unwrap_or(f64::NAN) / self.scale);
             let slopes = slopes.into_iter().map(unscaled).collect();

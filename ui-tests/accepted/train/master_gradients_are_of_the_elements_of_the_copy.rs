@@ -11,8 +11,9 @@ fn learn(
     model: &Logit<f64>,
     copy: &Logit<f32>,
     gradients: Gradients<f32, Cpu>,
+    into: Gradients<f64, Cpu>,
 ) -> Result<Gradients<f64, Cpu>, OpError> {
-    master_gradients(model, copy, gradients, 1024.0)
+    master_gradients(model, copy, gradients, 1024.0, into)
 }
 
 fn main() {}
