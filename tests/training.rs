@@ -365,6 +365,42 @@ fn an_impossible_token_counts_only_where_labels_are_smoothed() {
     }
 }
 
+/// As PyTorch's `ignore_index`: the padding of the labels leaves no trace of the logits there.
+#[test]
+fn the_logits_of_padding_may_be_anything() {
+    fn check<E: Real>(padded: [f64; 3], smoothing: f64)
+    where
+        Cpu: Backend<E>,
+    {
+        let run = |padded: [f64; 3]| {
+            let logits = [[0.5, -1.0, 2.0], padded].concat();
+            let logits = logits.into_iter().map(|x| E::from_f64(x).unwrap());
+            let logits: Tensor<(Const<1>, Const<2>, Const<3>), E, Cpu> =
+                Cpu::default().tensor(logits.collect::<Vec<_>>());
+            let labels = TokenIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
+            let (labels, average) = (labels.unwrap(), Average::RealLabelsOfEachSequence);
+            let loss = smoothed_cross_entropy(logits.leaky_trace(), &labels, average, smoothing);
+            let value = loss.array();
+            (value, loss.backward().get(&logits).as_vec())
+        };
+        let (loss, gradient) = run(padded);
+        assert_eq!(gradient[3..], [E::zero(); 3]);
+        assert_eq!((loss, gradient), run([0.0; 3]));
+    }
+    const NEVER: f64 = f64::NEG_INFINITY;
+    for padded in [
+        [NEVER, 0.0, 1.0],
+        [NEVER; 3],
+        [f64::INFINITY, 0.0, 0.0],
+        [f64::NAN; 3],
+    ] {
+        for smoothing in [0.0, 0.1] {
+            check::<f32>(padded, smoothing);
+            check::<f64>(padded, smoothing);
+        }
+    }
+}
+
 /// The batch taken in four parts of one sequence each.
 #[test]
 fn accumulated_gradients_are_pytorch_s() {

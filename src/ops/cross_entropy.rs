@@ -3,7 +3,7 @@ use crate::{dims::same, tokens::TokenIds};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::{Device, MeanTo, SelectTo, SumTo, TryAdd, TryMul},
+    tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
 
 const OP: &str = "cross-entropy";
@@ -29,7 +29,8 @@ pub enum Average {
     /// The mean over every position, padding included (*Another annotated transformer*).
     EveryPosition,
     /// The mean over the real labels of each sequence, then over the sequences (*The Typed
-    /// Transformer*). A sequence of padding alone counts as 0.
+    /// Transformer*). A sequence of padding alone counts as 0, and the logits where the labels are
+    /// padding may be anything.
     RealLabelsOfEachSequence,
 }
 
@@ -147,6 +148,12 @@ pub fn try_smoothed_cross_entropy<
             device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let weights: Tensor<_, E, D> =
             device.try_tensor_from_vec(weights(labels, average), shape)?;
+        // What does not count must not, whatever it is: 0 times infinity is none.
+        let counts = weights
+            .try_gt(E::zero())?
+            .try_broadcast_like::<_, Axis<2>>(logits.shape())?;
+        let zeros = device.try_zeros_like(logits.shape())?;
+        let logits = counts.try_choose(logits, zeros.retaped::<T>())?;
         let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
         let right: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
         // Where nothing is smoothed, a token that is impossible must not make the loss infinite.

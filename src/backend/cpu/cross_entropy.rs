@@ -68,7 +68,8 @@ pub fn cross_entropy(
         share.for_each(chunks, |chunks| {
             for (dx, probabilities, labels, weights) in chunks {
                 let rows = rows_mut(dx, vocabulary).zip(rows_of(probabilities, vocabulary));
-                for ((dx, row), &label, weight) in izip!(rows, labels, weights) {
+                let counted = izip!(rows, labels, weights).filter(|(_, _, weight)| **weight != 0.0);
+                for ((dx, row), &label, weight) in counted {
                     for (dx, p) in dx.iter_mut().zip(row) {
                         *dx += scale * weight * (p - any);
                     }
@@ -104,7 +105,10 @@ fn forward(
                 if any != 0.0 {
                     right += any * sum(row);
                 }
-                loss -= f64::from(weight) * f64::from(right);
+                // What does not count must not, whatever it is: 0 times infinity is none.
+                if weight != 0.0 {
+                    loss -= f64::from(weight) * f64::from(right);
+                }
             }
             // Of all rows in one loop, since few rows are a multiple of a vector long.
             for logit in rows.iter_mut() {
@@ -116,7 +120,9 @@ fn forward(
                 for p in row.iter_mut() {
                     *p *= scale;
                 }
-                loss += f64::from(weight) * f64::from(total.ln());
+                if weight != 0.0 {
+                    loss += f64::from(weight) * f64::from(total.ln());
+                }
             }
         },
     );
