@@ -148,12 +148,17 @@ pub fn try_smoothed_cross_entropy<
             device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let weights: Tensor<_, E, D> =
             device.try_tensor_from_vec(weights(labels, average), shape)?;
-        // What does not count must not, whatever it is: 0 times infinity is none.
-        let counts = weights
-            .try_gt(E::zero())?
-            .try_broadcast_like::<_, Axis<2>>(logits.shape())?;
-        let zeros = device.try_zeros_like(logits.shape())?;
-        let logits = counts.try_choose(logits, zeros.retaped::<T>())?;
+        let logits = match average {
+            Average::EveryPosition => logits,
+            // What does not count must not, whatever it is: 0 times infinity is none.
+            Average::RealLabelsOfEachSequence => {
+                let counts = weights
+                    .try_gt(E::zero())?
+                    .try_broadcast_like::<_, Axis<2>>(logits.shape())?;
+                let zeros = device.try_zeros_like(logits.shape())?;
+                counts.try_choose(logits, zeros.retaped::<T>())?
+            }
+        };
         let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
         let right: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
         // Where nothing is smoothed, a token that is impossible must not make the loss infinite.

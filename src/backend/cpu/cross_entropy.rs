@@ -68,8 +68,7 @@ pub fn cross_entropy(
         share.for_each(chunks, |chunks| {
             for (dx, probabilities, labels, weights) in chunks {
                 let rows = rows_mut(dx, vocabulary).zip(rows_of(probabilities, vocabulary));
-                let counted = izip!(rows, labels, weights).filter(|(_, _, weight)| **weight != 0.0);
-                for ((dx, row), &label, weight) in counted {
+                for ((dx, row), &label, weight) in izip!(rows, labels, weights) {
                     for (dx, p) in dx.iter_mut().zip(row) {
                         *dx += scale * weight * (p - any);
                     }
@@ -97,6 +96,10 @@ fn forward(
         #[inline(always)]
         || {
             for (row, &label, &weight) in izip!(rows_mut(rows, vocabulary), labels, weights) {
+                // What does not count must not, whatever it is: 0 times infinity is none.
+                if weight == 0.0 {
+                    row.fill(0.0);
+                }
                 let highest = max(row);
                 for logit in row.iter_mut() {
                     *logit -= highest;
@@ -105,10 +108,7 @@ fn forward(
                 if any != 0.0 {
                     right += any * sum(row);
                 }
-                // What does not count must not, whatever it is: 0 times infinity is none.
-                if weight != 0.0 {
-                    loss -= f64::from(weight) * f64::from(right);
-                }
+                loss -= f64::from(weight) * f64::from(right);
             }
             // Of all rows in one loop, since few rows are a multiple of a vector long.
             for logit in rows.iter_mut() {
@@ -120,9 +120,7 @@ fn forward(
                 for p in row.iter_mut() {
                     *p *= scale;
                 }
-                if weight != 0.0 {
-                    loss += f64::from(weight) * f64::from(total.ln());
-                }
+                loss += f64::from(weight) * f64::from(total.ln());
             }
         },
     );
