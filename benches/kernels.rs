@@ -57,7 +57,7 @@ impl<H: ConstDim, Head: ConstDim, Hidden: ConstDim> Arch for Sizes<H, Head, Hidd
     type QKDim = Head;
     type VODim = Head;
     type HiddenDim = Hidden;
-    type Style = NanoGpt;
+    type Conventions = NanoGpt;
 }
 
 fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, Head: ConstDim>(
@@ -78,21 +78,9 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
 
     let tape = OwnedTape::default;
     both!(criterion, name, try_embed(&weight, &ids, tape()));
-    both!(
-        criterion,
-        name,
-        try_add_positions(x.leaky_trace(), positions.retaped())
-    );
-    both!(
-        criterion,
-        name,
-        try_linear(x.leaky_trace(), &weight, Some(&bias))
-    );
-    both!(
-        criterion,
-        name,
-        try_layer_norm(x.leaky_trace(), &scale, Some(&shift), 1e-5)
-    );
+    both!(criterion, name, try_add_positions(x.leaky_trace(), positions.retaped()));
+    both!(criterion, name, try_linear(x.leaky_trace(), &weight, Some(&bias)));
+    both!(criterion, name, try_layer_norm(x.leaky_trace(), &scale, Some(&shift), 1e-5));
     both!(criterion, name, try_rms_norm(x.leaky_trace(), &scale, 1e-5));
     both!(criterion, name, try_residual(x.leaky_trace(), x.retaped()));
     both!(
@@ -104,26 +92,15 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
             heads.retaped(),
             &mask,
             AttentionScale::HeadDim,
-            MaskedLogit::Lowest,
+            MaskFill::MinValue,
             0.0
         )
     );
-    let average = Average::EveryPosition;
-    both!(
-        criterion,
-        name,
-        try_smoothed_cross_entropy(logits.leaky_trace(), &ids, average, 0.0)
-    );
+    let average = Reduction::MeanAll;
+    both!(criterion, name, try_cross_entropy_with_label_smoothing(logits.leaky_trace(), &ids, average, 0.0));
 }
 
-fn sublayers<
-    B: ConstDim,
-    S: ConstDim,
-    M: ConstDim,
-    H: ConstDim,
-    Head: ConstDim,
-    Hidden: ConstDim,
->(
+fn sublayers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim, Hidden: ConstDim>(
     criterion: &mut Criterion,
     name: &str,
 ) {
@@ -142,35 +119,24 @@ fn sublayers<
         ops::try_residual(x.retaped(), output).unwrap()
     };
     let kernel = || module.forward(x.leaky_trace());
-    both(
-        criterion,
-        format!("{name}/feed_forward"),
-        kernel,
-        definition,
-    );
+    both(criterion, format!("{name}/feed_forward"), kernel, definition);
 
     let into: Tensor<(Product<H, Head>, M), f32, Cpu> = random();
     let out: Tensor<(M, Product<H, Head>), f32, Cpu> = random();
-    let padding = PaddingMask::none(Default::default());
+    let padding = PaddingMask::without_padding(Default::default());
     let mask = mk_mask::<CausalMask, PadQueriesAndKeys, B, S>(&padding);
     let definition = || {
         let normal = norm(x.leaky_trace());
         let map = |x| ops::try_linear(x, &into, None).unwrap();
         let (k, v) = (map(normal.with_empty_tape()), map(normal.with_empty_tape()));
-        let (scale, masked) = (AttentionScale::HeadDim, MaskedLogit::Lowest);
-        let attended =
-            ops::try_multi_head_attention(map(normal), k, v, &mask, scale, masked, 0.0).unwrap();
+        let (scale, masked) = (AttentionScale::HeadDim, MaskFill::MinValue);
+        let attended = ops::try_multi_head_attention(map(normal), k, v, &mask, scale, masked, 0.0).unwrap();
         let output = ops::try_linear(attended, &out, None).unwrap();
         ops::try_residual(x.retaped(), output).unwrap()
     };
     let module = Sublayer::<Sizes<H, Head, Hidden>, M>::build(&device);
     let kernel = || module.forward(x.leaky_trace(), &padding);
-    both(
-        criterion,
-        format!("{name}/self_attention"),
-        kernel,
-        definition,
-    );
+    both(criterion, format!("{name}/self_attention"), kernel, definition);
 }
 
 fn rot13(criterion: &mut Criterion) {
@@ -194,11 +160,9 @@ fn gpt(criterion: &mut Criterion) {
 fn steps(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("training_step");
     group.sample_size(20);
-    for (name, (_, mut step)) in [
-        ("rot13", models::rot13()),
-        ("typed", models::typed()),
-        ("gpt", models::gpt()),
-    ] {
+    for (name, (_, mut step)) in
+        [("rot13", models::rot13()), ("typed", models::typed()), ("gpt", models::gpt())]
+    {
         group.bench_function(name, |bencher| bencher.iter(&mut step));
     }
 }

@@ -63,9 +63,7 @@ fn main() {
         }
         return;
     }
-    println!(
-        "| model | framework | parameters | step, ms | fastest, ms | peak, MB | ours / theirs |"
-    );
+    println!("| model | framework | parameters | step, ms | fastest, ms | peak, MB | ours / theirs |");
     println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
     for config in &arguments.configs {
         compare(config, &arguments);
@@ -76,11 +74,8 @@ fn main() {
 fn compare(config: &str, arguments: &Arguments) {
     let python = env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers.py");
-    let steps: Vec<String> = arguments
-        .steps
-        .iter()
-        .flat_map(|steps| ["--steps".to_string(), steps.to_string()])
-        .collect();
+    let steps: Vec<String> =
+        arguments.steps.iter().flat_map(|steps| ["--steps".to_string(), steps.to_string()]).collect();
     let mut found: BTreeMap<String, Vec<Measurement>> = BTreeMap::new();
     for _ in 0..arguments.rounds {
         let mut ours = Command::new(env::current_exe().unwrap());

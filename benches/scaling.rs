@@ -21,9 +21,9 @@ impl Arch for Gpt {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
-    type Style = NanoGpt;
+    type Conventions = NanoGpt;
 }
-impl OneStack for Gpt {
+impl SingleStack for Gpt {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
@@ -46,7 +46,7 @@ fn ids(batch: usize, len: usize) -> TokenIds<Batch, SeqLen, VocabSize> {
 /// Forward, loss and backward.
 fn step(model: &Model, ids: &TokenIds<Batch, SeqLen, VocabSize>) {
     let logits = model.forward(ids, OwnedTape::default());
-    black_box(cross_entropy(logits, ids, Average::EveryPosition).backward());
+    black_box(cross_entropy(logits, ids, Reduction::MeanAll).backward());
 }
 
 fn training(criterion: &mut Criterion) {

@@ -114,30 +114,18 @@ impl<D: Backend<f32>> AttentionCell<f32, D> {
         let batch_h_proj: Steps<HiddenDim, D, T> = self.i2h.forward(batch_h.clone().put_tape(tape));
         let prev_hidden_proj: Each<HiddenDim, D, T> = self.h2h.forward(prev.hidden.retaped());
         let prev_hidden_proj = reshape(prev_hidden_proj, (Batch, HiddenDim));
-        let prev_hidden_proj: Steps<HiddenDim, D, T> = broadcast(
-            prev_hidden_proj,
-            (Batch, NumSteps, HiddenDim),
-            axis::<NumSteps>(),
-        );
-        let e: Steps<One, D, T> = self
-            .score
-            .forward(residual(batch_h_proj, prev_hidden_proj).tanh());
+        let prev_hidden_proj: Steps<HiddenDim, D, T> =
+            broadcast(prev_hidden_proj, (Batch, NumSteps, HiddenDim), axis::<NumSteps>());
+        let e: Steps<One, D, T> = self.score.forward(residual(batch_h_proj, prev_hidden_proj).tanh());
 
         let alpha = softmax_over(e, axis::<NumSteps>());
         let alpha: Each<NumSteps, D, T> = permute(alpha);
         let (alpha, tape) = alpha.split_tape();
-        let context: Each<NumChannel, D, T> =
-            alpha.clone().put_tape(tape).matmul(batch_h.retaped::<T>());
-        let concat_context: Each<Context, D, T> = concat(
-            context,
-            char_onehots.retaped(),
-            along::<NumChannel, NumEmbedding>(),
-        );
-        let rnn_input: Each<RnnInput, D, T> = concat(
-            concat_context,
-            prev.hidden.retaped(),
-            along::<Context, HiddenDim>(),
-        );
+        let context: Each<NumChannel, D, T> = alpha.clone().put_tape(tape).matmul(batch_h.retaped::<T>());
+        let concat_context: Each<Context, D, T> =
+            concat(context, char_onehots.retaped(), along::<NumChannel, NumEmbedding>());
+        let rnn_input: Each<RnnInput, D, T> =
+            concat(concat_context, prev.hidden.retaped(), along::<Context, HiddenDim>());
         let (hidden, cell) = self.rnn.forward(rnn_input, &prev.cell);
         let (hidden, tape) = hidden.split_tape();
         Reading {
@@ -168,10 +156,7 @@ impl<D: Backend<f32>> Rows<D> {
                 }));
             }
         }
-        Ok(Self {
-            letters,
-            glyphs: device.tensor(glyphs),
-        })
+        Ok(Self { letters, glyphs: device.tensor(glyphs) })
     }
 
     /// The letters at one step.
@@ -189,10 +174,7 @@ fn onehots<D: Backend<f32>>(device: &D, letters: &[Fin<NumEmbedding>]) -> Each<N
 }
 
 fn begin<D: Backend<f32>>(device: &D) -> (State<D>, Each<NumEmbedding, D>) {
-    let state = State {
-        hidden: device.zeros(),
-        cell: device.zeros(),
-    };
+    let state = State { hidden: device.zeros(), cell: device.zeros() };
     (state, device.zeros())
 }
 
@@ -238,9 +220,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed)
-            .map_err(Box::from)
-            .and_then(|gpu| run(&cli, &gpu)),
+        DeviceName::Cuda => cuda(cli.seed).map_err(Box::from).and_then(|gpu| run(&cli, &gpu)),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -262,12 +242,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     println!("{}\n", model.summary());
 
     let mut adam = Adam::default();
-    let schedule = WarmupCosine {
-        peak: 0.01,
-        last: 0.001,
-        warmup_steps: 20,
-        steps: cli.steps,
-    };
+    let schedule = WarmupCosine { peak: 0.01, last: 0.001, warmup_steps: 20, steps: cli.steps };
     for step in 0..cli.steps {
         let rows = Rows::random(device, &mut rng)?;
         let (mut state, mut letter) = begin(device);
@@ -278,7 +253,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
             let letters = rows.column(glyph);
             let ids: Vec<usize> = letters.iter().map(|letter| letter.value()).collect();
             let labels = TokenIds::from_ids(&ids, None, (Batch, One))?;
-            loss = loss + cross_entropy(reading.logits, &labels, Average::EveryPosition);
+            loss = loss + cross_entropy(reading.logits, &labels, Reduction::MeanAll);
             (state, letter) = (reading.state, onehots(device, &letters));
         }
         if step % 100 == 0 {
@@ -292,9 +267,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let rows = Rows::random(device, &mut rng)?;
     let (letters, attention) = read(&model, &rows, device);
     let text = |row: &[Fin<NumEmbedding>]| -> String {
-        row.iter()
-            .map(|l| char::from(b'a' + l.value() as u8))
-            .collect()
+        row.iter().map(|l| char::from(b'a' + l.value() as u8)).collect()
     };
     println!("\nwritten  read");
     for (written, read) in rows.letters.iter().zip(&letters).take(4) {

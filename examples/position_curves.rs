@@ -17,7 +17,7 @@ use std::{
     process::ExitCode,
 };
 use typed_transformer::{
-    pictures::{Curves, HeatMaps},
+    plot::{HeatMapGrid, LinePlot},
     prelude::*,
 };
 
@@ -43,11 +43,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let Cli {
-        path,
-        matrix,
-        device,
-    } = Cli::parse();
+    let Cli { path, matrix, device } = Cli::parse();
     let result = match device {
         DeviceName::Cpu => draw(&path, matrix, &Cpu::default()),
         DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, matrix, &gpu)),
@@ -65,19 +61,11 @@ fn main() -> ExitCode {
 }
 
 fn draw<D: Backend<f64>>(path: &Path, matrix: bool, device: &D) -> Result<(), String> {
-    let encoding: Tensor<(SeqLen, EmbedDim), f64, D> =
-        sinusoidal_positions(device, SeqLen, EmbedDim);
+    let encoding: Tensor<(SeqLen, EmbedDim), f64, D> = sinusoidal_positions(device, SeqLen, EmbedDim);
     let drawn = if matrix {
-        HeatMaps::of_matrix("Position encoding", &encoding).draw(path)
+        HeatMapGrid::of_matrix("Position encoding", &encoding).draw(path)
     } else {
-        Curves::of_columns(
-            "Position encoding",
-            "position",
-            "embedding",
-            &encoding,
-            4..8,
-        )
-        .draw(path)
+        LinePlot::of_columns("Position encoding", "position", "embedding", &encoding, 4..8).draw(path)
     };
     drawn.map_err(|error| error.to_string())
 }

@@ -52,16 +52,16 @@
 //! | [`backend`] | where a device replaces a definition by something faster |
 //! | [`nn`] | the modules of the post, and [`module!`], which declares one |
 //! | [`models`] | whole systems, one file for each post |
-//! | [`io`] | weights in files |
+//! | [`weights`] | weights in files |
 //! | [`train`] | losses, schedules, optimizers, and trainings that stop and go on |
 //! | [`generate`] | decoding |
-//! | [`pictures`] | what a model is and learns, drawn |
+//! | [`plot`] | what a model is and learns, drawn |
 //!
 //! # Errors
 //!
 //! What types can rule out does not compile. What only a run can show is an error value that names
 //! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`io::LoadError`], [`io::NamesError`], [`io::SaveError`],
+//! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
 //! [`train::TrainError`], [`train::ResumeError`]. Every operation and `forward` has a `try_` form that
 //! returns it, and a plain form that panics with its text.
 //!
@@ -73,15 +73,15 @@ pub mod backend;
 pub mod dims;
 pub mod generate;
 pub mod guide;
-pub mod io;
 pub mod mask;
 pub mod models;
 pub mod nn;
 pub mod ops;
-#[cfg(feature = "pictures")]
-pub mod pictures;
+#[cfg(feature = "plot")]
+pub mod plot;
 pub mod tokens;
 pub mod train;
+pub mod weights;
 
 /// What a model file needs, and nothing that clashes with dfdx's own prelude.
 ///
@@ -99,27 +99,26 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan,
-            Product, Quotient, Sum, SumOf, along, axis,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan, Product,
+            Quotient, Sum, SumOf, along, axis,
         },
-        fresh,
+        local_dims,
         mask::{
-            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys,
-            PaddingMask, mk_cross_mask, mk_mask,
+            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask,
+            mk_cross_mask, mk_mask,
         },
         models::typed_transformer::TypedTransformer,
         module,
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder,
-            EmbeddingEncoder, Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention,
-            Norm, OneStack, Output, SelfAttention, Seq2Seq,
+            EmbeddingEncoder, Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention, Norm, Output,
+            SelfAttention, Seq2Seq, SingleStack,
         },
         ops::{
-            AttentionScale, Average, Describe, MaskedLogit, OpError, Real, add_positions,
-            attention, attention_weights, broadcast, concat, embed, layer_norm, learned_positions,
-            masked_mean, max_over, mean_over, merge_heads, multi_head_attention, narrow, permute,
-            reshape, residual, rms_norm, sinusoidal_positions, softmax_over, split, split_heads,
-            sum_over,
+            AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention,
+            attention_weights, broadcast, concat, embed, layer_norm, learned_positions, masked_mean,
+            max_over, mean_over, merge_heads, multi_head_attention, narrow, permute, reshape, residual,
+            rms_norm, sinusoidal_positions, softmax_over, split, split_heads, sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
         train::cross_entropy,
@@ -128,8 +127,8 @@ pub mod prelude {
         nn::BuildModule,
         shapes::{HasShape, Shape},
         tensor::{
-            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor,
-            TensorFrom, TensorFromVec, Trace, WithEmptyTape, ZerosTensor,
+            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor, TensorFrom,
+            TensorFromVec, Trace, WithEmptyTape, ZerosTensor,
         },
         tensor_ops::{Backward, BroadcastTo, Device},
     };

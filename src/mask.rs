@@ -40,10 +40,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// ```
     pub fn padding_mask(&self) -> PaddingMask<Batch, SeqLen> {
         let pad = self.pad_token_id().map(|pad| pad.value());
-        PaddingMask {
-            real: self.as_slice().iter().map(|&id| Some(id) != pad).collect(),
-            shape: self.shape(),
-        }
+        PaddingMask { real: self.as_slice().iter().map(|&id| Some(id) != pad).collect(), shape: self.shape() }
     }
 }
 
@@ -53,13 +50,10 @@ impl<Batch: Dim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// ```
     /// use typed_transformer::prelude::*;
     /// dims! { pub SrcLen = 2; pub Batch; }
-    /// assert_eq!(PaddingMask::none((Batch::new(1), SrcLen)).as_slice(), [true, true]);
+    /// assert_eq!(PaddingMask::without_padding((Batch::new(1), SrcLen)).as_slice(), [true, true]);
     /// ```
-    pub fn none(shape: (Batch, SeqLen)) -> Self {
-        Self {
-            real: vec![true; shape.0.size() * shape.1.size()].into(),
-            shape,
-        }
+    pub fn without_padding(shape: (Batch, SeqLen)) -> Self {
+        Self { real: vec![true; shape.0.size() * shape.1.size()].into(), shape }
     }
 
     /// The dimensions.
@@ -102,10 +96,7 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// let mask = AttentionMask::from_fn((Batch::new(1), QLen, KLen), |_, q, k| q == k);
     /// assert_eq!(mask.as_slice(), [true, false, false, true]);
     /// ```
-    pub fn from_fn(
-        shape: (Batch, QLen, KLen),
-        visible: impl Fn(usize, usize, usize) -> bool,
-    ) -> Self {
+    pub fn from_fn(shape: (Batch, QLen, KLen), visible: impl Fn(usize, usize, usize) -> bool) -> Self {
         let (batch, queries, keys) = (shape.0.size(), shape.1.size(), shape.2.size());
         let mut all = Vec::with_capacity(batch * queries * keys);
         for b in 0..batch {
@@ -113,10 +104,7 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
                 all.extend((0..keys).map(|k| visible(b, q, k)));
             }
         }
-        Self {
-            visible: all.into(),
-            shape,
-        }
+        Self { visible: all.into(), shape }
     }
 
     /// A mask that hides all but what `show` shows of the keys of a query, by batch row and query.
@@ -126,10 +114,7 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
         for (row, visible) in all.chunks_mut(keys.max(1)).enumerate() {
             show(row / queries, row % queries, visible);
         }
-        Self {
-            visible: all.into(),
-            shape,
-        }
+        Self { visible: all.into(), shape }
     }
 
     /// A mask that hides nothing.
@@ -137,9 +122,9 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// ```
     /// use typed_transformer::prelude::*;
     /// dims! { pub QLen = 1; pub KLen = 2; pub Batch; }
-    /// assert_eq!(AttentionMask::none((Batch::new(1), QLen, KLen)).as_slice(), [true, true]);
+    /// assert_eq!(AttentionMask::all_visible((Batch::new(1), QLen, KLen)).as_slice(), [true, true]);
     /// ```
-    pub fn none(shape: (Batch, QLen, KLen)) -> Self {
+    pub fn all_visible(shape: (Batch, QLen, KLen)) -> Self {
         Self::from_fn(shape, |_, _, _| true)
     }
 
@@ -190,7 +175,7 @@ pub trait MaskKind: 'static {
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub SeqLen = 2; pub Batch = 1; }
-/// let padding = PaddingMask::none((Batch, SeqLen));
+/// let padding = PaddingMask::without_padding((Batch, SeqLen));
 /// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&padding);
 /// assert_eq!(mask.as_slice(), [true, true, true, true]);
 /// ```
@@ -202,7 +187,7 @@ pub struct NoMask;
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub SeqLen = 2; pub Batch = 1; }
-/// let padding = PaddingMask::none((Batch, SeqLen));
+/// let padding = PaddingMask::without_padding((Batch, SeqLen));
 /// let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
 /// assert_eq!(mask.as_slice(), [true, false, true, true]);
 /// ```
@@ -228,7 +213,7 @@ pub trait PaddingRule: 'static {
     /// Whether padded queries see nothing.
     const HIDES_QUERIES: bool;
     /// Whether padding in the decoder's own sequence is hidden from its self-attention.
-    const HIDES_TARGET: bool;
+    const MASKS_TARGET_PADDING: bool;
 }
 
 /// Padded keys are seen by nobody and padded queries see nobody (*The Typed Transformer*).
@@ -263,12 +248,12 @@ pub struct PadSourceKeys;
 #[diagnostic::do_not_recommend]
 impl PaddingRule for PadQueriesAndKeys {
     const HIDES_QUERIES: bool = true;
-    const HIDES_TARGET: bool = true;
+    const MASKS_TARGET_PADDING: bool = true;
 }
 #[diagnostic::do_not_recommend]
 impl PaddingRule for PadSourceKeys {
     const HIDES_QUERIES: bool = false;
-    const HIDES_TARGET: bool = false;
+    const MASKS_TARGET_PADDING: bool = false;
 }
 
 /// The mask of a sequence that attends to itself (the post's `mk_mask`).
@@ -279,7 +264,7 @@ impl PaddingRule for PadSourceKeys {
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub SeqLen = 3; pub Batch; }
-/// let padding = PaddingMask::none((Batch::new(1), SeqLen));
+/// let padding = PaddingMask::without_padding((Batch::new(1), SeqLen));
 /// let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
 /// assert_eq!(
 ///     mask.as_slice(),
@@ -310,8 +295,8 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub TgtLen = 1; pub SrcLen = 3; pub Batch; }
-/// let target = PaddingMask::none((Batch::new(2), TgtLen));
-/// let source = PaddingMask::none((Batch::new(2), SrcLen));
+/// let target = PaddingMask::without_padding((Batch::new(2), TgtLen));
+/// let source = PaddingMask::without_padding((Batch::new(2), SrcLen));
 /// let mask = mk_cross_mask::<PadQueriesAndKeys, _, _, _>(&target, &source)?;
 /// assert_eq!(mask.shape(), (Batch::new(2), TgtLen, SrcLen));
 /// # Ok::<(), DimError>(())

@@ -3,7 +3,7 @@
 use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
 use typed_transformer::{
     models::{annotated_flax, another_annotated, nano_gpt::NanoGpt},
-    nn::{Embeds, Style},
+    nn::{Conventions, HasPositionsFor},
     ops::{try_merge_heads, try_split_heads},
     prelude::*,
 };
@@ -16,17 +16,17 @@ dims! {
 /// An architecture that differs from others by its style alone.
 struct Of<S>(std::marker::PhantomData<S>);
 
-impl<S: Style> Arch for Of<S> {
+impl<S: Conventions> Arch for Of<S> {
     type NumHeads = Heads;
     type QKDim = QKDim;
     type VODim = VODim;
     type HiddenDim = HiddenDim;
-    type Style = S;
+    type Conventions = S;
 }
 
-impl<S: Style> Seq2Seq for Of<S>
+impl<S: Conventions> Seq2Seq for Of<S>
 where
-    Self: Embeds<EmbedDim>,
+    Self: HasPositionsFor<EmbedDim>,
 {
     type SrcVocab = Letters;
     type TgtVocab = Sounds;
@@ -37,9 +37,9 @@ where
     type DecoderLayers = Three;
 }
 
-impl<S: Style> OneStack for Of<S>
+impl<S: Conventions> SingleStack for Of<S>
 where
-    Self: Embeds<EmbedDim>,
+    Self: HasPositionsFor<EmbedDim>,
 {
     type VocabSize = Letters;
     type MaxSeqLen = MaxSrcLen;
@@ -72,44 +72,37 @@ fn assert_close(found: &[f32], expected: &[f32]) {
 }
 
 /// `norm(x)` or `x`: what a sublayer reads; and what it makes of what its attention says.
-fn read<S: Style>(
+fn read<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
     match norm {
-        Some(norm) if S::NORM_PLACEMENT == typed_transformer::nn::NormPlacement::Pre => {
-            norm.forward(x)
-        }
+        Some(norm) if S::NORM_PLACEMENT == typed_transformer::nn::NormPlacement::Pre => norm.forward(x),
         _ => x,
     }
 }
 
-fn answer<S: Style>(
+fn answer<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
     attended: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
     let sum = residual(x, attended);
     match norm {
-        Some(norm) if S::NORM_PLACEMENT != typed_transformer::nn::NormPlacement::Pre => {
-            norm.forward(sum)
-        }
+        Some(norm) if S::NORM_PLACEMENT != typed_transformer::nn::NormPlacement::Pre => norm.forward(sum),
         _ => sum,
     }
 }
 
 /// The values of a self-attention, weighed by its weights, are what it answers.
-fn values_weighed_by_them_are_the_answer<S: Style, Mask: MaskKind>() {
+fn values_weighed_by_them_are_the_answer<S: Conventions, Mask: MaskKind>() {
     let device = device();
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
     let padding = source().padding_mask();
     let weights = layer.try_weights(x.clone(), &padding).unwrap();
 
-    let values = layer
-        .attention
-        .value_proj
-        .forward(read(&layer.norm, x.clone()));
+    let values = layer.attention.value_proj.forward(read(&layer.norm, x.clone()));
     let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = try_split_heads(values).unwrap();
     let attended = try_merge_heads(weights.matmul(values)).unwrap();
     let attended = layer.attention.output_proj.forward(attended);
@@ -126,9 +119,9 @@ fn values_weighed_by_the_weights_are_what_an_attention_answers() {
     values_weighed_by_them_are_the_answer::<annotated_flax::AnnotatedFlax, NoMask>();
 }
 
-fn a_model_shows_what_each_layer_reads<S: Style>()
+fn a_model_shows_what_each_layer_reads<S: Conventions>()
 where
-    Of<S>: Embeds<EmbedDim>,
+    Of<S>: HasPositionsFor<EmbedDim>,
 {
     let model = LM::<Of<S>, f32, Cpu>::build(&device());
     let (source, target) = (source(), target());
@@ -139,10 +132,7 @@ where
     let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
     let mut x = model.encoder.embedder.forward(&source, NoneTape);
     for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
-        let own = layer
-            .self_attention
-            .try_weights(x.clone(), &of_source)
-            .unwrap();
+        let own = layer.self_attention.try_weights(x.clone(), &of_source).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         x = layer.forward(x, &of_source);
     }
@@ -159,8 +149,8 @@ where
             }
         }
         if layer.norm.is_none() {
-            let nothing_hidden = PaddingMask::none((Batch, TgtLen));
-            let own = match <S::Padding as typed_transformer::mask::PaddingRule>::HIDES_TARGET {
+            let nothing_hidden = PaddingMask::without_padding((Batch, TgtLen));
+            let own = match <S::Padding as typed_transformer::mask::PaddingRule>::MASKS_TARGET_PADDING {
                 true => &of_target,
                 false => &nothing_hidden,
             };
@@ -192,19 +182,12 @@ fn a_decoder_without_an_encoder_looks_at_nothing_ahead() {
     let weights = model.try_attention_weights(&source()).unwrap();
     assert_eq!(weights.len(), 3);
     let mut x = model.embedder.forward(&source(), NoneTape);
-    let nothing_hidden = PaddingMask::none((Batch, SrcLen));
+    let nothing_hidden = PaddingMask::without_padding((Batch, SrcLen));
     for (layer, shown) in model.decoder.layers.iter().zip(&weights) {
-        let own = layer
-            .self_attention
-            .try_weights(x.clone(), &nothing_hidden)
-            .unwrap();
+        let own = layer.self_attention.try_weights(x.clone(), &nothing_hidden).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         for (i, row) in shown.as_vec().chunks(SrcLen::SIZE).enumerate() {
-            assert!(
-                row[i % SrcLen::SIZE + 1..]
-                    .iter()
-                    .all(|ahead| *ahead == 0.0)
-            );
+            assert!(row[i % SrcLen::SIZE + 1..].iter().all(|ahead| *ahead == 0.0));
         }
         x = layer.forward(x, &nothing_hidden);
     }

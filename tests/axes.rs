@@ -4,7 +4,7 @@ use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::{
     dims::Dim,
-    fresh,
+    local_dims,
     ops::{try_broadcast, try_concat, try_narrow, try_reshape, try_split, try_sum_over},
     prelude::*,
 };
@@ -57,7 +57,7 @@ proptest! {
     ) {
         let shape = (Rows::new(rows), Past::new(past), Columns::new(columns));
         let x = counted(0, shape);
-        let of_rows: X<(Past, Columns)> = sum_over(x.clone(), axis::<Rows>());
+        let pca_of_rows: X<(Past, Columns)> = sum_over(x.clone(), axis::<Rows>());
         let of_past: X<(Rows, Columns)> = mean_over(x.clone(), axis::<Past>());
         let of_columns: X<(Rows, Past)> = max_over(x.clone(), axis::<Columns>());
         let weights = softmax_over(x.clone(), axis::<Past>());
@@ -65,7 +65,7 @@ proptest! {
             for s in 0..past {
                 for c in 0..columns {
                     let column: f64 = (0..rows).map(|r| at(&x, r, s, c)).sum();
-                    prop_assert_eq!(of_rows.as_vec()[s * columns + c], column);
+                    prop_assert_eq!(pca_of_rows.as_vec()[s * columns + c], column);
                     let middle = (at(&x, r, 0, c) + at(&x, r, past - 1, c)) / 2.0;
                     prop_assert!((of_past.as_vec()[r * columns + c] - middle).abs() < 1e-9);
                     prop_assert_eq!(of_columns.as_vec()[r * past + s], at(&x, r, s, columns - 1));
@@ -107,10 +107,7 @@ fn every_axis_of_every_rank_has_its_name() {
     let two = counted(0, (Half, Width));
     let four = counted(0, (Rows::new(2), Half, Width, Twice));
     assert_eq!(sum_over(one, axis::<Half>()).array(), 1.0);
-    assert_eq!(
-        sum_over(two.clone(), axis::<Half>()).as_vec(),
-        [3.0, 5.0, 7.0]
-    );
+    assert_eq!(sum_over(two.clone(), axis::<Half>()).as_vec(), [3.0, 5.0, 7.0]);
     assert_eq!(sum_over(two, axis::<Width>()).as_vec(), [3.0, 12.0]);
     let shapes = (
         sum_over(four.clone(), axis::<Rows>()).describe(),
@@ -135,10 +132,7 @@ fn a_slice_begins_where_it_is_told_to() {
     let part: X<(Half, Width)> = narrow(x.clone(), axis::<Twice>(), 2, Width);
     assert_eq!(part.as_vec(), [2.0, 3.0, 4.0, 8.0, 9.0, 10.0]);
     let error = try_narrow(x.clone(), axis::<Twice>(), 4, Width).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "narrow: Width=3 from 4 on is not inside Twice=6"
-    );
+    assert_eq!(error.to_string(), "narrow: Width=3 from 4 on is not inside Twice=6");
     assert!(try_narrow(x, axis::<Twice>(), usize::MAX, Width).is_err());
 }
 
@@ -146,30 +140,15 @@ fn a_slice_begins_where_it_is_told_to() {
 fn sizes_that_only_a_run_shows_are_compared() {
     let (two, three) = (Rows::new(2), Rows::new(3));
     let error = try_broadcast(counted(0, (two,)), (three, Width), axis::<Width>()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "broadcast: (Rows=2,) does not fit (Rows=3, Width=3)"
-    );
+    assert_eq!(error.to_string(), "broadcast: (Rows=2,) does not fit (Rows=3, Width=3)");
     let error = try_reshape(counted(0, (two, Twice)), (three, Half, Width)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "reshape: (Rows=2, Twice=6) does not fit (Rows=3, Half=2, Width=3)"
-    );
+    assert_eq!(error.to_string(), "reshape: (Rows=2, Twice=6) does not fit (Rows=3, Half=2, Width=3)");
     let past = counted(0, (two, Past::new(1)));
     let present = counted(0, (three, Present::new(1)));
-    let whole: Result<X<(Rows, Sum<Past, Present>)>, _> =
-        try_concat(past, present, along::<Past, Present>());
-    assert_eq!(
-        whole.unwrap_err().to_string(),
-        "concat: (Rows=2, Past=1) does not fit (Rows=3, Present=1)"
-    );
+    let whole: Result<X<(Rows, Sum<Past, Present>)>, _> = try_concat(past, present, along::<Past, Present>());
+    assert_eq!(whole.unwrap_err().to_string(), "concat: (Rows=2, Past=1) does not fit (Rows=3, Present=1)");
     let whole = counted(0, (Sum::of(Past::new(2), Present::new(3)),));
-    let parts = try_split(
-        whole,
-        axis::<Sum<Past, Present>>(),
-        Past::new(2),
-        Present::new(2),
-    );
+    let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(2), Present::new(2));
     assert_eq!(
         parts.unwrap_err().to_string(),
         "split: Past=2 and Present=2 from 0 on is not inside Sum<Past, Present>=5"
@@ -180,40 +159,26 @@ fn sizes_that_only_a_run_shows_are_compared() {
 fn an_empty_past_is_no_obstacle_and_other_empty_tensors_are_errors() {
     let past = counted(0, (Half, Past::new(0)));
     let present = counted(0, (Half, Present::new(2)));
-    let whole: X<(Half, Sum<Past, Present>)> =
-        concat(past, present.clone(), along::<Past, Present>());
+    let whole: X<(Half, Sum<Past, Present>)> = concat(past, present.clone(), along::<Past, Present>());
     assert_eq!(whole.as_vec(), present.as_vec());
-    let parts = try_split(
-        whole,
-        axis::<Sum<Past, Present>>(),
-        Past::new(0),
-        Present::new(2),
-    );
-    assert_eq!(
-        parts.unwrap_err().to_string(),
-        "split: (Half=2, Past=0) has no elements"
-    );
+    let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(0), Present::new(2));
+    assert_eq!(parts.unwrap_err().to_string(), "split: (Half=2, Past=0) has no elements");
     let nothing = counted(0, (Half, Past::new(0)));
     assert_eq!(
-        try_sum_over(nothing, axis::<Half>())
-            .unwrap_err()
-            .to_string(),
+        try_sum_over(nothing, axis::<Half>()).unwrap_err().to_string(),
         "sum_over: (Half=2, Past=0) has no elements"
     );
 }
 
 #[test]
 fn a_fresh_dimension_keeps_its_bound_and_its_name() {
-    fresh! {
+    local_dims! {
         let short: Short <= Half = 2;
         let long: Long <= Half = 3;
         let free: Free = 3;
     }
     assert_eq!(format!("{:?}", (short.unwrap(), free)), "(Short=2, Free=3)");
-    assert_eq!(
-        long.unwrap_err().to_string(),
-        "`Long` of 3 is longer than `Half` of 2"
-    );
+    assert_eq!(long.unwrap_err().to_string(), "`Long` of 3 is longer than `Half` of 2");
     assert_eq!(Long::from_size(3), None);
     assert_eq!(std::mem::size_of::<Free>(), std::mem::size_of::<usize>());
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    generate::{Sampler, try_answer, try_complete},
+    generate::{Sampler, try_complete, try_generate},
     models::{another_annotated::Annotated, learning_the_transformer::Learning, nano_gpt::NanoGpt},
     prelude::*,
 };
@@ -23,9 +23,9 @@ macro_rules! model {
             type QKDim = QKDim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
-            type Style = $style;
+            type Conventions = $style;
         }
-        impl OneStack for $name {
+        impl SingleStack for $name {
             type VocabSize = VocabSize;
             type MaxSeqLen = MaxSeqLen;
             type EmbedDim = EmbedDim;
@@ -66,7 +66,7 @@ fn assert_close(one: &[f64], other: &[f64]) {
 }
 
 /// Reads tokens in pieces that begin at these places.
-fn extends_as_it_reads_at_once<M: OneStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>(
+fn extends_as_it_reads_at_once<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>(
     seed: u64,
     rows: usize,
     pieces: &[usize],
@@ -83,7 +83,7 @@ fn extends_as_it_reads_at_once<M: OneStack<VocabSize = VocabSize, MaxSeqLen = Ma
         let part = |row: usize| &ids.as_slice()[row * len + start..][..piece];
         let part: Vec<usize> = (0..rows).flat_map(part).copied().collect();
         let part = TokenIds::from_ids(&part, None, (batch, Len::new(piece).unwrap())).unwrap();
-        let logits = model.try_extend(&part, &mut cache).unwrap().as_vec();
+        let logits = model.try_forward_cached(&part, &mut cache).unwrap().as_vec();
         let size = piece * VocabSize::SIZE;
         for row in 0..rows {
             let first = (row * len + start) * VocabSize::SIZE;
@@ -111,16 +111,12 @@ where
     let mut written = vec![Vec::<usize>::new(); batch.size()];
     for position in 0..len {
         let so_far = |row: &Vec<usize>| -> Vec<usize> {
-            std::iter::once(start.value())
-                .chain(row.iter().copied())
-                .collect()
+            std::iter::once(start.value()).chain(row.iter().copied()).collect()
         };
         let so_far: Vec<usize> = written.iter().flat_map(so_far).collect();
         let len = Len::new(position + 1).unwrap();
         let so_far = TokenIds::from_ids(&so_far, None, (batch, len)).unwrap();
-        let decoded = model
-            .decoder
-            .forward(&so_far, encoded.clone(), &source.padding_mask());
+        let decoded = model.decoder.forward(&so_far, encoded.clone(), &source.padding_mask());
         let logits = model.try_logits(decoded).unwrap().as_vec();
         for (row, tokens) in written.iter_mut().enumerate() {
             let last = &logits[(row * (position + 1) + position) * VocabSize::SIZE..];
@@ -134,12 +130,7 @@ where
 
 fn answers_as_it_does_anew<M>(seed: u64, rows: usize, source_len: usize, len: usize)
 where
-    M: Seq2Seq<
-            SrcVocab = SrcVocab,
-            TgtVocab = VocabSize,
-            MaxSrcLen = MaxSrcLen,
-            MaxTgtLen = MaxSeqLen,
-        >,
+    M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = VocabSize, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxSeqLen>,
 {
     let model = LM::<M, f64, Cpu>::build(&Cpu::seed_from_u64(seed));
     let mut rng = StdRng::seed_from_u64(seed);
@@ -147,11 +138,8 @@ where
     let source = random(&mut rng, Some(Fin::literal::<3>()), shape);
     let (start, end) = (Fin::literal::<9>(), Fin::new(rng.gen_range(0..11)).unwrap());
     let tgt = Len::new(len).unwrap();
-    let kept = try_answer(&model, &source, start, end, tgt, &mut Sampler::greedy()).unwrap();
-    assert_eq!(
-        kept.as_slice(),
-        answer_anew(&model, &source, start, end, len)
-    );
+    let kept = try_generate(&model, &source, start, end, tgt, &mut Sampler::greedy()).unwrap();
+    assert_eq!(kept.as_slice(), answer_anew(&model, &source, start, end, len));
 }
 
 proptest! {
@@ -210,7 +198,7 @@ fn a_seed_makes_the_same_text_and_another_another() {
     let prompt = TokenIds::from_ids(&[1, 2, 3, 4], None, (Batch::new(2), Len::new(2).unwrap()));
     let prompt = prompt.unwrap();
     let text = |seed| {
-        let mut sampler = Sampler::random(1.0, seed).unwrap();
+        let mut sampler = Sampler::with_temperature(1.0, seed).unwrap();
         try_complete(&model, &prompt, None, MaxSeqLen, &mut sampler).unwrap()
     };
     assert_eq!(text(1).as_slice(), text(1).as_slice());
@@ -226,20 +214,14 @@ fn nothing_is_read_past_the_maximum() {
         let shape = (Batch::new(rows), Len::new(len).unwrap());
         TokenIds::from_ids(&vec![0; rows * len], None, shape).unwrap()
     };
-    model.try_extend(&ids(1, 10), &mut cache).unwrap();
-    let error = model.try_extend(&ids(1, 3), &mut cache).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cache: Len=3 from 10 on is not inside MaxSeqLen=12"
-    );
-    let error = model.try_extend(&ids(2, 1), &mut cache).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cache: `Batch` is 1 in the cache and 2 in the tokens"
-    );
+    model.try_forward_cached(&ids(1, 10), &mut cache).unwrap();
+    let error = model.try_forward_cached(&ids(1, 3), &mut cache).unwrap_err();
+    assert_eq!(error.to_string(), "cache: Len=3 from 10 on is not inside MaxSeqLen=12");
+    let error = model.try_forward_cached(&ids(2, 1), &mut cache).unwrap_err();
+    assert_eq!(error.to_string(), "cache: `Batch` is 1 in the cache and 2 in the tokens");
     // What was refused left nothing behind.
     assert_eq!(format!("{cache:?}"), "Cache (Batch=1, 10 of MaxSeqLen=12)");
-    assert!(model.try_extend(&ids(1, 2), &mut cache).is_ok());
+    assert!(model.try_forward_cached(&ids(1, 2), &mut cache).is_ok());
 }
 
 #[test]

@@ -5,10 +5,7 @@ mod support;
 
 use allocation_counter::AllocationInfo;
 use dfdx::{
-    nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName,
-        ViewTensorRef,
-    },
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
     shapes::{HasShape, Shape},
     tensor::{AsArray, Cpu, OnesTensor, Tensor},
     tensor_ops::Device,
@@ -30,15 +27,14 @@ use std::{
 };
 use support::Folder;
 use typed_transformer::{
-    io::{self, LoadError, SaveError, Stored},
     models::another_annotated::Annotated,
     nn::{
-        AttentionKind, Learned, Linear, Module, NormKind, NormPlacement, PowerOfWidth, Sinusoidal,
-        Style,
+        AttentionKind, Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale,
     },
     ops,
     prelude::*,
     train::{Adam, Constant, Trainer},
+    weights::{self, LoadError, SafetensorsDtype, SaveError},
 };
 
 // No two of these are of the same size, so that no two dimensions can be taken for each other.
@@ -56,7 +52,7 @@ macro_rules! small {
             type QKDim = QKDim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
-            type Style = $style;
+            type Conventions = $style;
         }
         impl Seq2Seq for $name {
             type SrcVocab = SrcVocab;
@@ -90,11 +86,11 @@ type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 fn parameters<Model, E>(model: &Model) -> Tensors
 where
     Model: TensorCollection<E, Cpu>,
-    E: Stored,
+    E: SafetensorsDtype,
     Cpu: Device<E>,
 {
     struct Collect(Tensors);
-    impl<E: Stored> TensorVisitor<E, Cpu> for Collect
+    impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for Collect
     where
         Cpu: Device<E>,
     {
@@ -109,21 +105,14 @@ where
             (parameter, path): (&Tensor<S, E, Cpu>, String),
         ) -> Result<Option<Tensor<S, E, Cpu>>, String> {
             let mut bytes = Vec::new();
-            parameter
-                .as_vec()
-                .into_iter()
-                .for_each(|x| x.write(&mut bytes));
+            parameter.as_vec().into_iter().for_each(|x| x.write(&mut bytes));
             let sizes = parameter.shape().concrete().into();
             self.0.insert(path, (E::DTYPE, sizes, bytes));
             Ok(None)
         }
     }
     let mut collect = Collect(Tensors::new());
-    Model::iter_tensors(&mut RecursiveWalker {
-        m: (model, String::new()),
-        f: &mut collect,
-    })
-    .unwrap();
+    Model::iter_tensors(&mut RecursiveWalker { m: (model, String::new()), f: &mut collect }).unwrap();
     collect.0
 }
 
@@ -159,7 +148,7 @@ fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
 {
-    in_a_file(bytes, |path| io::load(path, &Cpu::default()))
+    in_a_file(bytes, |path| weights::load(path, &Cpu::default()))
 }
 
 fn in_a_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
@@ -191,16 +180,16 @@ macro_rules! assert_error {
 fn comes_back<Model, E>(odd: &[E])
 where
     Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
-    E: Stored,
+    E: SafetensorsDtype,
     Cpu: Device<E>,
 {
     let folder = Folder::new();
     let (first, second) = (folder.join("first"), folder.join("second"));
     let device = Cpu::seed_from_u64(1);
     let built = Model::build(&device);
-    io::save(&built, &first).unwrap();
+    weights::save(&built, &first).unwrap();
     assert_eq!(tensors(&first), parameters(&built));
-    let loaded: Model = io::load(&first, &device).unwrap();
+    let loaded: Model = weights::load(&first, &device).unwrap();
     assert_eq!(parameters(&loaded), parameters(&built));
 
     let mut tensors = tensors(&first);
@@ -212,36 +201,20 @@ where
         }
     }
     fs::write(&first, file_of(&tensors)).unwrap();
-    let loaded: Model = io::load(&first, &device).unwrap();
+    let loaded: Model = weights::load(&first, &device).unwrap();
     assert_eq!(parameters(&loaded), tensors);
-    io::save(&loaded, &first).unwrap();
-    io::save(&io::load::<Model, _, _>(&first, &device).unwrap(), &second).unwrap();
+    weights::save(&loaded, &first).unwrap();
+    weights::save(&weights::load::<Model, _, _>(&first, &device).unwrap(), &second).unwrap();
     assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap());
     assert_eq!(folder.content(), ["first", "second"], "something is left");
 }
 
 #[test]
 fn a_model_comes_back_to_the_last_bit() {
-    let odd = [
-        0.0,
-        -0.0,
-        f32::MIN_POSITIVE,
-        f32::MAX,
-        f32::MIN,
-        0.1,
-        -1e-45,
-    ];
+    let odd = [0.0, -0.0, f32::MIN_POSITIVE, f32::MAX, f32::MIN, 0.1, -1e-45];
     comes_back::<Typed<f32>, f32>(&odd);
     comes_back::<Other<f32>, f32>(&odd);
-    let odd = [
-        0.0,
-        -0.0,
-        f64::MIN_POSITIVE,
-        f64::MAX,
-        f64::MIN,
-        0.1,
-        -5e-324,
-    ];
+    let odd = [0.0, -0.0, f64::MIN_POSITIVE, f64::MAX, f64::MIN, 0.1, -5e-324];
     comes_back::<Typed<f64>, f64>(&odd);
     comes_back::<Other<f64>, f64>(&odd);
 }
@@ -253,7 +226,7 @@ fn the_paths_are_those_of_the_post() {
         Model: Module + TensorCollection<f32, Cpu> + BuildModule<Cpu, f32>,
     {
         let folder = Folder::new();
-        io::save(&build::<Model>(), folder.join("weights")).unwrap();
+        weights::save(&build::<Model>(), folder.join("weights")).unwrap();
         tensors(&folder.join("weights")).into_keys().collect()
     }
     assert_eq!(saved::<Typed<f32>>(), TYPED_PATHS);
@@ -263,13 +236,7 @@ fn the_paths_are_those_of_the_post() {
     let paths = saved::<Encoder<EmbedDim, ManyLayers, SmallTyped, f32, Cpu>>();
     for layer in 0..12 {
         let prefix = format!("layers.{layer}.");
-        assert_eq!(
-            paths
-                .iter()
-                .filter(|path| path.starts_with(&prefix))
-                .count(),
-            12
-        );
+        assert_eq!(paths.iter().filter(|path| path.starts_with(&prefix)).count(), 12);
     }
     assert_eq!(paths.len(), 12 * 12);
 }
@@ -393,13 +360,9 @@ fn a_file_that_cannot_be_read_is_named() {
         (folder.join("no/folder"), ErrorKind::NotFound),
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
     ] {
-        let error = io::load::<Tiny, _, _>(&path, &Cpu::default()).unwrap_err();
+        let error = weights::load::<Tiny, _, _>(&path, &Cpu::default()).unwrap_err();
         let text = error.to_string();
-        let LoadError::Read {
-            path: named,
-            source,
-        } = error
-        else {
+        let LoadError::Read { path: named, source } = error else {
             panic!("{error:?}");
         };
         assert_eq!(named, path);
@@ -414,23 +377,15 @@ fn assert_damaged(bytes: &[u8], why: &str) {
     let folder = Folder::new();
     let path = folder.join("weights");
     fs::write(&path, bytes).unwrap();
-    let error = io::load::<Typed<f32>, _, _>(&path, &Cpu::default()).unwrap_err();
+    let error = weights::load::<Typed<f32>, _, _>(&path, &Cpu::default()).unwrap_err();
     let text = error.to_string();
-    let LoadError::Format {
-        path: named,
-        message,
-    } = error
-    else {
+    let LoadError::Format { path: named, message } = error else {
         panic!("{why}: {error:?}");
     };
     assert_eq!(named, path, "{why}");
     assert!(!message.is_empty(), "{why}");
     let expected = "is damaged or not a safetensors file";
-    assert_eq!(
-        text,
-        format!("{} {expected}: {message}", path.display()),
-        "{why}"
-    );
+    assert_eq!(text, format!("{} {expected}: {message}", path.display()), "{why}");
 }
 
 #[test]
@@ -438,19 +393,9 @@ fn a_damaged_file_is_named_as_such() {
     let whole = file_of(&parameters(&build::<Typed<f32>>()));
     assert_damaged(&[], "empty");
     assert_damaged(&[0; 8], "a header of no bytes");
-    assert_damaged(
-        b"not a safetensors file, but a letter to the editor",
-        "text",
-    );
+    assert_damaged(b"not a safetensors file, but a letter to the editor", "text");
     assert_damaged(&[0xff; 64], "a header of u64::MAX bytes");
-    for length in [
-        u64::MAX,
-        u64::MAX - 7,
-        i64::MAX as u64,
-        whole.len() as u64,
-        1,
-        0,
-    ] {
+    for length in [u64::MAX, u64::MAX - 7, i64::MAX as u64, whole.len() as u64, 1, 0] {
         let mut bytes = whole.clone();
         bytes[..8].copy_from_slice(&length.to_le_bytes());
         assert_damaged(&bytes, &format!("a header of {length} bytes"));
@@ -480,83 +425,29 @@ fn a_header_that_contradicts_itself_is_damaged() {
     for (why, header) in [
         ("a gap", both(&bias, &tensor("F32", "[3,2]", 16, 40))),
         ("an overlap", both(&bias, &tensor("F32", "[3,2]", 8, 32))),
-        (
-            "twice the same place",
-            both(&bias, &tensor("F32", "[3]", 0, 12)),
-        ),
-        (
-            "an end before the begin",
-            both(&bias, &tensor("F32", "[3,2]", 36, 12)),
-        ),
-        (
-            "more than there is",
-            both(&bias, &tensor("F32", "[3,8]", 12, 108)),
-        ),
-        (
-            "less than there is",
-            both(&bias, &tensor("F32", "[2]", 12, 20)),
-        ),
-        (
-            "a shape of another size",
-            both(&bias, &tensor("F32", "[3,3]", 12, 36)),
-        ),
-        (
-            "a size that overflows",
-            both(&bias, &tensor("F32", &format!("[{MAX},{MAX}]"), 12, 36)),
-        ),
-        (
-            "bytes that overflow",
-            both(&bias, &tensor("F64", &format!("[{MAX}]"), 12, MAX)),
-        ),
-        (
-            "an end at the last number",
-            format!(r#"{{"w":{}}}"#, tensor("U8", &format!("[{MAX}]"), 0, MAX)),
-        ),
-        (
-            "a negative size",
-            both(&bias, &tensor("F32", "[-3,-2]", 12, 36)),
-        ),
-        (
-            "a size that is none",
-            both(&bias, &tensor("F32", "[3.0,2]", 12, 36)),
-        ),
-        (
-            "an unknown dtype",
-            both(&bias, &tensor("F33", "[3,2]", 12, 36)),
-        ),
-        (
-            "a tensor twice",
-            format!(r#"{{"bias":{bias},"bias":{bias},"weight":{weight}}}"#),
-        ),
-        (
-            "other tensors by the same name",
-            format!(r#"{{"weight":{bias},"weight":{weight},"bias":{bias}}}"#),
-        ),
-        (
-            "texts twice",
-            r#"{"__metadata__":{},"__metadata__":{}}"#.into(),
-        ),
+        ("twice the same place", both(&bias, &tensor("F32", "[3]", 0, 12))),
+        ("an end before the begin", both(&bias, &tensor("F32", "[3,2]", 36, 12))),
+        ("more than there is", both(&bias, &tensor("F32", "[3,8]", 12, 108))),
+        ("less than there is", both(&bias, &tensor("F32", "[2]", 12, 20))),
+        ("a shape of another size", both(&bias, &tensor("F32", "[3,3]", 12, 36))),
+        ("a size that overflows", both(&bias, &tensor("F32", &format!("[{MAX},{MAX}]"), 12, 36))),
+        ("bytes that overflow", both(&bias, &tensor("F64", &format!("[{MAX}]"), 12, MAX))),
+        ("an end at the last number", format!(r#"{{"w":{}}}"#, tensor("U8", &format!("[{MAX}]"), 0, MAX))),
+        ("a negative size", both(&bias, &tensor("F32", "[-3,-2]", 12, 36))),
+        ("a size that is none", both(&bias, &tensor("F32", "[3.0,2]", 12, 36))),
+        ("an unknown dtype", both(&bias, &tensor("F33", "[3,2]", 12, 36))),
+        ("a tensor twice", format!(r#"{{"bias":{bias},"bias":{bias},"weight":{weight}}}"#)),
+        ("other tensors by the same name", format!(r#"{{"weight":{bias},"weight":{weight},"bias":{bias}}}"#)),
+        ("texts twice", r#"{"__metadata__":{},"__metadata__":{}}"#.into()),
         ("texts that are none", r#"{"__metadata__":{"a":1}}"#.into()),
         ("a list", "[]".into()),
         ("a deep list", "[".repeat(1_000_000)),
         ("a deep map", r#"{"a":"#.repeat(1_000_000)),
-        (
-            "a deep shape",
-            both(&bias, &tensor("F32", &"[".repeat(100_000), 12, 36)),
-        ),
-        (
-            "deep unknown content",
-            format!(r#"{{"bias":{{"x":{}"#, "[".repeat(100_000)),
-        ),
+        ("a deep shape", both(&bias, &tensor("F32", &"[".repeat(100_000), 12, 36))),
+        ("deep unknown content", format!(r#"{{"bias":{{"x":{}"#, "[".repeat(100_000))),
         ("a field that the format does not have", with_field("null")),
-        (
-            "such a field, deeper than other readers go",
-            with_field(&("[".repeat(200) + &"]".repeat(200))),
-        ),
-        (
-            "a field twice",
-            both(&bias, &weight.replace('{', r#"{"dtype":"F32","#)),
-        ),
+        ("such a field, deeper than other readers go", with_field(&("[".repeat(200) + &"]".repeat(200)))),
+        ("a field twice", both(&bias, &weight.replace('{', r#"{"dtype":"F32","#))),
     ] {
         assert_damaged(&with_header(&header, &[0; 36]), why);
     }
@@ -577,10 +468,7 @@ fn an_oversized_file_is_not_read() {
         let length = 8 + header.len() as u64 + end;
         (with_header(&header, &[]), length)
     };
-    let more = format!(
-        r#","more":{{"dtype":"U8","shape":[{TERA}],"data_offsets":[36,{}]}}"#,
-        36 + TERA
-    );
+    let more = format!(r#","more":{{"dtype":"U8","shape":[{TERA}],"data_offsets":[36,{}]}}"#, 36 + TERA);
     for ((header, length), expected) in [
         (tiny(24, &more, 36 + TERA), "`more` is in the file but not in the model".to_string()),
         (
@@ -589,7 +477,9 @@ fn an_oversized_file_is_not_read() {
         ),
         (
             tiny(24, "", TERA),
-            format!("FILE is damaged or not a safetensors file: its tensors should have 36 bytes but have {TERA}"),
+            format!(
+                "FILE is damaged or not a safetensors file: its tensors should have 36 bytes but have {TERA}"
+            ),
         ),
         (
             ((TERA - 8).to_le_bytes().to_vec(), TERA),
@@ -607,7 +497,7 @@ fn an_oversized_file_is_not_read() {
         fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
         let mut error = None;
         let memory = allocation_counter::measure(|| {
-            error = io::load::<Tiny, _, _>(&path, &Cpu::default()).err();
+            error = weights::load::<Tiny, _, _>(&path, &Cpu::default()).err();
         });
         let error = error.unwrap().to_string();
         assert_eq!(error.replace(&path.display().to_string(), "FILE"), expected);
@@ -624,7 +514,7 @@ fn what_is_no_ordinary_file_is_not_read() {
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
-        let error = io::load::<Tiny, _, _>(path, &Cpu::default()).unwrap_err();
+        let error = weights::load::<Tiny, _, _>(path, &Cpu::default()).unwrap_err();
         let expected = format!("cannot read {}: it is no ordinary file", path.display());
         assert_error!(error, LoadError::Read { .. }, expected);
     }
@@ -636,16 +526,10 @@ fn a_file_cut_off_anywhere_is_damaged() {
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let around = |length: usize| length.saturating_sub(5)..(length + 5).min(whole.len());
     let everywhere = (0..whole.len()).step_by(whole.len() / 200);
-    for length in around(0)
-        .chain(around(8))
-        .chain(around(header))
-        .chain(around(whole.len()))
-        .chain(everywhere)
+    for length in
+        around(0).chain(around(8)).chain(around(header)).chain(around(whole.len())).chain(everywhere)
     {
-        assert_damaged(
-            &whole[..length],
-            &format!("{length} of {} bytes", whole.len()),
-        );
+        assert_damaged(&whole[..length], &format!("{length} of {} bytes", whole.len()));
     }
 }
 
@@ -656,11 +540,7 @@ fn a_missing_tensor_is_named() {
     let error = error_after(|tensors| {
         tensors.remove(QUERY).unwrap();
     });
-    assert_error!(
-        error,
-        LoadError::Missing { .. },
-        format!("`{QUERY}` of {QUERY_DIMS} is missing")
-    );
+    assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` of {QUERY_DIMS} is missing"));
     // A file without any tensor is whole, only not of this model.
     assert_error!(
         error_after(Tensors::clear),
@@ -675,22 +555,14 @@ fn a_tensor_too_many_is_named() {
     let error = error_after(|tensors| {
         tensors.insert("logit.scale".into(), one_element());
     });
-    assert_error!(
-        error,
-        LoadError::Unexpected { .. },
-        "`logit.scale` is in the file but not in the model"
-    );
+    assert_error!(error, LoadError::Unexpected { .. }, "`logit.scale` is in the file but not in the model");
     // Of many the first is named, whatever the order in the file.
     let error = error_after(|tensors| {
         for extra in ["z", "decoder", "m"] {
             tensors.insert(extra.into(), one_element());
         }
     });
-    assert_error!(
-        error,
-        LoadError::Unexpected { .. },
-        "`decoder` is in the file but not in the model"
-    );
+    assert_error!(error, LoadError::Unexpected { .. }, "`decoder` is in the file but not in the model");
 }
 
 #[test]
@@ -699,26 +571,15 @@ fn a_renamed_tensor_is_missing() {
         let tensor = tensors.remove(QUERY).unwrap();
         tensors.insert(QUERY.replace("query", "quarry"), tensor);
     });
-    assert_error!(
-        error,
-        LoadError::Missing { .. },
-        format!("`{QUERY}` of {QUERY_DIMS} is missing")
-    );
+    assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` of {QUERY_DIMS} is missing"));
 }
 
 #[test]
 fn a_tensor_of_other_dimensions_is_named() {
     // Transposed; the same elements otherwise arranged; fewer; more; none.
-    for found in [
-        vec![4, 24],
-        vec![96],
-        vec![24, 4, 1],
-        vec![12, 8],
-        vec![24, 3],
-        vec![25, 4],
-        vec![0, 4],
-        vec![],
-    ] {
+    for found in
+        [vec![4, 24], vec![96], vec![24, 4, 1], vec![12, 8], vec![24, 3], vec![25, 4], vec![0, 4], vec![]]
+    {
         let error = error_after(|tensors| {
             let bytes = vec![0; 4 * found.iter().product::<usize>()];
             tensors.insert(QUERY.into(), (Dtype::F32, found.clone(), bytes));
@@ -751,14 +612,10 @@ fn a_tensor_of_another_dtype_is_named() {
         );
     }
     let folder = Folder::new();
-    io::save(&build::<Typed<f32>>(), folder.join("f32")).unwrap();
+    weights::save(&build::<Typed<f32>>(), folder.join("f32")).unwrap();
     assert_error!(
-        io::load::<Typed<f64>, _, _>(folder.join("f32"), &Cpu::default()).unwrap_err(),
-        LoadError::Dtype {
-            expected: Dtype::F64,
-            found: Dtype::F32,
-            ..
-        },
+        weights::load::<Typed<f64>, _, _>(folder.join("f32"), &Cpu::default()).unwrap_err(),
+        LoadError::Dtype { expected: Dtype::F64, found: Dtype::F32, .. },
         "`encoder.embedder.token_embedder.weight` should hold F64 but holds F32"
     );
 }
@@ -793,20 +650,17 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
     let load = |path: &Path| {
         let mut model: Option<Tiny> = None;
         let memory = allocation_counter::measure(|| {
-            model = io::load(path, &Cpu::default()).ok();
+            model = weights::load(path, &Cpu::default()).ok();
         });
         assert_room(&memory, bytes);
         let model = model.as_ref().map(parameters);
         // By the same names, and by names that say what is not so.
-        let [same, turned] = [
-            "* = *",
-            "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2",
-        ]
-        .map(|names| {
-            let names = names.parse().unwrap();
-            let renamed: Result<Tiny, _> = io::load_renamed(path, &names, &Cpu::default());
-            renamed.ok().as_ref().map(parameters)
-        });
+        let [same, turned] =
+            ["* = *", "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2"].map(|names| {
+                let names = names.parse().unwrap();
+                let renamed: Result<Tiny, _> = weights::load_mapped(path, &names, &Cpu::default());
+                renamed.ok().as_ref().map(parameters)
+            });
         assert_eq!((&same, turned), (&model, None));
         model
     };
@@ -815,16 +669,8 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
     assert_eq!(file.len(), parameters.len());
     for (path, (dtype, sizes, data)) in &parameters {
         let view = file.tensor(path).unwrap();
-        assert_eq!(
-            (view.dtype(), view.shape(), view.data()),
-            (*dtype, &sizes[..], &data[..])
-        );
-        assert!(
-            data.as_chunks()
-                .0
-                .iter()
-                .all(|&x| f32::from_le_bytes(x).is_finite())
-        );
+        assert_eq!((view.dtype(), view.shape(), view.data()), (*dtype, &sizes[..], &data[..]));
+        assert!(data.as_chunks().0.iter().all(|&x| f32::from_le_bytes(x).is_finite()));
     }
     assert!(parameters.keys().eq(["bias", "weight"]));
     Some(parameters)
@@ -833,11 +679,7 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
 /// Headers are written more tightly than they lie in memory.
 fn assert_room(memory: &AllocationInfo, bytes: &[u8]) {
     let room = 16 * bytes.len() + 0x8000;
-    assert!(
-        memory.bytes_max <= room as u64,
-        "{memory:?} for {} bytes",
-        bytes.len()
-    );
+    assert!(memory.bytes_max <= room as u64, "{memory:?} for {} bytes", bytes.len());
 }
 
 #[test]
@@ -904,13 +746,7 @@ fn change() -> impl Strategy<Value = Change> {
         (1..300_usize).prop_map(|depth| "[".repeat(depth)),
         (1..300_usize).prop_map(|depth| "[".repeat(depth) + &"]".repeat(depth)),
     ];
-    let element = prop::sample::select(vec![
-        f32::NAN,
-        f32::INFINITY,
-        -f32::INFINITY,
-        f32::MAX,
-        -0.0,
-    ]);
+    let element = prop::sample::select(vec![f32::NAN, f32::INFINITY, -f32::INFINITY, f32::MAX, -0.0]);
     prop_oneof![
         any::<Index>().prop_map(Change::FlipHeader),
         any::<Index>().prop_map(Change::FlipData),
@@ -988,20 +824,13 @@ fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
 
 /// One step, if there is one more and the numbers allow for it.
 fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> Option<()> {
-    let _step = trainer.begin()?;
+    let _step = trainer.next_step()?;
     let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
     let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
-    let loss = cross_entropy(
-        model.forward(input.leaky_traced()),
-        &labels,
-        Average::EveryPosition,
-    );
+    let loss = cross_entropy(model.forward(input.leaky_traced()), &labels, Reduction::MeanAll);
     let value = loss.array();
-    trainer.improves(value.into());
-    trainer
-        .update(model, loss.backward(), value.into(), 1)
-        .ok()
-        .map(drop)
+    trainer.record_best(value.into());
+    trainer.update(model, loss.backward(), value.into(), 1).ok().map(drop)
 }
 
 proptest! {
@@ -1123,13 +952,13 @@ fn a_path_that_cannot_be_written_is_named() {
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
         (folder.join(".."), ErrorKind::IsADirectory),
     ] {
-        let (named, source) = not_written(io::ensure_writable(&path));
+        let (named, source) = not_written(weights::ensure_writable(&path));
         assert_eq!((named, source.kind()), (path.clone(), kind), "before");
-        let (named, _) = not_written(io::save(&build::<Tiny>(), &path));
+        let (named, _) = not_written(weights::save(&build::<Tiny>(), &path));
         assert_eq!(named, path);
     }
-    not_written(io::ensure_writable(""));
-    not_written(io::save(&build::<Tiny>(), ""));
+    not_written(weights::ensure_writable(""));
+    not_written(weights::save(&build::<Tiny>(), ""));
     assert_eq!(folder.content(), ["file"], "something is left");
 }
 
@@ -1137,9 +966,9 @@ fn a_path_that_cannot_be_written_is_named() {
 fn a_model_replaces_the_one_before_it() {
     let folder = Folder::new();
     let path = folder.join("weights");
-    io::save(&build::<Typed<f32>>(), &path).unwrap();
+    weights::save(&build::<Typed<f32>>(), &path).unwrap();
     let tiny = build::<Tiny>();
-    io::save(&tiny, &path).unwrap();
+    weights::save(&tiny, &path).unwrap();
     assert_eq!(tensors(&path), parameters(&tiny));
     assert_eq!(folder.content(), ["weights"], "something is left");
 }
@@ -1154,16 +983,13 @@ fn the_permissions_of_a_file_stay() {
     fs::write(&path, "what was there").unwrap();
     let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o444);
-    for result in [
-        io::ensure_writable(&path),
-        io::save(&build::<Tiny>(), &path),
-    ] {
+    for result in [weights::ensure_writable(&path), weights::save(&build::<Tiny>(), &path)] {
         let (_, source) = not_written(result);
         assert_eq!(source.kind(), ErrorKind::PermissionDenied);
     }
     assert_eq!(fs::read(&path).unwrap(), b"what was there");
     mode(0o600);
-    io::save(&build::<Tiny>(), &path).unwrap();
+    weights::save(&build::<Tiny>(), &path).unwrap();
     let found = path.metadata().unwrap().permissions().mode();
     assert_eq!(found & 0o777, 0o600);
     assert_eq!(folder.content(), ["weights"], "something is left");
@@ -1172,10 +998,10 @@ fn the_permissions_of_a_file_stay() {
 #[test]
 fn finding_out_whether_a_path_can_be_written_changes_nothing() {
     let folder = Folder::new();
-    io::ensure_writable(folder.join("new")).unwrap();
+    weights::ensure_writable(folder.join("new")).unwrap();
     assert_eq!(folder.content(), [""; 0]);
     fs::write(folder.join("old"), "what was there").unwrap();
-    io::ensure_writable(folder.join("old")).unwrap();
+    weights::ensure_writable(folder.join("old")).unwrap();
     assert_eq!(fs::read(folder.join("old")).unwrap(), b"what was there");
     assert_eq!(folder.content(), ["old"]);
 }
@@ -1188,33 +1014,23 @@ fn a_save_that_fails_half_way_leaves_the_older_file() {
     const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
     let larger = build::<Typed<f32>>();
     if let Some(target) = std::env::var_os(TARGET) {
-        let (named, source) = not_written(io::save(&larger, &target));
-        assert_eq!(
-            (named.as_os_str(), source.kind()),
-            (&*target, ErrorKind::FileTooLarge)
-        );
+        let (named, source) = not_written(weights::save(&larger, &target));
+        assert_eq!((named.as_os_str(), source.kind()), (&*target, ErrorKind::FileTooLarge));
         return;
     }
     let folder = Folder::new();
     let path = folder.join("weights");
-    io::save(&build::<Tiny>(), &path).unwrap();
+    weights::save(&build::<Tiny>(), &path).unwrap();
     let before = fs::read(&path).unwrap();
     let again = std::process::Command::new("sh")
         // The limit is an error of the write only where its signal is ignored.
-        .args([
-            "-c",
-            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\"",
-        ])
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\""])
         .arg(std::env::current_exe().unwrap())
         .arg("a_save_that_fails_half_way_leaves_the_older_file")
         .env(TARGET, &path)
         .output()
         .unwrap();
-    assert!(
-        again.status.success(),
-        "{}",
-        String::from_utf8_lossy(&again.stdout)
-    );
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     assert!(String::from_utf8_lossy(&again.stdout).contains("1 passed"));
     assert!(fs::read(&path).unwrap() == before);
     assert_eq!(folder.content(), ["weights"], "something is left");
@@ -1225,16 +1041,16 @@ fn a_reader_never_sees_half_a_file() {
     let folder = Folder::new();
     let path = folder.join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
-    io::save(&models[0], &path).unwrap();
+    weights::save(&models[0], &path).unwrap();
     let known = models.each_ref().map(parameters);
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for turn in 0..50 {
-                io::save(&models[turn % 2], &path).unwrap();
+                weights::save(&models[turn % 2], &path).unwrap();
             }
         });
         while !writer.is_finished() {
-            let seen: Typed<f32> = io::load(&path, &Cpu::default()).unwrap();
+            let seen: Typed<f32> = weights::load(&path, &Cpu::default()).unwrap();
             assert!(known.contains(&parameters(&seen)));
         }
     });
@@ -1245,9 +1061,9 @@ fn a_reader_never_sees_half_a_file() {
 fn a_folder_that_is_not_there_is_no_file() {
     let folder = Folder::new();
     for path in ["weights/", "weights/."].map(|path| folder.join(path)) {
-        let (named, _) = not_written(io::ensure_writable(&path));
+        let (named, _) = not_written(weights::ensure_writable(&path));
         assert_eq!(named, path);
-        not_written(io::save(&build::<Tiny>(), &path));
+        not_written(weights::save(&build::<Tiny>(), &path));
     }
     assert_eq!(folder.content(), [""; 0], "something is left");
 }
@@ -1260,7 +1076,7 @@ fn a_link_stays_a_link() {
     fs::write(folder.join("weights"), "what was there").unwrap();
     std::os::unix::fs::symlink("weights", &link).unwrap();
     let tiny = build::<Tiny>();
-    io::save(&tiny, &link).unwrap();
+    weights::save(&tiny, &link).unwrap();
     assert!(link.is_symlink());
     assert_eq!(tensors(&folder.join("weights")), parameters(&tiny));
     assert_eq!(folder.content(), ["link", "weights"]);
@@ -1274,8 +1090,8 @@ fn what_is_no_ordinary_file_is_not_replaced() {
     let path = folder.join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
-    not_written(io::ensure_writable(&path));
-    not_written(io::save(&build::<Tiny>(), &path));
+    not_written(weights::ensure_writable(&path));
+    not_written(weights::save(&build::<Tiny>(), &path));
     assert_eq!(folder.content(), ["pipe"]);
     assert!(!path.metadata().unwrap().is_file());
 }
@@ -1289,9 +1105,9 @@ fn two_threads_may_save_to_one_path() {
         for model in &models {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    io::save(model, &path).unwrap();
-                    io::ensure_writable(&path).unwrap();
-                    io::load::<Typed<f32>, _, _>(&path, &Cpu::default()).unwrap();
+                    weights::save(model, &path).unwrap();
+                    weights::ensure_writable(&path).unwrap();
+                    weights::load::<Typed<f32>, _, _>(&path, &Cpu::default()).unwrap();
                 }
             });
         }
@@ -1307,11 +1123,11 @@ struct Files {
     load: fn(&Path) -> Result<(), LoadError>,
 }
 
-fn files<M: OneStack>() -> Files {
+fn files<M: SingleStack>() -> Files {
     type Model<M> = DecoderOnly<M, f32, Cpu>;
     Files {
-        save: |path| io::save(&build::<Model<M>>(), path).unwrap(),
-        load: |path| io::load::<Model<M>, _, _>(path, &Cpu::default()).map(|_| ()),
+        save: |path| weights::save(&build::<Model<M>>(), path).unwrap(),
+        load: |path| weights::load::<Model<M>, _, _>(path, &Cpu::default()).map(|_| ()),
     }
 }
 
@@ -1322,14 +1138,14 @@ macro_rules! styled {
     };
     ($activation:ty, $positions:ty, $padding:ty $(, $const:ident: $type:ty = $value:expr)*) => {{
         struct Styled;
-        impl Style for Styled {
+        impl Conventions for Styled {
             type Activation = $activation;
             type Positions = $positions;
             type Padding = $padding;
             $(const $const: $type = $value;)*
         }
         small!(Small: Styled);
-        impl OneStack for Small {
+        impl SingleStack for Small {
             type VocabSize = TgtVocab;
             type MaxSeqLen = MaxTgtLen;
             type EmbedDim = EmbedDim;
@@ -1358,8 +1174,8 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
         styled!(FEED_FORWARD_BIAS: bool = false),
         styled!(ATTENTION: AttentionKind = AttentionKind::SumOfValues),
         styled!(ATTENTION_SCALE: AttentionScale = AttentionScale::EmbedDim),
-        styled!(MASKED_LOGIT: MaskedLogit = MaskedLogit::Minus(1e4)),
-        styled!(EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::Sqrt),
+        styled!(MASK_FILL: MaskFill = MaskFill::Subtract(1e4)),
+        styled!(EMBEDDING_SCALE: WidthScale = WidthScale::Sqrt),
         styled!(EMBEDDING_NORM: bool = false),
     ];
     let folder = Folder::new();

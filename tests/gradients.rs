@@ -19,22 +19,15 @@ type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
 fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
     let mut rng = StdRng::seed_from_u64(seed);
     let shape = Dims::default();
-    let elements = (0..shape.num_elements())
-        .map(|_| rng.gen_range(-1.0..1.0))
-        .collect();
+    let elements = (0..shape.num_elements()).map(|_| rng.gen_range(-1.0..1.0)).collect();
     Cpu::default().tensor_from_vec(elements, shape)
 }
 
 /// A scalar that depends on every element differently.
 fn weigh<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
     let count = output.shape().num_elements();
-    let weights = (0..count)
-        .map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0)
-        .collect();
-    let weights: F64<Dims> = output
-        .device()
-        .clone()
-        .tensor_from_vec(weights, *output.shape());
+    let weights = (0..count).map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0).collect();
+    let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights, *output.shape());
     (output * weights).sum()
 }
 
@@ -42,10 +35,7 @@ fn weigh<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
 #[track_caller]
 fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
-    let gradient = function(input.leaky_trace())
-        .backward()
-        .get(&input)
-        .as_vec();
+    let gradient = function(input.leaky_trace()).backward().get(&input).as_vec();
     let at = |elements: Vec<f64>| {
         let moved: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
         function(moved.leaky_trace()).array()
@@ -56,16 +46,9 @@ fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>)
         below[i] -= STEP;
         let slope = (at(above) - at(below)) / (2.0 * STEP);
         let difference = (slope - gradient[i]).abs();
-        assert!(
-            difference <= 1e-7 * (1.0 + slope.abs()),
-            "at {i}: slope {slope}, gradient {}",
-            gradient[i],
-        );
+        assert!(difference <= 1e-7 * (1.0 + slope.abs()), "at {i}: slope {slope}, gradient {}", gradient[i],);
     }
-    assert!(
-        gradient.iter().any(|g| g.abs() > 1e-3),
-        "the input does not matter"
-    );
+    assert!(gradient.iter().any(|g| g.abs() > 1e-3), "the input does not matter");
 }
 
 #[test]
@@ -73,18 +56,14 @@ fn linear() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let weight = random::<(OutDim, EmbedDim)>(2);
     let bias = random::<(OutDim,)>(3);
-    check(input.clone(), |x| {
-        weigh(ops::linear(x, &weight, Some(&bias)))
-    });
+    check(input.clone(), |x| weigh(ops::linear(x, &weight, Some(&bias))));
     check(input.clone(), |x| weigh(ops::linear(x, &weight, None)));
     // A parameter's gradient is recorded under the parameter's id.
     let gradients = weigh(ops::linear(input.leaky_trace(), &weight, Some(&bias))).backward();
     parameter(&weight, &gradients, |weight| {
         weigh(ops::linear(input.leaky_trace(), weight, Some(&bias))).array()
     });
-    parameter(&bias, &gradients, |bias| {
-        weigh(ops::linear(input.leaky_trace(), &weight, Some(bias))).array()
-    });
+    parameter(&bias, &gradients, |bias| weigh(ops::linear(input.leaky_trace(), &weight, Some(bias))).array());
 }
 
 /// As [`check`], for what is not the input.
@@ -104,11 +83,7 @@ fn parameter<Dims: Shape + Default>(
         };
         let slope = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
         let difference = (slope - gradient[i]).abs();
-        assert!(
-            difference <= 1e-7 * (1.0 + slope.abs()),
-            "at {i}: slope {slope}, gradient {}",
-            gradient[i],
-        );
+        assert!(difference <= 1e-7 * (1.0 + slope.abs()), "at {i}: slope {slope}, gradient {}", gradient[i],);
     }
 }
 
@@ -118,24 +93,18 @@ fn embed() {
     // A token twice: its gradients add up.
     let ids = TokenIds::from_ids(&[0, 12, 3, 3, 7, 1, 12, 12], None, (Batch, QLen)).unwrap();
     let value = |table: &F64<_>| weigh(ops::embed(table, &ids, OwnedTape::default()));
-    parameter(&table, &value(&table).backward(), |table| {
-        value(table).array()
-    });
+    parameter(&table, &value(&table).backward(), |table| value(table).array());
 }
 
 #[test]
 fn positions() {
     let table = random::<(MaxSeqLen, EmbedDim)>(1);
     let value = |table: &F64<_>| weigh(ops::learned_positions(table, QLen));
-    parameter(&table, &value(&table).backward(), |table| {
-        value(table).array()
-    });
+    parameter(&table, &value(&table).backward(), |table| value(table).array());
 
     let input = random::<(Batch, QLen, EmbedDim)>(2);
     let positions = random::<(QLen, EmbedDim)>(3);
-    check(input.clone(), |x| {
-        weigh(ops::add_positions(x, positions.retaped()))
-    });
+    check(input.clone(), |x| weigh(ops::add_positions(x, positions.retaped())));
     check(positions, |p| weigh(ops::add_positions(input.retaped(), p)));
 }
 
@@ -162,28 +131,20 @@ fn layer_norm() {
     let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weigh(ops::layer_norm(x, w, Some(b), 1e-5));
     check(input.clone(), |x| value(x, &weight, &bias));
     let gradients = value(input.leaky_trace(), &weight, &bias).backward();
-    parameter(&weight, &gradients, |w| {
-        value(input.leaky_trace(), w, &bias).array()
-    });
-    parameter(&bias, &gradients, |b| {
-        value(input.leaky_trace(), &weight, b).array()
-    });
+    parameter(&weight, &gradients, |w| value(input.leaky_trace(), w, &bias).array());
+    parameter(&bias, &gradients, |b| value(input.leaky_trace(), &weight, b).array());
 }
 
 #[test]
 fn layer_norm_without_bias_and_rms_norm() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let weight = random::<(EmbedDim,)>(2);
-    let norms: [fn(Taped<(Batch, QLen, EmbedDim)>, &F64<(EmbedDim,)>) -> Taped<_>; 2] = [
-        |x, w| ops::layer_norm(x, w, None, 1e-5),
-        |x, w| ops::rms_norm(x, w, 1e-5),
-    ];
+    let norms: [fn(Taped<(Batch, QLen, EmbedDim)>, &F64<(EmbedDim,)>) -> Taped<_>; 2] =
+        [|x, w| ops::layer_norm(x, w, None, 1e-5), |x, w| ops::rms_norm(x, w, 1e-5)];
     for norm in norms {
         check(input.clone(), |x| weigh(norm(x, &weight)));
         let gradients = weigh(norm(input.leaky_trace(), &weight)).backward();
-        parameter(&weight, &gradients, |w| {
-            weigh(norm(input.leaky_trace(), w)).array()
-        });
+        parameter(&weight, &gradients, |w| weigh(norm(input.leaky_trace(), w)).array());
     }
 }
 
@@ -193,9 +154,7 @@ fn masked_mean() {
     let ids = [0, 12, 3, 12, 12, 12, 12, 12];
     let ids = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<12>()), (Batch, QLen));
     let padding = ids.unwrap().padding_mask();
-    check(random::<(Batch, QLen, EmbedDim)>(1), |x| {
-        weigh(ops::masked_mean(x, &padding))
-    });
+    check(random::<(Batch, QLen, EmbedDim)>(1), |x| weigh(ops::masked_mean(x, &padding)));
 }
 
 #[test]
@@ -203,9 +162,7 @@ fn heads() {
     check(random::<(Batch, QLen, Product<NumHeads, VODim>)>(1), |x| {
         weigh(ops::split_heads::<_, _, NumHeads, VODim, _, _, _>(x))
     });
-    check(random::<(Batch, NumHeads, QLen, VODim)>(1), |x| {
-        weigh(ops::merge_heads(x))
-    });
+    check(random::<(Batch, NumHeads, QLen, VODim)>(1), |x| weigh(ops::merge_heads(x)));
 }
 
 #[test]
@@ -215,15 +172,15 @@ fn attention_under_every_mask() {
     let value = random::<(Batch, NumHeads, KLen, VODim)>(3);
     let shape = (Batch, QLen, KLen);
     let masks = [
-        AttentionMask::none(shape),
+        AttentionMask::all_visible(shape),
         AttentionMask::from_fn(shape, |_, q, k| k <= q),
         // The second query of the first row sees nothing.
         AttentionMask::from_fn(shape, |b, q, k| (b, q) != (0, 1) && (b + q + k) % 3 != 0),
     ];
     for mask in masks {
         for (scale, masked) in [
-            (AttentionScale::HeadDim, MaskedLogit::Lowest),
-            (AttentionScale::EmbedDim, MaskedLogit::Minus(10.0)),
+            (AttentionScale::HeadDim, MaskFill::MinValue),
+            (AttentionScale::EmbedDim, MaskFill::Subtract(10.0)),
         ] {
             let attend = |q, k, v| weigh(ops::attention(q, k, v, &mask, scale, masked, 0.0));
             check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
@@ -244,15 +201,7 @@ fn multi_head_attention() {
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
     let attend = |q, k, v| {
-        weigh(ops::multi_head_attention(
-            q,
-            k,
-            v,
-            &mask,
-            AttentionScale::HeadDim,
-            MaskedLogit::Lowest,
-            0.0,
-        ))
+        weigh(ops::multi_head_attention(q, k, v, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0))
     };
     check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
     check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
@@ -265,7 +214,7 @@ fn sum_of_values() {
     let key = random::<(Batch, KLen, Product<NumHeads, QKDim>)>(2);
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
-    let (scale, masked) = (AttentionScale::EmbedDim, MaskedLogit::Lowest);
+    let (scale, masked) = (AttentionScale::EmbedDim, MaskFill::MinValue);
     let sum = |q, k, v| weigh(ops::sum_of_values(q, k, v, &mask, scale, masked));
     check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
     // Neither query nor key matters.
@@ -280,11 +229,11 @@ fn cross_entropy() {
     let logits = random::<(Batch, QLen, VocabSize)>(1);
     let pad = Some(Fin::literal::<12>());
     let labels = TokenIds::from_ids(&[0, 5, 12, 12, 3, 3, 3, 12], pad, (Batch, QLen)).unwrap();
-    for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
+    for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
         check(logits.clone(), |x| ops::cross_entropy(x, &labels, average));
         for smoothing in [0.1, 1.0] {
             check(logits.clone(), |x| {
-                ops::smoothed_cross_entropy(x, &labels, average, smoothing)
+                ops::cross_entropy_with_label_smoothing(x, &labels, average, smoothing)
             });
         }
     }
@@ -308,11 +257,7 @@ fn dropout_of_a_known_seed() {
         assert!((slope - gradient[i]).abs() < 1e-9);
     }
     let dropped = gradient.iter().filter(|g| **g == 0.0).count();
-    assert!(
-        (10..=30).contains(&dropped),
-        "{dropped} of {}",
-        gradient.len()
-    );
+    assert!((10..=30).contains(&dropped), "{dropped} of {}", gradient.len());
 }
 
 #[test]
@@ -327,16 +272,8 @@ fn axes() {
         let to: Taped<(QLen, EmbedDim, Batch)> = permute(x);
         weigh(to)
     });
-    check(input.clone(), |x| {
-        weigh(broadcast(
-            x,
-            (Batch, NumHeads, QLen, EmbedDim),
-            axis::<NumHeads>(),
-        ))
-    });
-    check(input.clone(), |x| {
-        weigh(reshape(x, (Batch, QLen, NumHeads, QKDim)))
-    });
+    check(input.clone(), |x| weigh(broadcast(x, (Batch, NumHeads, QLen, EmbedDim), axis::<NumHeads>())));
+    check(input.clone(), |x| weigh(reshape(x, (Batch, QLen, NumHeads, QKDim))));
 }
 
 #[test]
@@ -357,8 +294,7 @@ fn parts() {
     // A tensor put after itself.
     check(one, |x| -> Taped<()> {
         let again = x.retaped();
-        let twice: Taped<(Batch, Sum<QLen, QLen>, EmbedDim)> =
-            concat(x, again, along::<QLen, QLen>());
+        let twice: Taped<(Batch, Sum<QLen, QLen>, EmbedDim)> = concat(x, again, along::<QLen, QLen>());
         weigh(twice)
     });
     let whole = random::<Total>(73);

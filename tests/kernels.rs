@@ -19,34 +19,21 @@ type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
 /// Batch, queries and keys: what differs from call to call.
 type Call = (usize, usize, usize);
 
-const CALLS: [Call; 6] = [
-    (1, 1, 1),
-    (2, 3, 5),
-    (3, 16, 16),
-    (1, 17, 15),
-    (5, 2, 33),
-    (64, 15, 15),
-];
+const CALLS: [Call; 6] = [(1, 1, 1), (2, 3, 5), (3, 16, 16), (1, 17, 15), (5, 2, 33), (64, 15, 15)];
 
 /// The calls above, and some that are drawn.
 fn on_calls(run: impl Fn(&mut StdRng, Call)) {
     for (seed, call) in CALLS.into_iter().enumerate() {
         run(&mut StdRng::seed_from_u64(seed as u64), call);
     }
-    let config = Config {
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(0),
-        ..Config::with_cases(16)
-    };
+    let config = Config { failure_persistence: None, rng_seed: RngSeed::Fixed(0), ..Config::with_cases(16) };
     let batch = prop_oneof![3 => 1..6usize, 1 => 7..70usize];
     let len = || prop_oneof![3 => 1..9usize, 1 => 15..36usize];
     let run = |(seed, call): (u64, Call)| {
         run(&mut StdRng::seed_from_u64(seed), call);
         Ok(())
     };
-    TestRunner::new(config)
-        .run(&(any::<u64>(), (batch, len(), len())), run)
-        .unwrap();
+    TestRunner::new(config).run(&(any::<u64>(), (batch, len(), len())), run).unwrap();
 }
 
 /// Inputs in both precisions, filled with the same numbers.
@@ -56,9 +43,7 @@ struct Both<Dims: Shape> {
 }
 
 fn both<Dims: Shape>(rng: &mut StdRng, shape: Dims, size: f32) -> Both<Dims> {
-    let elements: Vec<f32> = (0..shape.num_elements())
-        .map(|_| rng.gen_range(-size..size))
-        .collect();
+    let elements: Vec<f32> = (0..shape.num_elements()).map(|_| rng.gen_range(-size..size)).collect();
     let exact = elements.iter().map(|&x| f64::from(x)).collect();
     Both {
         single: Cpu::default().tensor_from_vec(elements, shape),
@@ -71,13 +56,9 @@ macro_rules! gradients {
     ($output:expr, $dtype:ty) => {{
         let output = $output;
         let count = output.shape().num_elements();
-        let weights = (0..count)
-            .map(|i| ((i * 37 % 17) as $dtype - 8.0) / 5.0)
-            .collect();
-        let weights: Tensor<_, $dtype, Cpu> = output
-            .device()
-            .clone()
-            .tensor_from_vec(weights, *output.shape());
+        let weights = (0..count).map(|i| ((i * 37 % 17) as $dtype - 8.0) / 5.0).collect();
+        let weights: Tensor<_, $dtype, Cpu> =
+            output.device().clone().tensor_from_vec(weights, *output.shape());
         (output * weights).sum().backward()
     }};
 }
@@ -85,15 +66,10 @@ macro_rules! gradients {
 #[track_caller]
 fn assert_close(what: &str, kernel: &[f32], definition: &[f64]) {
     assert_eq!(kernel.len(), definition.len(), "{what}");
-    let largest = definition
-        .iter()
-        .fold(1f64, |largest, x| largest.max(x.abs()));
+    let largest = definition.iter().fold(1f64, |largest, x| largest.max(x.abs()));
     for (i, (k, d)) in kernel.iter().zip(definition).enumerate() {
         let difference = (f64::from(*k) - d).abs();
-        assert!(
-            difference <= 1e-5 * largest,
-            "{what}[{i}]: kernel {k}, definition {d}"
-        );
+        assert!(difference <= 1e-5 * largest, "{what}[{i}]: kernel {k}, definition {d}");
     }
 }
 
@@ -117,16 +93,8 @@ fn linear<const IN: usize, const OUT: usize>() {
         let weight = both(rng, (Const::<OUT>, Const::<IN>), 1.0);
         let bias = both(rng, (Const::<OUT>,), 1.0);
         compare!(
-            Cpu::try_linear(
-                input.single.leaky_trace(),
-                &weight.single,
-                Some(&bias.single)
-            ),
-            ops::try_linear(
-                input.double.leaky_trace(),
-                &weight.double,
-                Some(&bias.double)
-            ),
+            Cpu::try_linear(input.single.leaky_trace(), &weight.single, Some(&bias.single)),
+            ops::try_linear(input.double.leaky_trace(), &weight.double, Some(&bias.double)),
             [input, weight, bias]
         );
         compare!(
@@ -152,18 +120,8 @@ fn norms<const WIDTH: usize>() {
         let weight = both(rng, (Const::<WIDTH>,), 1.0);
         let bias = both(rng, (Const::<WIDTH>,), 1.0);
         compare!(
-            Cpu::try_layer_norm(
-                input.single.leaky_trace(),
-                &weight.single,
-                Some(&bias.single),
-                1e-2
-            ),
-            ops::try_layer_norm(
-                input.double.leaky_trace(),
-                &weight.double,
-                Some(&bias.double),
-                1e-2
-            ),
+            Cpu::try_layer_norm(input.single.leaky_trace(), &weight.single, Some(&bias.single), 1e-2),
+            ops::try_layer_norm(input.double.leaky_trace(), &weight.double, Some(&bias.double), 1e-2),
             [input, weight, bias]
         );
         compare!(
@@ -233,12 +191,12 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
         let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..VOCAB)).collect();
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
         let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
-        for average in [Average::EveryPosition, Average::RealLabelsOfEachSequence] {
+        for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
             for smoothing in [0.0, 0.1, 1.0] {
                 let (single, double) = (logits.single.leaky_trace(), logits.double.leaky_trace());
                 compare!(
-                    Cpu::try_smoothed_cross_entropy(single, &labels, average, smoothing),
-                    ops::try_smoothed_cross_entropy(double, &labels, average, smoothing),
+                    Cpu::try_cross_entropy_with_label_smoothing(single, &labels, average, smoothing),
+                    ops::try_cross_entropy_with_label_smoothing(double, &labels, average, smoothing),
                     [logits]
                 );
             }
@@ -260,11 +218,9 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
         let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
         let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
         let shape = (batch, queries, keys);
-        let hidden: Vec<bool> = (0..batch * queries * keys)
-            .map(|_| rng.gen_bool(0.4))
-            .collect();
+        let hidden: Vec<bool> = (0..batch * queries * keys).map(|_| rng.gen_bool(0.4)).collect();
         let masks = [
-            AttentionMask::none(shape),
+            AttentionMask::all_visible(shape),
             AttentionMask::from_fn(shape, |_, q, k| k <= q),
             AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries + q) * keys + k]),
             // Rows of nothing but padding.
@@ -272,9 +228,9 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
         ];
         for mask in masks {
             for (scale, masked) in [
-                (AttentionScale::HeadDim, MaskedLogit::Lowest),
-                (AttentionScale::EmbedDim, MaskedLogit::Lowest),
-                (AttentionScale::HeadDim, MaskedLogit::Minus(50.0)),
+                (AttentionScale::HeadDim, MaskFill::MinValue),
+                (AttentionScale::EmbedDim, MaskFill::MinValue),
+                (AttentionScale::HeadDim, MaskFill::Subtract(50.0)),
             ] {
                 compare!(
                     Cpu::try_multi_head_attention(
@@ -318,13 +274,9 @@ fn attention_agrees_on_large_logits() {
 #[test]
 fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
     let mut rng = StdRng::seed_from_u64(6);
-    let x = both(
-        &mut rng,
-        (2, 5, Product::<Const<2>, Const<3>>::default()),
-        1.0,
-    );
-    let mask = AttentionMask::none((2, 5, 5));
-    let masked = MaskedLogit::Lowest;
+    let x = both(&mut rng, (2, 5, Product::<Const<2>, Const<3>>::default()), 1.0);
+    let mask = AttentionMask::all_visible((2, 5, 5));
+    let masked = MaskFill::MinValue;
     compare!(
         Cpu::try_multi_head_attention(
             x.single.leaky_trace(),
@@ -368,18 +320,12 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
     let row = both(&mut rng, (3, Const::<6>), 1.0);
     compare!(
         Cpu::try_linear(
-            input
-                .single
-                .leaky_trace()
-                .permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
+            input.single.leaky_trace().permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
             &weight.single.clone().permute(),
             None,
         ),
         ops::try_linear(
-            input
-                .double
-                .leaky_trace()
-                .permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
+            input.double.leaky_trace().permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
             &weight.double.clone().permute(),
             None,
         ),
@@ -403,15 +349,11 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
     let shape = (2, 3, Const::<6>);
     compare!(
         Cpu::try_add_positions(
-            row.single
-                .leaky_trace()
-                .broadcast_like::<_, Axis<0>>(&shape),
+            row.single.leaky_trace().broadcast_like::<_, Axis<0>>(&shape),
             positions.single.retaped(),
         ),
         ops::try_add_positions(
-            row.double
-                .leaky_trace()
-                .broadcast_like::<_, Axis<0>>(&shape),
+            row.double.leaky_trace().broadcast_like::<_, Axis<0>>(&shape),
             positions.double.retaped(),
         ),
         [row, positions]
@@ -422,24 +364,12 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
 fn the_same_from_run_to_run() {
     let run = || {
         let mut rng = StdRng::seed_from_u64(8);
-        let x = both(
-            &mut rng,
-            (64, 33, Product::<Const<4>, Const<16>>::default()),
-            1.0,
-        )
-        .single;
-        let mask = AttentionMask::none((64, 33, 33));
+        let x = both(&mut rng, (64, 33, Product::<Const<4>, Const<16>>::default()), 1.0).single;
+        let mask = AttentionMask::all_visible((64, 33, 33));
         let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
-        let y: Taped<_, f32> = Cpu::try_multi_head_attention(
-            x.leaky_trace(),
-            k,
-            v,
-            &mask,
-            scale,
-            MaskedLogit::Lowest,
-            0.0,
-        )
-        .unwrap();
+        let y: Taped<_, f32> =
+            Cpu::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0)
+                .unwrap();
         gradients!(y, f32).get(&x).as_vec()
     };
     assert_eq!(run(), run());

@@ -78,15 +78,9 @@ fn every_kind_of_field_is_built_and_counted() {
     assert_eq!(without.num_trainable_params(), Without::NUM_PARAMS);
     assert!(with.two.is_some() && with.four.is_some() && without.two.is_none());
     assert_eq!(with.five.len(), 3);
-    assert_eq!(
-        (with.one.as_vec(), with.dims.as_vec()),
-        (vec![0.0; 16], vec![1.0; 2])
-    );
+    assert_eq!((with.one.as_vec(), with.dims.as_vec()), (vec![0.0; 16], vec![1.0; 2]));
     assert_eq!((with.seven.array(), with.eight.as_vec().len()), (1.0, 8));
     let copy = with.clone();
-    assert_eq!(
-        copy.three.hidden.weight.as_vec(),
-        with.three.hidden.weight.as_vec()
-    );
+    assert_eq!(copy.three.hidden.weight.as_vec(), with.three.hidden.weight.as_vec());
     assert!(format!("{with:?}").starts_with("Everything<Width, Part, On, f32, Cpu>\npath"));
 }

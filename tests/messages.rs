@@ -18,10 +18,7 @@ fn the_page_is_what_the_files_say() {
         fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE), &page).unwrap();
     }
     let shown = read(PAGE);
-    let changed = shown
-        .lines()
-        .zip(page.lines())
-        .find(|(one, two)| one != two);
+    let changed = shown.lines().zip(page.lines()).find(|(one, two)| one != two);
     assert_eq!(changed, None, "what the page shows, and what the files say");
     assert_eq!(shown.len(), page.len());
 }
@@ -45,9 +42,7 @@ fn all_programs_are_for_one_compiler() {
 #[test]
 fn nothing_tells_whose_machine_it_was() {
     let page = read(PAGE);
-    for trace in [
-        "/home/", "/root/", "/Users/", "/tmp/", ".cargo/", ".rustup/",
-    ] {
+    for trace in ["/home/", "/root/", "/Users/", "/tmp/", ".cargo/", ".rustup/"] {
         assert!(!page.contains(trace), "{trace}");
     }
 }
@@ -103,10 +98,7 @@ fn mistake(name: &str) -> Mistake {
         rule: rule.trim_end_matches('.').to_owned(),
         programs: [
             Program {
-                outcome: Outcome {
-                    when: "check".to_owned(),
-                    text: read(&ours.replace(".rs", ".stderr")),
-                },
+                outcome: Outcome { when: "check".to_owned(), text: read(&ours.replace(".rs", ".stderr")) },
                 path: ours,
                 source,
                 equal_sizes: None,
@@ -121,10 +113,7 @@ fn peer(path: &str) -> Program {
     let said = read(&path.replace(".rs", ".txt"));
     let mut outcomes = said.split("=== ").skip(1).map(|part| {
         let (when, text) = part.split_once('\n').unwrap();
-        Outcome {
-            when: when.trim_start_matches("equal sizes, ").to_owned(),
-            text: text.to_owned(),
-        }
+        Outcome { when: when.trim_start_matches("equal sizes, ").to_owned(), text: text.to_owned() }
     });
     Program {
         path: path.to_owned(),
@@ -167,12 +156,7 @@ are the tools' own, without paths of the machine and closing lines, and cut afte
         rust = env!("CARGO_PKG_RUST_VERSION"),
     );
     let mut row = |what: &str, is_so: &dyn Fn(&Program) -> bool| {
-        let count = |place: usize| {
-            mistakes
-                .iter()
-                .filter(|m| is_so(&m.programs[place]))
-                .count()
-        };
+        let count = |place: usize| mistakes.iter().filter(|m| is_so(&m.programs[place])).count();
         let [here, dfdx, candle] = [0, 1, 2].map(count);
         writeln!(page, "| {what} | {here} | {dfdx} | {candle} |").unwrap();
     };
@@ -232,33 +216,18 @@ fn headline(text: &str) -> String {
 
 /// What comes of a program, in full, and the program.
 fn section(place: &str, program: &Program) -> String {
-    let Program {
-        path,
-        source,
-        outcome,
-        equal_sizes,
-    } = program;
+    let Program { path, source, outcome, equal_sizes } = program;
     let Outcome { when, text } = outcome;
     let says = match when.as_str() {
         "never" => format!("nothing fails; it prints `{}`.", text.trim()),
         "check" => format!("`cargo check` refuses it in {}.", lines(text)),
-        "build" => format!(
-            "`cargo check` passes; `cargo build` refuses it in {}.",
-            lines(text)
-        ),
-        _ => format!(
-            "`cargo build` passes; `cargo run` fails in {}.",
-            lines(text)
-        ),
+        "build" => format!("`cargo check` passes; `cargo build` refuses it in {}.", lines(text)),
+        _ => format!("`cargo build` passes; `cargo run` fails in {}.", lines(text)),
     };
     let mut section = format!("**{place}**: {says}");
     if let Some(Outcome { text, .. }) = equal_sizes {
         let printed = text.trim();
-        write!(
-            section,
-            " With equal sizes nothing fails; it prints `{printed}`."
-        )
-        .unwrap();
+        write!(section, " With equal sizes nothing fails; it prints `{printed}`.").unwrap();
     }
     if when != "never" {
         let shown: Vec<_> = text.lines().take(MOST_LINES).collect();
@@ -270,11 +239,7 @@ fn section(place: &str, program: &Program) -> String {
         section += "```";
     }
     let summary = format!("<summary><code>{path}</code></summary>");
-    write!(
-        section,
-        "\n\n<details>{summary}\n\n```rust\n{source}```\n\n</details>\n"
-    )
-    .unwrap();
+    write!(section, "\n\n<details>{summary}\n\n```rust\n{source}```\n\n</details>\n").unwrap();
     section
 }
 

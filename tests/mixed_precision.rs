@@ -11,7 +11,7 @@ use typed_transformer::{
     nn::Linear,
     ops::scale,
     prelude::*,
-    train::{Memory, Optimizer, Parameter, Slot, master_gradients, update},
+    train::{Optimizer, OptimizerState, Parameter, Slot, master_gradients, update},
 };
 
 dims! {
@@ -25,9 +25,9 @@ impl Arch for Small {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
-impl OneStack for Small {
+impl SingleStack for Small {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
@@ -38,15 +38,10 @@ type Model<E> = DecoderOnly<Small, E, Cpu>;
 type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
 
 /// Counting from any token on, modulo the vocabulary.
-fn counting() -> (
-    TokenIds<Batch, SeqLen, VocabSize>,
-    TokenIds<Batch, SeqLen, VocabSize>,
-) {
+fn counting() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqLen, VocabSize>) {
     let [ids, labels] = [0, 1].map(|next| {
         let position = |i| 3 * (i / SeqLen::SIZE) + i % SeqLen::SIZE + next;
-        let ids: Vec<_> = (0..Batch::SIZE * SeqLen::SIZE)
-            .map(|i| position(i) % VocabSize::SIZE)
-            .collect();
+        let ids: Vec<_> = (0..Batch::SIZE * SeqLen::SIZE).map(|i| position(i) % VocabSize::SIZE).collect();
         TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap()
     });
     (ids, labels)
@@ -60,7 +55,7 @@ where
 {
     let (ids, labels) = counting();
     let logits = model.forward(&ids, OwnedTape::default());
-    let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+    let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
     let value = loss.array().to_f64().unwrap();
     let loss = scale(scale(loss, factor.sqrt()), factor.sqrt());
     (value, loss.backward())
@@ -68,7 +63,7 @@ where
 
 /// Looks at the gradients and changes nothing.
 struct Look<Model, E> {
-    memory: Memory<Model, E, [Slot<E>; 0]>,
+    memory: OptimizerState<Model, E, [Slot<E>; 0]>,
     parameters: Vec<Parameter<E>>,
 }
 
@@ -79,10 +74,10 @@ impl<Model, E: Real> Optimizer<Model, E> for Look<Model, E> {
     fn settings(&self) -> String {
         "looks".into()
     }
-    fn memory(&self) -> &Memory<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E> {
         &self.memory
     }
-    fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
         &mut self.memory
     }
 }
@@ -95,10 +90,7 @@ fn look<E: Real, Collection: TensorCollection<E, Cpu>>(
 where
     Cpu: Backend<E>,
 {
-    let mut look = Look {
-        memory: Memory::new([]),
-        parameters: Vec::new(),
-    };
+    let mut look = Look { memory: OptimizerState::new([]), parameters: Vec::new() };
     update(model, gradients, &mut look, 0.0, f64::INFINITY).unwrap();
     look.parameters
 }
@@ -120,32 +112,21 @@ fn check_gradients<E: Real, Low: Real>(
     for &scale in scales {
         let copy = copied(&model);
         let (low_loss, gradients) = pass(&copy, scale);
-        assert!(
-            (low_loss - loss).abs() <= tolerance * loss,
-            "{low_loss} and {loss}"
-        );
-        let gradients =
-            master_gradients(&model, &copy, gradients, scale, model.alloc_grads()).unwrap();
+        assert!((low_loss - loss).abs() <= tolerance * loss, "{low_loss} and {loss}");
+        let gradients = master_gradients(&model, &copy, gradients, scale, model.alloc_grads()).unwrap();
         let ours = look(&mut model, gradients);
         assert_eq!(ours.len(), exact.len());
         for (ours, exact) in ours.iter().zip(&exact) {
             assert_eq!((&ours.path, &ours.sizes), (&exact.path, &exact.sizes));
             assert_eq!(ours.values, exact.values);
             let norm = |slopes: &mut dyn Iterator<Item = E>| {
-                slopes
-                    .map(|x| x.to_f64().unwrap().powi(2))
-                    .sum::<f64>()
-                    .sqrt()
+                slopes.map(|x| x.to_f64().unwrap().powi(2)).sum::<f64>().sqrt()
             };
             let size = norm(&mut exact.gradient.iter().copied());
             let pairs = ours.gradient.iter().zip(&exact.gradient);
             let error = norm(&mut pairs.map(|(&ours, &exact)| ours - exact));
             // A bias of keys has no slope but what rounding makes.
-            assert!(
-                error <= tolerance * (size + 1e-2),
-                "{} by {scale}: {error} of {size}",
-                ours.path
-            );
+            assert!(error <= tolerance * (size + 1e-2), "{} by {scale}: {error} of {size}", ours.path);
         }
     }
 }
@@ -187,10 +168,7 @@ fn each_parameter_gets_its_own_gradient() {
 
 #[test]
 fn a_parameter_may_be_empty() {
-    type Both<E> = (
-        Linear<Const<0>, Const<2>, E, Cpu>,
-        Linear<Const<2>, Const<1>, E, Cpu>,
-    );
+    type Both<E> = (Linear<Const<0>, Const<2>, E, Cpu>, Linear<Const<2>, Const<1>, E, Cpu>);
     let mut model: Both<f64> = <_>::build(&Cpu::seed_from_u64(0));
     let copy: Both<f32> = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = Cpu::default().ones();
@@ -217,7 +195,7 @@ where
     for _ in 0..PARTS {
         let input: Tensor<(Batch, SeqLen, Const<2>), Low, Cpu> = device.ones();
         let logits = copy.forward(input.leaky_traced());
-        let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         let part = scale(scale(loss, 1.0 / PARTS as f64), 1024.0).backward();
         gradients = master_gradients(&model, &copy, part, 1024.0, gradients).unwrap();
     }
@@ -228,10 +206,7 @@ where
     let slope = E::one() / (E::one() + odds) - E::one();
     let slope = slope.to_f64().unwrap();
     let bias = look(&mut model, gradients)[1].gradient[0].to_f64().unwrap();
-    assert!(
-        (bias - slope).abs() <= tolerance * slope.abs(),
-        "{bias} and {slope}"
-    );
+    assert!((bias - slope).abs() <= tolerance * slope.abs(), "{bias} and {slope}");
 }
 
 #[test]
@@ -269,10 +244,8 @@ mod half {
             let embeddings = model.embedder.token_embedder.weight.as_vec();
             [embeddings, model.logit.weight.unwrap().as_vec()].concat()
         }
-        for ((half, single), double) in weights::<Half>()
-            .into_iter()
-            .zip(weights::<f32>())
-            .zip(weights::<f64>())
+        for ((half, single), double) in
+            weights::<Half>().into_iter().zip(weights::<f32>()).zip(weights::<f64>())
         {
             assert_eq!(double as f32, single);
             assert_eq!(half, AMP(f16::from_f64(double)));
@@ -286,11 +259,8 @@ mod half {
         let copy = model.to_dtype::<Half>();
         let mut norm = |factor: f64| {
             let (_, gradients) = pass(&copy, factor * 1e-6);
-            let gradients =
-                master_gradients(&model, &copy, gradients, factor, model.alloc_grads()).unwrap();
-            let all = look(&mut model, gradients)
-                .into_iter()
-                .flat_map(|p| p.gradient);
+            let gradients = master_gradients(&model, &copy, gradients, factor, model.alloc_grads()).unwrap();
+            let all = look(&mut model, gradients).into_iter().flat_map(|p| p.gradient);
             all.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt()
         };
         let [lost, kept] = [1.0, 1e6].map(&mut norm);
@@ -304,13 +274,9 @@ mod half {
         let before = weight(&model);
         let copy = model.to_dtype::<Half>();
         let (_, gradients) = pass(&copy, 1e8);
-        let gradients =
-            master_gradients(&model, &copy, gradients, 1e8, model.alloc_grads()).unwrap();
+        let gradients = master_gradients(&model, &copy, gradients, 1e8, model.alloc_grads()).unwrap();
         let result = update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0);
-        assert!(
-            matches!(result, Err(OpError::Gradient { .. })),
-            "{result:?}"
-        );
+        assert!(matches!(result, Err(OpError::Gradient { .. })), "{result:?}");
         assert_eq!(weight(&model), before);
     }
 
@@ -329,8 +295,7 @@ mod half {
             let copy = mixed.to_dtype::<Half>();
             let gradients;
             (mixed_loss, gradients) = pass(&copy, 1024.0);
-            let gradients =
-                master_gradients(&mixed, &copy, gradients, 1024.0, mixed.alloc_grads()).unwrap();
+            let gradients = master_gradients(&mixed, &copy, gradients, 1024.0, mixed.alloc_grads()).unwrap();
             update(&mut mixed, gradients, &mut mixed_adam, 0.01, 1.0).unwrap();
             if step == 0 {
                 assert!(loss > 2.0 && (loss - mixed_loss).abs() < 0.01);

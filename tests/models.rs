@@ -7,10 +7,8 @@ use dfdx::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    models::{
-        annotated_flax::AnnotatedFlax, learning_the_transformer::Learning, nano_gpt::NanoGpt,
-    },
-    nn::{Block, InAttention, InFeedForward, Linear, NormPlacement, Projection, Style},
+    models::{annotated_flax::AnnotatedFlax, learning_the_transformer::Learning, nano_gpt::NanoGpt},
+    nn::{AttentionProjection, Block, Conventions, FeedForwardProjection, Linear, NormPlacement, Projection},
     ops,
     prelude::*,
     train::{Adam, update},
@@ -30,10 +28,10 @@ macro_rules! model {
             type QKDim = QKDim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
-            type Style = $style;
+            type Conventions = $style;
             $(const $const: f64 = $value;)*
         }
-        impl OneStack for $name {
+        impl SingleStack for $name {
             type VocabSize = VocabSize;
             type MaxSeqLen = MaxSeqLen;
             type EmbedDim = EmbedDim;
@@ -63,16 +61,14 @@ fn assert_close(one: &[f64], other: &[f64]) {
 }
 
 fn random<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Tensor<Dims, f64, Cpu> {
-    let elements = (0..shape.num_elements())
-        .map(|_| rng.gen_range(0.5..1.5))
-        .collect();
+    let elements = (0..shape.num_elements()).map(|_| rng.gen_range(0.5..1.5)).collect();
     Cpu::default().tensor_from_vec(elements, shape)
 }
 
 // ---- Where blocks normalize ----
 
 type Vectors = Tensor<(Const<2>, Const<3>, EmbedDim), f64, Cpu>;
-type TwoBlocks<A> = typed_transformer::nn::Stack<EmbedDim, NumLayers, CausalMask, A, f64, Cpu>;
+type TwoBlocks<A> = typed_transformer::nn::BlockStack<EmbedDim, NumLayers, CausalMask, A, f64, Cpu>;
 
 /// A stack whose sublayers add nothing, so that only its norms are left; these have random weights.
 fn only_norms<A: Arch>() -> TwoBlocks<A> {
@@ -87,11 +83,7 @@ fn only_norms<A: Arch>() -> TwoBlocks<A> {
         biases(&mut attention.attention.output_proj.bias);
         block.feed_forward.output.weight.fill_with_zeros();
         biases(&mut block.feed_forward.output.bias);
-        let norms = [
-            &mut attention.norm,
-            &mut block.feed_forward.norm,
-            &mut block.norm,
-        ];
+        let norms = [&mut attention.norm, &mut block.feed_forward.norm, &mut block.norm];
         for norm in norms.into_iter().flatten() {
             norm.weight = random(&mut rng, (EmbedDim,));
         }
@@ -103,7 +95,7 @@ fn only_norms<A: Arch>() -> TwoBlocks<A> {
 }
 
 fn output<A: Arch>(stack: &TwoBlocks<A>, input: &Vectors) -> Vec<f64> {
-    let padding = PaddingMask::none((Const, Const));
+    let padding = PaddingMask::without_padding((Const, Const));
     stack.forward(input.clone(), &padding).as_vec()
 }
 
@@ -115,13 +107,10 @@ fn post_norm_normalizes_after_each_sublayer() {
     let expected = stack.layers.iter().fold(input.clone(), |x, block| {
         assert!(block.norm.is_none());
         let (attention, feed_forward) = (&block.self_attention.norm, &block.feed_forward.norm);
-        [attention, feed_forward]
-            .into_iter()
-            .flatten()
-            .fold(x, |x, norm| {
-                assert!(norm.bias.is_none());
-                ops::layer_norm(x, &norm.weight, None, 1e-6)
-            })
+        [attention, feed_forward].into_iter().flatten().fold(x, |x, norm| {
+            assert!(norm.bias.is_none());
+            ops::layer_norm(x, &norm.weight, None, 1e-6)
+        })
     });
     assert_close(&output(&stack, &input), &expected.as_vec());
 }
@@ -135,7 +124,7 @@ fn pre_norm_leaves_the_residual_alone_until_the_end() {
     assert_close(&output(&stack, &input), &expected.as_vec());
     // And what goes into a sublayer is normalized: its size does not matter.
     let block = Block::<EmbedDim, CausalMask, Gpt, f64, Cpu>::build(&Cpu::default());
-    let padding = PaddingMask::none((Const::<2>, Const::<3>));
+    let padding = PaddingMask::without_padding((Const::<2>, Const::<3>));
     let added = |x: Vectors| (block.self_attention.forward(x.clone(), &padding) - x).as_vec();
     let (small, large) = (added(input.clone() * 1e3), added(input * 1e6));
     for (small, large) in small.iter().zip(large) {
@@ -160,7 +149,7 @@ fn an_encoder_decoder_takes_every_placement() {
     macro_rules! seq2seq {
         ($name:ident, $style:ident, $placement:ident, $norms:expr) => {
             struct $style;
-            impl Style for $style {
+            impl Conventions for $style {
                 type Activation = ops::Relu;
                 type Positions = typed_transformer::nn::Sinusoidal;
                 type Padding = PadQueriesAndKeys;
@@ -213,7 +202,7 @@ fn tied_logits_are_measured_against_the_embeddings() {
     // The table's gradient is the sum of those of both its uses.
     let loss = |model: &DecoderOnly<Gpt, f64, Cpu>| {
         let logits = model.forward(&ids, OwnedTape::default());
-        cross_entropy(logits, &labels, Average::EveryPosition)
+        cross_entropy(logits, &labels, Reduction::MeanAll)
     };
     let table = model.embedder.token_embedder.weight.clone();
     let gradient = loss(&model).backward().get(&table).as_vec();
@@ -225,11 +214,7 @@ fn tied_logits_are_measured_against_the_embeddings() {
             loss(&model).array()
         };
         let slope = (at(1e-6) - at(-1e-6)) / 2e-6;
-        assert!(
-            (slope - gradient[i]).abs() < 1e-6,
-            "{slope} {}",
-            gradient[i]
-        );
+        assert!((slope - gradient[i]).abs() < 1e-6, "{slope} {}", gradient[i]);
     }
 }
 
@@ -251,9 +236,8 @@ fn the_scale_of_attention_is_that_of_a_head_or_of_all() {
     let (query, key): (Tensor<Heads, f64, _>, Tensor<Heads, f64, _>) =
         (device.sample_normal(), device.sample_normal());
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
-    let weights = |query, scale| {
-        attention_weights(query, key.clone(), &mask, scale, MaskedLogit::Lowest).as_vec()
-    };
+    let weights =
+        |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
     // Four heads: half as much.
     assert_close(
         &weights(query.clone(), AttentionScale::EmbedDim),
@@ -269,13 +253,13 @@ fn weights_begin_with_the_deviation_of_the_style() {
     type Wide<P> = Projection<Const<80>, Const<90>, P, f64, Cpu>;
     let device = Cpu::seed_from_u64(3);
     let gpt = [
-        Wide::<InAttention<Gpt>>::build(&device).weight.as_vec(),
-        Wide::<InFeedForward<Gpt>>::build(&device).weight.as_vec(),
+        Wide::<AttentionProjection<Gpt>>::build(&device).weight.as_vec(),
+        Wide::<FeedForwardProjection<Gpt>>::build(&device).weight.as_vec(),
     ];
     for weight in gpt {
         assert!((0.019..0.021).contains(&deviation(weight)));
     }
-    let uniform = Wide::<InAttention<Typed>>::build(&device).weight.as_vec();
+    let uniform = Wide::<AttentionProjection<Typed>>::build(&device).weight.as_vec();
     assert!(uniform.iter().all(|w| w.abs() <= 1.0 / 80f64.sqrt()));
     assert!((0.06..0.07).contains(&deviation(uniform)));
 }
@@ -294,7 +278,7 @@ fn dropout_in_feed_forward_is_active_only_in_training() {
 
 #[test]
 fn a_decoder_alone_does_not_see_its_future() {
-    fn check<M: OneStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
+    fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
         let model = DecoderOnly::<M, f64, Cpu>::build(&Cpu::default());
         let one = model.forward(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
         let other = model.forward(&ids(&[[1, 2, 9]]), NoneTape).as_vec();
@@ -312,7 +296,7 @@ fn a_decoder_alone_does_not_see_its_future() {
 
 #[test]
 fn pooled_features_are_those_of_the_real_positions() {
-    fn check<M: OneStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
+    fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
         let model = EncoderOnly::<M, f64, Cpu>::build(&Cpu::default());
         let short = model.pooled(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
         let padded = ids(&[[1, 2, 3, 10, 10], [10; 5]]);
@@ -326,13 +310,13 @@ fn pooled_features_are_those_of_the_real_positions() {
 
 module! {
     /// Says of which class a sequence is.
-    struct Classifier<M: OneStack, Classes: ConstDim; E, D> {
+    struct Classifier<M: SingleStack, Classes: ConstDim; E, D> {
         features: module EncoderOnly<M, E, D>,
         logit: module Linear<M::EmbedDim, Classes, E, D>,
     }
 }
 
-impl<M: OneStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Classes, E, D> {
+impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Classes, E, D> {
     /// One logit for each class: a sequence of one position.
     fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
         &self,
@@ -355,9 +339,7 @@ fn an_encoder_learns_to_tell_rising_from_falling_sequences() {
         for _ in 0..rows {
             let len = rng.gen_range(2..=7);
             let first = rng.gen_range(0..=10 - len);
-            let mut sequence: Vec<_> = (first..first + len)
-                .map(|id| Fin::new(id).unwrap())
-                .collect();
+            let mut sequence: Vec<_> = (first..first + len).map(|id| Fin::new(id).unwrap()).collect();
             let rising = rng.gen_bool(0.5);
             if !rising {
                 sequence.reverse();
@@ -376,18 +358,13 @@ fn an_encoder_learns_to_tell_rising_from_falling_sequences() {
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
         let logits = model.forward(&ids, OwnedTape::default());
-        let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Average::EveryPosition);
+        let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut adam, 3e-3, 1.0).unwrap();
     }
     let (ids, labels) = batch(&mut rng, 500);
     let logits = model.forward(&ids, NoneTape).as_vec();
-    let decided = logits
-        .chunks(2)
-        .map(|logits| usize::from(logits[1] > logits[0]));
-    let right = decided
-        .zip(labels.as_slice())
-        .filter(|(a, b)| a == *b)
-        .count();
+    let decided = logits.chunks(2).map(|logits| usize::from(logits[1] > logits[0]));
+    let right = decided.zip(labels.as_slice()).filter(|(a, b)| a == *b).count();
     assert!(right >= 495, "{right} of 500");
 }
 
@@ -401,7 +378,7 @@ fn a_decoder_learns_to_count() {
         let firsts: [usize; 16] = std::array::from_fn(|_| rng.gen_range(0..10));
         let rows = |shift| firsts.map(|first| std::array::from_fn(|i| (first + i + shift) % 10));
         let logits = model.forward(&ids::<6>(&rows(0)), OwnedTape::default());
-        let loss = cross_entropy(logits, &ids::<6>(&rows(1)), Average::EveryPosition);
+        let loss = cross_entropy(logits, &ids::<6>(&rows(1)), Reduction::MeanAll);
         last = loss.array();
         update(&mut model, loss.backward(), &mut adam, 1e-2, 1.0).unwrap();
     }

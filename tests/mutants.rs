@@ -95,10 +95,7 @@ fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
                 *counts.entry((variant.kind, is_accepted)).or_default() += 1;
                 if is_accepted == (variant.kind == Kind::IllTyped) {
                     let verdict = refusal.as_deref().unwrap_or("accepted");
-                    wrong.push(format!(
-                        "{name}, {sizes} sizes, {}: {verdict}",
-                        variant.what
-                    ));
+                    wrong.push(format!("{name}, {sizes} sizes, {}: {verdict}", variant.what));
                 }
             }
             let count = |kind, is_accepted| counts.get(&(kind, is_accepted)).unwrap_or(&0);
@@ -113,19 +110,14 @@ fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
             );
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} are wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// A program and the dimensions in it.
 struct Program<'a> {
     source: &'a str,
     dims: Vec<Dimension>,
-    places: Vec<Place>,
+    places: Vec<BiasRule>,
     /// Where the declarations end, which mutants of the rest can share.
     end_of_declarations: usize,
 }
@@ -140,7 +132,7 @@ struct Dimension {
 }
 
 /// Where a program names a dimension.
-struct Place {
+struct BiasRule {
     at: Range<usize>,
     dim: usize,
 }
@@ -179,8 +171,7 @@ impl<'a> Program<'a> {
             .collect();
         let tokens = source::tokens(source);
         let text = |i: usize| tokens.get(i).map_or("", |token| &source[token.clone()]);
-        let bounded =
-            (0..tokens.len()).filter(|i| text(i + 1) == ":" && BOUNDS.contains(&text(i + 2)));
+        let bounded = (0..tokens.len()).filter(|i| text(i + 1) == ":" && BOUNDS.contains(&text(i + 2)));
         dims.extend(bounded.map(|i| Dimension {
             name: tokens[i].clone(),
             scope: item(source, &tokens, i),
@@ -190,28 +181,20 @@ impl<'a> Program<'a> {
         let mut places = Vec::new();
         for (i, at) in tokens.iter().enumerate() {
             // `type EmbedDim = EmbedDim;` names a dimension on its right only, `M::EmbedDim` none.
-            let is_associated =
-                text(i + 1) == "=" || i > 1 && text(i - 1) == ":" && text(i - 2) == ":";
+            let is_associated = text(i + 1) == "=" || i > 1 && text(i - 1) == ":" && text(i - 2) == ":";
             if is_associated || dims.iter().any(|dim| dim.name == *at) {
                 continue;
             }
-            let mut named = dims.iter().enumerate().filter(|(_, dim)| {
-                dim.scope.contains(&at.start) && source[dim.name.clone()] == *text(i)
-            });
+            let mut named = dims
+                .iter()
+                .enumerate()
+                .filter(|(_, dim)| dim.scope.contains(&at.start) && source[dim.name.clone()] == *text(i));
             if let Some((dim, _)) = named.next() {
                 assert!(named.next().is_none(), "two `{}` in one scope", text(i));
-                places.push(Place {
-                    at: at.clone(),
-                    dim,
-                });
+                places.push(BiasRule { at: at.clone(), dim });
             }
         }
-        Self {
-            source,
-            dims,
-            places,
-            end_of_declarations,
-        }
+        Self { source, dims, places, end_of_declarations }
     }
 
     fn name(&self, dim: &Dimension) -> &'a str {
@@ -221,7 +204,7 @@ impl<'a> Program<'a> {
     /// In each place each other dimension that is in scope there.
     fn mutants(&self) -> Vec<Variant> {
         let mut mutants = Vec::new();
-        for Place { at, dim } in &self.places {
+        for BiasRule { at, dim } in &self.places {
             let right = &self.dims[*dim];
             let line = 1 + self.source[..at.start].matches('\n').count();
             let has_mark = self.source.lines().nth(line - 1).unwrap().contains(MARK);
@@ -229,16 +212,8 @@ impl<'a> Program<'a> {
             for wrong in in_scope.filter(|dim| dim.name != right.name) {
                 let is_smaller = wrong.size.is_some_and(|size| Some(size) <= right.size);
                 mutants.push(self.variant(
-                    format!(
-                        "line {line}: `{}` for `{}`",
-                        self.name(wrong),
-                        self.name(right)
-                    ),
-                    if has_mark && is_smaller {
-                        Kind::Marked
-                    } else {
-                        Kind::IllTyped
-                    },
+                    format!("line {line}: `{}` for `{}`", self.name(wrong), self.name(right)),
+                    if has_mark && is_smaller { Kind::Marked } else { Kind::IllTyped },
                     [(at.clone(), self.name(wrong))],
                 ));
             }
@@ -250,11 +225,7 @@ impl<'a> Program<'a> {
     fn renamings(&self) -> Vec<Variant> {
         let names: BTreeSet<&str> = self.dims.iter().map(|dim| self.name(dim)).collect();
         let new: Vec<String> = (0..names.len()).map(|i| format!("Dimension{i}")).collect();
-        let new = names
-            .iter()
-            .zip(&new)
-            .map(|(&name, new)| (name, &**new))
-            .collect();
+        let new = names.iter().zip(&new).map(|(&name, new)| (name, &**new)).collect();
         let mut renamings = vec![self.renamed("all names new".into(), &new)];
         for (i, one) in names.iter().enumerate() {
             for other in names.iter().skip(i + 1) {
@@ -294,39 +265,24 @@ impl<'a> Program<'a> {
         edits: impl IntoIterator<Item = (Range<usize>, &'b str)>,
     ) -> Variant {
         let edits: Vec<_> = edits.into_iter().collect();
-        let shares_declarations = edits
-            .first()
-            .is_some_and(|(at, _)| at.start > self.end_of_declarations);
+        let shares_declarations = edits.first().is_some_and(|(at, _)| at.start > self.end_of_declarations);
         let text = source::replaced(self.source, edits);
         let text = match shares_declarations {
             true => format!("use super::*;{}", &text[self.end_of_declarations..]),
             false => text,
         };
-        Variant {
-            what,
-            kind,
-            shares_declarations,
-            text,
-        }
+        Variant { what, kind, shares_declarations, text }
     }
 
     /// What the compiler says to each of the variants.
-    fn refusals(
-        &self,
-        compiler: &Compiler,
-        variants: Vec<Variant>,
-    ) -> Vec<(Variant, Option<String>)> {
-        let (sharing, whole): (Vec<_>, Vec<_>) = variants
-            .into_iter()
-            .partition(|variant| variant.shares_declarations);
+    fn refusals(&self, compiler: &Compiler, variants: Vec<Variant>) -> Vec<(Variant, Option<String>)> {
+        let (sharing, whole): (Vec<_>, Vec<_>) =
+            variants.into_iter().partition(|variant| variant.shares_declarations);
         let declarations = &self.source[..self.end_of_declarations];
         [(declarations, sharing), ("", whole)]
             .into_iter()
             .flat_map(|(shared, variants)| {
-                let texts: Vec<String> = variants
-                    .iter()
-                    .map(|variant| variant.text.clone())
-                    .collect();
+                let texts: Vec<String> = variants.iter().map(|variant| variant.text.clone()).collect();
                 let refusals = compiler.refusals(shared, &texts);
                 variants.into_iter().zip(refusals)
             })

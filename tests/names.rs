@@ -12,11 +12,11 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
 use support::Folder;
 use typed_transformer::{
-    io::{self, LoadError, Names},
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
-    nn::{Learned, Linear, MHAttention, Module, Style},
+    nn::{Conventions, Learned, Linear, MHAttention, Module},
     ops::Relu,
     prelude::*,
+    weights::{self, LoadError, NameMap},
 };
 
 // No two of these are of the same size, so that no two dimensions can be taken for each other.
@@ -27,7 +27,7 @@ dims! {
 
 /// A PyTorch `TransformerEncoderLayer`, post-norm: biases everywhere.
 struct Torch;
-impl Style for Torch {
+impl Conventions for Torch {
     type Activation = Relu;
     type Positions = Learned;
     type Padding = PadSourceKeys;
@@ -42,9 +42,9 @@ macro_rules! model {
             type QKDim = $qk;
             type VODim = $vo;
             type HiddenDim = HiddenDim;
-            type Style = $style;
+            type Conventions = $style;
         }
-        impl OneStack for $name {
+        impl SingleStack for $name {
             type VocabSize = VocabSize;
             type MaxSeqLen = MaxSeqLen;
             type EmbedDim = EmbedDim;
@@ -71,7 +71,7 @@ where
     Model: Module + TensorCollection<f32, Cpu>,
 {
     let folder = Folder::new();
-    io::save(model, folder.join("weights")).unwrap();
+    weights::save(model, folder.join("weights")).unwrap();
     let bytes = fs::read(folder.join("weights")).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let tensors = file.iter().map(|(name, view)| {
@@ -98,7 +98,7 @@ where
     let folder = Folder::new();
     let path = folder.join("theirs");
     fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
-    io::load_renamed(path, &names.parse().unwrap(), &Cpu::default())
+    weights::load_mapped(path, &names.parse().unwrap(), &Cpu::default())
 }
 
 /// A model becomes a file of others, and the file the model.
@@ -163,39 +163,21 @@ fn nano_gpt(tensors: &mut Tensors) {
     fuse(tensors, qkv, "transformer.h.#.attn.c_attn.weight");
     for (from, to) in [
         ("embedder.token_embedder.weight", "transformer.wte.weight"),
-        (
-            "embedder.position_embedder.weight",
-            "transformer.wpe.weight",
-        ),
+        ("embedder.position_embedder.weight", "transformer.wpe.weight"),
         (
             "decoder.layers.#.self_attention.attention.output_proj.weight",
             "transformer.h.#.attn.c_proj.weight",
         ),
-        (
-            "decoder.layers.#.self_attention.norm.weight",
-            "transformer.h.#.ln_1.weight",
-        ),
-        (
-            "decoder.layers.#.feed_forward.norm.weight",
-            "transformer.h.#.ln_2.weight",
-        ),
-        (
-            "decoder.layers.#.feed_forward.hidden.weight",
-            "transformer.h.#.mlp.c_fc.weight",
-        ),
-        (
-            "decoder.layers.#.feed_forward.output.weight",
-            "transformer.h.#.mlp.c_proj.weight",
-        ),
+        ("decoder.layers.#.self_attention.norm.weight", "transformer.h.#.ln_1.weight"),
+        ("decoder.layers.#.feed_forward.norm.weight", "transformer.h.#.ln_2.weight"),
+        ("decoder.layers.#.feed_forward.hidden.weight", "transformer.h.#.mlp.c_fc.weight"),
+        ("decoder.layers.#.feed_forward.output.weight", "transformer.h.#.mlp.c_proj.weight"),
         ("decoder.norm.weight", "transformer.ln_f.weight"),
     ] {
         rename(tensors, from, to);
     }
     // What PyTorch keeps beside the parameters: the tied table once more, and masks.
-    tensors.insert(
-        "lm_head.weight".into(),
-        tensors["transformer.wte.weight"].clone(),
-    );
+    tensors.insert("lm_head.weight".into(), tensors["transformer.wte.weight"].clone());
     for layer in 0..NumLayers::SIZE {
         let mask = (vec![1, 1, 5, 5], vec![1.0; 25]);
         tensors.insert(format!("transformer.h.{layer}.attn.bias"), mask);
@@ -228,14 +210,8 @@ fn nano_gpt_in_pytorch() {
 #[test]
 fn gpt_2_with_conv1d() {
     let turned = NANO_GPT
-        .replace(
-            "attn.c_attn.weight",
-            "attn.c_attn.weight [in out -> out in]",
-        )
-        .replace(
-            "attn.c_proj.weight",
-            "attn.c_proj.weight [in out -> out in]",
-        )
+        .replace("attn.c_attn.weight", "attn.c_attn.weight [in out -> out in]")
+        .replace("attn.c_proj.weight", "attn.c_proj.weight [in out -> out in]")
         .replace("mlp.c_fc.weight", "mlp.c_fc.weight [in out -> out in]")
         .replace("mlp.c_proj.weight", "mlp.c_proj.weight [in out -> out in]");
     comes_back::<DecoderOnly<Gpt, f32, Cpu>>(&turned, |tensors| {
@@ -264,16 +240,12 @@ fn an_encoder_of_pytorch() {
         encoder.layers.{n}.feed_forward.norm.{p} = encoder.layers.{n}.norm2.{p}
     ";
     comes_back::<EncoderOnly<Encoding, f32, Cpu>>(names, |tensors| {
-        rename(
-            tensors,
-            "embedder.token_embedder.weight",
-            "embedding.weight",
-        );
+        rename(tensors, "embedder.token_embedder.weight", "embedding.weight");
         rename(tensors, "embedder.position_embedder.weight", "position");
         for p in ["weight", "bias"] {
             let ours = |rest: &str| format!("encoder.layers.#.{rest}.{p}");
-            let qkv = ["query", "key", "value"]
-                .map(|role| ours(&format!("self_attention.attention.{role}_proj")));
+            let qkv =
+                ["query", "key", "value"].map(|role| ours(&format!("self_attention.attention.{role}_proj")));
             let fused = format!("encoder.layers.#.self_attn.in_proj_{p}");
             fuse(tensors, qkv.each_ref().map(String::as_str), &fused);
             rename(tensors, &format!("embedder.norm.{p}"), &format!("norm.{p}"));
@@ -341,21 +313,10 @@ fn what_does_not_fit_is_named() {
     let expected = "`query_proj.weight` should be (NumHeads=2 * QKDim=4, EmbedDim=6)";
     let read_as = "read as `query.kernel [in head size -> (head size) in]`";
     // Heads and their size the other way round; another width; as many elements; other ranks.
-    for found in [
-        &[6, 4, 2][..],
-        &[5, 2, 4],
-        &[6, 1, 8],
-        &[6, 8, 1],
-        &[8, 6],
-        &[6, 8],
-        &[48],
-        &[6, 2, 2, 2],
-        &[],
-    ] {
-        assert_eq!(
-            sizes("query.kernel", found),
-            format!("{expected} but is {found:?}, {read_as}")
-        );
+    for found in
+        [&[6, 4, 2][..], &[5, 2, 4], &[6, 1, 8], &[6, 8, 1], &[8, 6], &[6, 8], &[48], &[6, 2, 2, 2], &[]]
+    {
+        assert_eq!(sizes("query.kernel", found), format!("{expected} but is {found:?}, {read_as}"));
     }
     assert_eq!(
         sizes("key.bias", &[4, 2]),
@@ -414,10 +375,7 @@ fn a_part_that_nobody_reads_is_named() {
          (NumHeads=2 * HeadDim=3, EmbedDim=6) but is [18, 6], \
          read as `transformer.h.0.attn.c_attn.weight part 3 of 4`"
     );
-    assert_eq!(
-        error("ignore lm_head.weight", ""),
-        "`lm_head.weight` is in the file but not in the model"
-    );
+    assert_eq!(error("ignore lm_head.weight", ""), "`lm_head.weight` is in the file but not in the model");
     assert_eq!(
         error("ignore *.attn.bias", ""),
         "`transformer.h.0.attn.bias` is in the file but not in the model"
@@ -427,10 +385,10 @@ fn a_part_that_nobody_reads_is_named() {
 #[test]
 fn another_dtype_is_named() {
     let folder = Folder::new();
-    io::save(&built::<Attention>(), folder.join("f32")).unwrap();
+    weights::save(&built::<Attention>(), folder.join("f32")).unwrap();
     type Wide = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f64, Cpu>;
     let names = "* = *".parse().unwrap();
-    let error = io::load_renamed::<Wide, _, _>(folder.join("f32"), &names, &Cpu::default());
+    let error = weights::load_mapped::<Wide, _, _>(folder.join("f32"), &names, &Cpu::default());
     assert_eq!(
         error.unwrap_err().to_string(),
         "`query_proj.weight` should hold F64 but holds F32, read as `query_proj.weight`"
@@ -442,14 +400,8 @@ fn names_that_say_nothing_are_refused_by_line() {
     for (text, why) in [
         ("a", "`a` is neither `PATH = NAME` nor `ignore NAME`"),
         ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
-        (
-            "ignore",
-            "`ignore` is neither `PATH = NAME` nor `ignore NAME`",
-        ),
-        (
-            "ignore a b",
-            "`ignore a b` is neither `PATH = NAME` nor `ignore NAME`",
-        ),
+        ("ignore", "`ignore` is neither `PATH = NAME` nor `ignore NAME`"),
+        ("ignore a b", "`ignore a b` is neither `PATH = NAME` nor `ignore NAME`"),
         ("a.{n} = b.{m}", "the left side does not say what `{m}` is"),
         ("a = *", "the left side does not say what `*` is"),
         ("{n}.{n} = a", "`{n}` is in `{n}.{n}` twice"),
@@ -459,47 +411,21 @@ fn names_that_say_nothing_are_refused_by_line() {
         ("a} = a", "`a}` has a brace too many"),
         ("a = b [i o -> o i", "a `]` is missing"),
         ("a = b [i o]", "`[i o]` has no `->`"),
-        (
-            "a = b [i o -> o x]",
-            "`x` is not on the left side of the `->`",
-        ),
-        (
-            "a = b [i o -> o]",
-            "`[i o -> o]` does not have each dimension once on either side",
-        ),
-        (
-            "a = b [i i -> i]",
-            "`[i i -> i]` does not have each dimension once on either side",
-        ),
-        (
-            "a = b [i -> i i]",
-            "`[i -> i i]` does not have each dimension once on either side",
-        ),
-        (
-            "a = b [i -> i ()]",
-            "`[i -> i ()]` does not have each dimension once on either side",
-        ),
-        (
-            "a = b [i o -> (o i]",
-            "`[i o -> (o i]` does not have each dimension once on either side",
-        ),
-        (
-            "a = b [i o -> ((o) i)]",
-            "`[i o -> ((o) i)]` has a parenthesis too many",
-        ),
+        ("a = b [i o -> o x]", "`x` is not on the left side of the `->`"),
+        ("a = b [i o -> o]", "`[i o -> o]` does not have each dimension once on either side"),
+        ("a = b [i i -> i]", "`[i i -> i]` does not have each dimension once on either side"),
+        ("a = b [i -> i i]", "`[i -> i i]` does not have each dimension once on either side"),
+        ("a = b [i -> i ()]", "`[i -> i ()]` does not have each dimension once on either side"),
+        ("a = b [i o -> (o i]", "`[i o -> (o i]` does not have each dimension once on either side"),
+        ("a = b [i o -> ((o) i)]", "`[i o -> ((o) i)]` has a parenthesis too many"),
         ("a = b [i -> i)]", "`[i -> i)]` has a parenthesis too many"),
         ("a = b transposed", "`transposed` is not `part I of N`"),
         ("a = b part 0 of 3", "`part 0 of 3` is not `part I of N`"),
         ("a = b part 4 of 3", "`part 4 of 3` is not `part I of N`"),
         ("a = b part -1 of 3", "`part -1 of 3` is not `part I of N`"),
-        (
-            "a = b part 1 of 3 [i -> i]",
-            "`part 1 of 3 [i -> i]` is not `part I of N`",
-        ),
+        ("a = b part 1 of 3 [i -> i]", "`part 1 of 3 [i -> i]` is not `part I of N`"),
     ] {
-        let error = format!("\n# the second line\n  {text}\n")
-            .parse::<Names>()
-            .unwrap_err();
+        let error = format!("\n# the second line\n  {text}\n").parse::<NameMap>().unwrap_err();
         assert_eq!(error.to_string(), format!("line 3: {why}"));
     }
 }
@@ -516,9 +442,9 @@ proptest! {
         layout in "(\\[[aé ()>-]{0,12}(->)?[aé ()]{0,8}\\])? ?(part [0-9]{1,20} of [0-9]{1,20})?",
         hole in "[*{}aé.]{0,8}",
     ) {
-        let _ = text.parse::<Names>();
+        let _ = text.parse::<NameMap>();
         let names = format!("{hole}* = bias {layout}\n* = weight {layout}\n* = *");
-        if names.parse::<Names>().is_ok() {
+        if names.parse::<NameMap>().is_ok() {
             let tensors = Tensors::from([
                 ("bias".into(), (vec![4], vec![1.0; 4])),
                 ("weight".into(), (vec![4, 3], vec![1.0; 12])),

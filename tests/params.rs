@@ -37,7 +37,7 @@ macro_rules! arch {
             type QKDim = $head;
             type VODim = $head;
             type HiddenDim = $hidden;
-            type Style = $style;
+            type Conventions = $style;
         }
         $(impl Seq2Seq for $name {
             type SrcVocab = $vocab;
@@ -59,8 +59,7 @@ arch!(Tiny: TypedTransformer, Two, Head64, Hidden512, Vocab128, Len16, Embed128,
 
 type Attention = MHAttention<Three, Three, Three, Three, TwoHeads, f32, Cpu>;
 type ThreeLayerEncoder = EmbeddingEncoder<Vocab28, Len15, Embed30, Three, SevenHeadsOf17, f32, Cpu>;
-type ThreeLayerDecoder =
-    EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, Cpu>;
+type ThreeLayerDecoder = EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, Cpu>;
 type Logit = Linear<Embed30, Vocab28, f32, Cpu>;
 
 // *Another annotated transformer*, in the order of the post; its decoder includes the logits.
@@ -76,14 +75,8 @@ const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
 fn what_is_counted_by_type_is_what_is_built() {
     let device = Cpu::default();
     assert_eq!(Attention::build(&device).num_trainable_params(), 63);
-    assert_eq!(
-        LM::<Rot13, f32, Cpu>::build(&device).num_trainable_params(),
-        4_665
-    );
-    assert_eq!(
-        LM::<Tiny, f64, Cpu>::build(&device).num_trainable_params(),
-        1_899_136
-    );
+    assert_eq!(LM::<Rot13, f32, Cpu>::build(&device).num_trainable_params(), 4_665);
+    assert_eq!(LM::<Tiny, f64, Cpu>::build(&device).num_trainable_params(), 1_899_136);
 }
 
 #[test]

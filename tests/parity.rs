@@ -4,10 +4,7 @@
 mod support;
 
 use dfdx::{
-    nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName,
-        ViewTensorRef,
-    },
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
     shapes::Shape,
     tensor::{Cpu, Gradients, OwnedTape, Tensor},
     tensor_ops::{Backward, Device},
@@ -16,13 +13,13 @@ use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
 use support::Folder;
 use typed_transformer::{
-    io::{self, Stored},
     models::{
         another_annotated::Annotated, learning_the_transformer::Learning,
         transformer_from_scratch::AsPublished,
     },
     nn::Module,
     prelude::*,
+    weights::{self, SafetensorsDtype},
 };
 
 /// A fixture's tensors: sizes and elements by key.
@@ -33,10 +30,7 @@ struct Fixture {
 
 impl Fixture {
     fn read(name: &str) -> Self {
-        let path = format!(
-            "{}/tests/fixtures/{name}.safetensors",
-            env!("CARGO_MANIFEST_DIR")
-        );
+        let path = format!("{}/tests/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
         let bytes = fs::read(&path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let tensors = file.iter().map(|(key, view)| {
@@ -63,7 +57,7 @@ impl Fixture {
     fn model<Model, E>(&self, prefix: &str, names: &str) -> Model
     where
         Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
-        E: Stored,
+        E: SafetensorsDtype,
         Cpu: Device<E>,
     {
         let mut names = names.replace("PREFIX", prefix);
@@ -74,16 +68,16 @@ impl Fixture {
         }
         let names = names.parse().unwrap();
         if E::DTYPE == Dtype::F32 {
-            return io::load_renamed(&self.path, &names, &Cpu::default()).unwrap();
+            return weights::load_mapped(&self.path, &names, &Cpu::default()).unwrap();
         }
         let folder = Folder::new();
         let path = folder.join("widened");
         fs::write(&path, self.widened::<E>()).unwrap();
-        io::load_renamed(&path, &names, &Cpu::default()).unwrap()
+        weights::load_mapped(&path, &names, &Cpu::default()).unwrap()
     }
 
     /// The fixture's file, with its numbers as other ones.
-    fn widened<E: Stored>(&self) -> Vec<u8> {
+    fn widened<E: SafetensorsDtype>(&self) -> Vec<u8> {
         let tensors = self.tensors.iter().map(|(key, (shape, elements))| {
             let mut bytes = Vec::new();
             for &element in elements {
@@ -102,23 +96,14 @@ impl Fixture {
 }
 
 fn numbers<const N: usize>(bytes: &[u8], read: fn([u8; N]) -> f64) -> Vec<f64> {
-    bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&bytes| read(bytes))
-        .collect()
+    bytes.as_chunks().0.iter().map(|&bytes| read(bytes)).collect()
 }
 
-fn as_f64<S: Shape, E: Stored, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
+fn as_f64<S: Shape, E: SafetensorsDtype, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
 where
     Cpu: Device<E>,
 {
-    tensor
-        .as_vec()
-        .into_iter()
-        .map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap())
-        .collect()
+    tensor.as_vec().into_iter().map(|x| num_traits::ToPrimitive::to_f64(&x).unwrap()).collect()
 }
 
 #[track_caller]
@@ -133,7 +118,7 @@ fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
 /// The parameters of a model, by their paths.
 struct Collect(BTreeMap<String, Vec<f64>>);
 
-impl<E: Stored> TensorVisitor<E, Cpu> for Collect
+impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for Collect
 where
     Cpu: Device<E>,
 {
@@ -153,7 +138,7 @@ where
 }
 
 /// Compares every parameter's gradient with the fixture's.
-struct CompareGradients<'a, E: Stored>
+struct CompareGradients<'a, E: SafetensorsDtype>
 where
     Cpu: Device<E>,
 {
@@ -161,7 +146,7 @@ where
     gradients: &'a Gradients<E, Cpu>,
 }
 
-impl<E: Stored> TensorVisitor<E, Cpu> for CompareGradients<'_, E>
+impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for CompareGradients<'_, E>
 where
     Cpu: Device<E>,
 {
@@ -176,9 +161,7 @@ where
         (parameter, path): (&Tensor<S, E, Cpu>, String),
     ) -> Result<Option<Tensor<S, E, Cpu>>, ()> {
         let expected = &self.expected[&path];
-        let largest = expected
-            .iter()
-            .fold(0f64, |largest, g| largest.max(g.abs()));
+        let largest = expected.iter().fold(0f64, |largest, g| largest.max(g.abs()));
         let gradient = as_f64(&self.gradients.get(parameter));
         // The gradient of a key's bias is zero, since a softmax does not change when all its logits
         // do; what the reference has there is rounding.
@@ -192,21 +175,14 @@ where
 fn compare_gradients<Model, E>(model: &Model, gradients: &Gradients<E, Cpu>, expected: &Model)
 where
     Model: TensorCollection<E, Cpu>,
-    E: Stored,
+    E: SafetensorsDtype,
     Cpu: Device<E>,
 {
     let mut collect = Collect(BTreeMap::new());
-    Model::iter_tensors(&mut RecursiveWalker {
-        m: (expected, String::new()),
-        f: &mut collect,
-    })
-    .unwrap();
+    Model::iter_tensors(&mut RecursiveWalker { m: (expected, String::new()), f: &mut collect }).unwrap();
     Model::iter_tensors(&mut RecursiveWalker {
         m: (model, String::new()),
-        f: &mut CompareGradients {
-            expected: collect.0,
-            gradients,
-        },
+        f: &mut CompareGradients { expected: collect.0, gradients },
     })
     .unwrap();
 }
@@ -225,7 +201,7 @@ mod typed_transformer_fixture {
         type QKDim = HeadDim;
         type VODim = HeadDim;
         type HiddenDim = HiddenDim;
-        type Style = TypedTransformer;
+        type Conventions = TypedTransformer;
     }
     impl Seq2Seq for Model {
         type SrcVocab = VocabSize;
@@ -239,7 +215,7 @@ mod typed_transformer_fixture {
 
     const NAMES: &str = "* = PREFIX.*";
 
-    fn compare<E: Stored>()
+    fn compare<E: SafetensorsDtype>()
     where
         Cpu: Backend<E>,
     {
@@ -247,38 +223,16 @@ mod typed_transformer_fixture {
         let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
         let pad = Some(Fin::literal::<10>());
         let batch = Batch::new(3);
-        let source =
-            TokenIds::from_ids(&fixture.ids("input.encoder_ids"), pad, (batch, SrcLen)).unwrap();
-        let target =
-            TokenIds::from_ids(&fixture.ids("input.decoder_ids"), pad, (batch, TgtLen)).unwrap();
-        let labels =
-            TokenIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
+        let source = TokenIds::from_ids(&fixture.ids("input.encoder_ids"), pad, (batch, SrcLen)).unwrap();
+        let target = TokenIds::from_ids(&fixture.ids("input.decoder_ids"), pad, (batch, TgtLen)).unwrap();
+        let labels = TokenIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
 
         let output = model.forward(&source, &target, OwnedTape::default());
         let theirs = |key: &str| fixture.numbers(key);
-        assert_close(
-            "encoder",
-            &as_f64(&output.encoder_output),
-            theirs("output.encoder"),
-            1e-5,
-        );
-        assert_close(
-            "decoder",
-            &as_f64(&output.decoder_output),
-            theirs("output.decoder"),
-            1e-5,
-        );
-        assert_close(
-            "logit",
-            &as_f64(&output.logit_output),
-            theirs("output.logit"),
-            1e-5,
-        );
-        let loss = cross_entropy(
-            output.logit_output,
-            &labels,
-            Average::RealLabelsOfEachSequence,
-        );
+        assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
+        assert_close("decoder", &as_f64(&output.decoder_output), theirs("output.decoder"), 1e-5);
+        assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
         compare_gradients(&model, &loss.backward(), &expected);
@@ -309,7 +263,7 @@ mod annotated_flax_fixture {
         type QKDim = HeadDim;
         type VODim = HeadDim;
         type HiddenDim = HiddenDim;
-        type Style = Annotated;
+        type Conventions = Annotated;
     }
     impl Seq2Seq for Model {
         type SrcVocab = SrcVocab;
@@ -353,7 +307,7 @@ mod annotated_flax_fixture {
         decoder.decoder.layers.{n}.feed_forward.norm.bias = PREFIX.decoder_{n}.AddAndNorm_0.LayerNorm_0.bias
     ";
 
-    fn compare<E: Stored>()
+    fn compare<E: SafetensorsDtype>()
     where
         Cpu: Backend<E>,
     {
@@ -362,28 +316,16 @@ mod annotated_flax_fixture {
         let batch = Batch::new(3);
         let src_pad = Some(Fin::literal::<6>());
         let tgt_pad = Some(Fin::literal::<8>());
-        let source =
-            TokenIds::from_ids(&fixture.ids("input.source_ids"), src_pad, (batch, SrcLen)).unwrap();
-        let labels =
-            TokenIds::from_ids(&fixture.ids("input.target_ids"), tgt_pad, (batch, TgtLen)).unwrap();
+        let source = TokenIds::from_ids(&fixture.ids("input.source_ids"), src_pad, (batch, SrcLen)).unwrap();
+        let labels = TokenIds::from_ids(&fixture.ids("input.target_ids"), tgt_pad, (batch, TgtLen)).unwrap();
         let inputs = labels.shifted_right(Fin::literal::<7>());
         assert_eq!(inputs.as_slice(), fixture.ids("input.target_in_ids"));
 
         let output = model.forward(&source, &inputs, OwnedTape::default());
         let theirs = |key: &str| fixture.numbers(key);
-        assert_close(
-            "encoder",
-            &as_f64(&output.encoder_output),
-            theirs("output.encoder"),
-            1e-5,
-        );
-        assert_close(
-            "logit",
-            &as_f64(&output.logit_output),
-            theirs("output.logit"),
-            1e-5,
-        );
-        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
+        assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
         compare_gradients(&model, &loss.backward(), &expected);
@@ -414,7 +356,7 @@ mod from_scratch_torch_fixture {
         type QKDim = Quotient<EmbedDim, NumHeads>;
         type VODim = Quotient<EmbedDim, NumHeads>;
         type HiddenDim = Product<Const<4>, EmbedDim>;
-        type Style = AsPublished;
+        type Conventions = AsPublished;
     }
     impl Seq2Seq for Model {
         type SrcVocab = SrcVocab;
@@ -454,7 +396,7 @@ mod from_scratch_torch_fixture {
         decoder.decoder.layers.{n}.feed_forward.norm.{p} = PREFIX.decoder.decoder_layer.{n}.encoder_block.layer_norm2.{p}
     ";
 
-    fn compare<E: Stored>()
+    fn compare<E: SafetensorsDtype>()
     where
         Cpu: Backend<E>,
     {
@@ -473,19 +415,9 @@ mod from_scratch_torch_fixture {
 
         let output = model.forward(&source, &inputs, OwnedTape::default());
         let theirs = |key: &str| fixture.numbers(key);
-        assert_close(
-            "encoder",
-            &as_f64(&output.encoder_output),
-            theirs("output.encoder"),
-            1e-5,
-        );
-        assert_close(
-            "logit",
-            &as_f64(&output.logit_output),
-            theirs("output.logit"),
-            1e-5,
-        );
-        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
+        assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
         compare_gradients(&model, &loss.backward(), &expected);
@@ -516,10 +448,10 @@ mod learning_equinox_fixture {
         type QKDim = Quotient<EmbedDim, NumHeads>;
         type VODim = Quotient<EmbedDim, NumHeads>;
         type HiddenDim = Width;
-        type Style = Learning;
-        const EXTRA_HIDDEN_LAYERS: usize = 1;
+        type Conventions = Learning;
+        const FEED_FORWARD_EXTRA_LAYERS: usize = 1;
     }
-    impl OneStack for Model {
+    impl SingleStack for Model {
         type VocabSize = VocabSize;
         type MaxSeqLen = MaxSeqLen;
         type EmbedDim = EmbedDim;
@@ -537,7 +469,7 @@ mod learning_equinox_fixture {
         logit.weight = PREFIX.output.weight
     ";
 
-    fn compare<E: Stored>()
+    fn compare<E: SafetensorsDtype>()
     where
         Cpu: Backend<E>,
     {
@@ -550,7 +482,7 @@ mod learning_equinox_fixture {
         let logits = model.forward(&ids, OwnedTape::default());
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("logit", &as_f64(&logits), theirs("output.logit"), 1e-5);
-        let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         assert_close("loss", &as_f64(&loss), theirs("output.loss"), 1e-5);
         let expected = fixture.model("grads", NAMES);
         compare_gradients(&model, &loss.backward(), &expected);

@@ -1,25 +1,22 @@
 //! What is drawn lies in the file, in the format of its name.
 
-#![cfg(feature = "pictures")]
+#![cfg(feature = "plot")]
 
 mod support;
 
 use std::{fs, path::Path};
 use support::Folder;
 use typed_transformer::{
-    pictures::{Curve, Curves, HeatMap, HeatMaps, PictureError, Points, training},
+    plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot, training_curves},
     prelude::*,
 };
 
-fn curves(points: Vec<(f64, f64)>) -> Curves {
-    Curves {
+fn curves(points: Vec<(f64, f64)>) -> LinePlot {
+    LinePlot {
         title: "A title".into(),
         x: "across".into(),
         y: "upwards".into(),
-        curves: vec![Curve {
-            name: "a curve".into(),
-            points,
-        }],
+        curves: vec![Line { name: "a curve".into(), points }],
     }
 }
 
@@ -56,10 +53,7 @@ fn a_curve_stays_within_its_axes() {
     let mut reader = png::Decoder::new(reader).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
-    let is_blue = |row: &[u8]| {
-        row.chunks(3)
-            .any(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 60)
-    };
+    let is_blue = |row: &[u8]| row.chunks(3).any(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 60);
     let rows: Vec<_> = pixels.chunks(info.line_size).map(is_blue).collect();
     let lowest = rows.iter().rposition(|&is_blue| is_blue).unwrap();
     // The numbers of the axis and its name have 56 pixels.
@@ -77,12 +71,7 @@ fn a_legend_has_room_for_every_name() {
         1 => format!("curve {i} of a picture"),
         _ => format!("{i}th"),
     };
-    picture.curves = (0..12)
-        .map(|i| Curve {
-            name: name(i),
-            ..picture.curves[0].clone()
-        })
-        .collect();
+    picture.curves = (0..12).map(|i| Line { name: name(i), ..picture.curves[0].clone() }).collect();
     picture.draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     let number = |text: &str, key: &str| -> usize {
@@ -105,10 +94,7 @@ fn a_legend_has_room_for_every_name() {
     for (i, (y, x)) in places.into_iter().enumerate() {
         let name_end = x + width(&name(i));
         assert!(name_end < number(&svg, "width=\""), "{i}: {x}");
-        assert!(
-            y >= last_y + 18 || y == last_y && x > end,
-            "{i}: ({x}, {y})"
-        );
+        assert!(y >= last_y + 18 || y == last_y && x > end, "{i}: ({x}, {y})");
         (last_y, end) = (y, name_end);
     }
     assert!(last_y < number(&svg, "height=\"") / 2);
@@ -138,22 +124,13 @@ fn the_axis_of_a_constant_shows_its_value() {
 fn what_cannot_be_drawn_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();
-    assert_eq!(
-        gif.to_string(),
-        "curves.gif: a picture is written as .svg or .png"
-    );
+    assert_eq!(gif.to_string(), "curves.gif: a picture is written as .svg or .png");
     let folder = Folder::new();
     let missing = folder.path().join("missing").join("curves.svg");
-    assert!(matches!(
-        some.draw(&missing),
-        Err(PictureError::Write { .. })
-    ));
+    assert!(matches!(some.draw(&missing), Err(PlotError::Write { .. })));
     let file = folder.join("curves.svg");
     for nothing in [vec![], vec![(0.0, f64::NAN)]] {
-        assert!(matches!(
-            curves(nothing).draw(&file),
-            Err(PictureError::Nothing { .. })
-        ));
+        assert!(matches!(curves(nothing).draw(&file), Err(PlotError::Nothing { .. })));
     }
     assert!(folder.content().is_empty());
     // One point alone, and equal ones, have a range too.
@@ -164,17 +141,12 @@ fn names(letters: &str) -> Vec<String> {
     letters.chars().map(String::from).collect()
 }
 
-fn heat(values: Vec<f64>) -> HeatMaps {
-    HeatMaps {
+fn heat(values: Vec<f64>) -> HeatMapGrid {
+    HeatMapGrid {
         title: "Heat & < more".into(),
         scale: 0.0..1.0,
         across: 2,
-        panels: vec![HeatMap {
-            name: "a panel".into(),
-            rows: names("rs"),
-            columns: names("xyz"),
-            values,
-        }],
+        panels: vec![HeatMap { name: "a panel".into(), rows: names("rs"), columns: names("xyz"), values }],
     }
 }
 
@@ -182,9 +154,7 @@ fn heat(values: Vec<f64>) -> HeatMaps {
 fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() {
     let folder = Folder::new();
     let file = folder.join("heat.svg");
-    heat(vec![0.0, 1.0, 0.0, 0.5, f64::NAN, 0.0])
-        .draw(&file)
-        .unwrap();
+    heat(vec![0.0, 1.0, 0.0, 0.5, f64::NAN, 0.0]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     for text in ["Heat &amp; &lt; more", "a panel", "r", "s", "x", "y", "z"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}");
@@ -204,11 +174,7 @@ fn the_names_of_narrow_columns_stand_on_end() {
         maps.panels[0].columns = vec![name.into(); columns];
         maps.draw(&file).unwrap();
         let svg = fs::read_to_string(&file).unwrap();
-        assert_eq!(
-            svg.matches("rotate(270").count(),
-            on_end,
-            "{columns} of {name}"
-        );
+        assert_eq!(svg.matches("rotate(270").count(), on_end, "{columns} of {name}");
     }
 }
 
@@ -219,10 +185,7 @@ fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
     let error = heat(vec![0.5; 5]).draw(&file).unwrap_err().to_string();
     let expected = format!("{}: `a panel` needs 6 numbers but has 5", file.display());
     assert_eq!(error, expected);
-    assert!(matches!(
-        heat(vec![f64::NAN; 6]).draw(&file),
-        Err(PictureError::Nothing { .. })
-    ));
+    assert!(matches!(heat(vec![f64::NAN; 6]).draw(&file), Err(PlotError::Nothing { .. })));
     assert!(folder.content().is_empty());
 }
 
@@ -232,7 +195,7 @@ fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
     let values: Vec<f32> = (0..24).map(|i| i as f32).collect();
     let weights: Tensor<(Batch, Heads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(values);
     let layers = [weights.clone(), weights];
-    let maps = HeatMaps::of_attention("", &layers, &names("ab"), &names("xy"));
+    let maps = HeatMapGrid::of_attention("", &layers, &names("ab"), &names("xy"));
     assert_eq!((maps.panels.len(), maps.across), (4, 2));
     assert_eq!(maps.panels[0].values, [0.0, 1.0, 3.0, 4.0]);
     assert_eq!(maps.panels[3].values, [6.0, 7.0, 9.0, 10.0]);
@@ -250,13 +213,10 @@ fn rows_lie_on_the_axes_in_which_they_vary_most() {
     let mut values: Vec<f64> = places.into_iter().flat_map(row).collect();
     values.extend([1e6; 3]); // without a name
     let matrix: Tensor<(Rows, Columns), f64, Cpu> = Cpu::default().tensor(values);
-    let points = Points::of_rows("", &matrix, &names("abcd"));
+    let points = ScatterPlot::pca_of_rows("", &matrix, &names("abcd"));
     assert_eq!(points.x, "principal axis 1 (99 % of the variance)");
     for ((_, (x, y)), (a, b)) in points.points.iter().zip(places) {
-        assert!(
-            (x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9,
-            "{x} {y}"
-        );
+        assert!((x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9, "{x} {y}");
     }
     let folder = Folder::new();
     points.draw(&folder.join("points.svg")).unwrap();
@@ -269,17 +229,14 @@ fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
     let file = folder.join("metrics");
     let error = |text: &str| {
         fs::write(&file, text).unwrap();
-        let error = training(&file).unwrap_err().to_string();
+        let error = training_curves(&file).unwrap_err().to_string();
         error.replace(&file.display().to_string(), "metrics")
     };
-    assert_eq!(
-        error("{\"loss\":1.0}\n"),
-        "metrics: line 1: there is no step"
-    );
+    assert_eq!(error("{\"loss\":1.0}\n"), "metrics: line 1: there is no step");
     assert!(error("{\"step\":1}\nx\n").starts_with("metrics: line 2: "));
-    assert!(training(&folder.join("missing")).is_err());
+    assert!(training_curves(&folder.join("missing")).is_err());
     fs::write(&file, "").unwrap();
-    assert_eq!(training(&file).unwrap(), []);
+    assert_eq!(training_curves(&file).unwrap(), []);
 }
 
 #[test]
@@ -288,6 +245,6 @@ fn a_long_training_is_drawn_by_means() {
     let file = folder.join("metrics");
     let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);
     fs::write(&file, (1..=1600).map(line).collect::<String>()).unwrap();
-    let points = &training(&file).unwrap()[0].curves[0].points;
+    let points = &training_curves(&file).unwrap()[0].curves[0].points;
     assert_eq!((points.len(), points[0]), (800, (1.5, 0.5)));
 }

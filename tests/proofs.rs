@@ -9,7 +9,7 @@
 //! - the `Self` of such a trait, if it has a message of its own for what does not implement it.
 //!
 //! `backend` repeats the signatures of `ops`, and a `try_` form that of its plain form: neither has
-//! proofs of its own. `pictures` draws what it is given, whatever its dimensions.
+//! proofs of its own. `plot` draws what it is given, whatever its dimensions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,8 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use syn::{
-    Attribute, GenericParam, Generics, Ident, ImplItem, Item, Token, TraitItem, Type, UseTree,
-    Visibility,
+    Attribute, GenericParam, Generics, Ident, ImplItem, Item, Token, TraitItem, Type, UseTree, Visibility,
     parse::{Parse, ParseStream, Result},
 };
 
@@ -27,14 +26,14 @@ use syn::{
 const ONCE_A_ROOM: [&str; 3] = ["E", "D", "T"];
 
 /// Where an axis is, and in which order they are: inferred from names, so that no program writes them.
-const INFERRED: [&str; 2] = ["Place", "Order"];
+const INFERRED: [&str; 2] = ["BiasRule", "Order"];
 
 /// What no program can get wrong by itself, and why.
 const NOT_TO_PROVE: [(&str, &str, &str); 7] = [
     ("dims::HasAxis", "With", "follows from shape and axis"),
     ("dims::HasAxis", "Without", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
-    ("nn::Place", "Arch", "follows from the place"),
+    ("nn::BiasRule", "Arch", "follows from the place"),
     ("nn::Summary::of", "M", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),
     ("tokens::TokenIds::padded", "Row", "whatever holds tokens"),
@@ -44,7 +43,7 @@ const NOT_TO_PROVE: [(&str, &str, &str); 7] = [
 fn every_dimension_has_a_proof() {
     let (mut public, mut proved) = (public_parameters(), proved_parameters());
     public.retain(|parameter| !INFERRED.contains(&&*parameter.name));
-    public.retain(|parameter| !parameter.of.starts_with("pictures::"));
+    public.retain(|parameter| !parameter.of.starts_with("plot::"));
     for (of, name, _) in NOT_TO_PROVE {
         let parameter = Parameter::new(of, name);
         assert!(public.remove(&parameter), "{parameter} is not there");
@@ -78,10 +77,7 @@ struct Parameter {
 
 impl Parameter {
     fn new(of: &str, name: &str) -> Self {
-        Self {
-            of: of.to_string(),
-            name: name.to_string(),
-        }
+        Self { of: of.to_string(), name: name.to_string() }
     }
 
     /// Itself, or that of the whole room.
@@ -115,8 +111,7 @@ fn proved_parameters() -> BTreeSet<Parameter> {
         let (doc, program): (Vec<_>, Vec<_>) = program.lines().partition(|l| l.starts_with("//!"));
         let text = program.join("\n") + &read(&file.with_extension("stderr"));
         for line in doc.iter().filter(|line| line.contains("Proves")) {
-            let ["//! Proves ", name, " of ", of, "."] = line.split('`').collect::<Vec<_>>()[..]
-            else {
+            let ["//! Proves ", name, " of ", of, "."] = line.split('`').collect::<Vec<_>>()[..] else {
                 panic!("{}: what is `{line}`?", file.display());
             };
             let named = of.split("::").skip(1).all(|part| text.contains(part));
@@ -141,9 +136,7 @@ fn public_parameters() -> BTreeSet<Parameter> {
         plain.is_some_and(|(path, name)| items.contains_key(&format!("{path}::{name}")))
     };
     let parameters = items.iter().filter(|(of, _)| !has_plain_form(of));
-    parameters
-        .flat_map(|(of, names)| names.iter().map(|name| Parameter::new(of, name)))
-        .collect()
+    parameters.flat_map(|(of, names)| names.iter().map(|name| Parameter::new(of, name))).collect()
 }
 
 /// What the sources show to a user.
@@ -164,9 +157,7 @@ impl Sources {
     /// Reads the file of the module `path`, and those of the modules in it.
     fn read(&mut self, file: &Path, path: &[String], shown: Shown) {
         let parsed = syn::parse_file(&read(file));
-        let items = parsed
-            .unwrap_or_else(|e| panic!("{}: {e}", file.display()))
-            .items;
+        let items = parsed.unwrap_or_else(|e| panic!("{}: {e}", file.display())).items;
         for item in &items {
             match item {
                 Item::Mod(module) if module.content.is_none() && module.ident != "backend" => {
@@ -209,11 +200,7 @@ impl Sources {
             }
             Item::Trait(item) if is_public(&item.vis, &item.attrs) => {
                 let mut all = names(&item.generics);
-                if item
-                    .attrs
-                    .iter()
-                    .any(|attribute| ends(attribute, "on_unimplemented"))
-                {
+                if item.attrs.iter().any(|attribute| ends(attribute, "on_unimplemented")) {
                     all.push("Self".to_string());
                 }
                 for part in &item.items {

@@ -9,10 +9,9 @@ fn read(path: &str) -> String {
 #[test]
 fn its_compiler_errors_are_the_compiler_s() {
     let readme = read("README.md");
-    for (rule, lines) in [
-        ("ops/residual_needs_equal_lengths", 8),
-        ("nn/an_embedder_refuses_a_length_above_its_maximum", 6),
-    ] {
+    for (rule, lines) in
+        [("ops/residual_needs_equal_lengths", 8), ("nn/an_embedder_refuses_a_length_above_its_maximum", 6)]
+    {
         let text = read(&format!("ui-tests/refused/{rule}.stderr"));
         let shown: Vec<_> = text.lines().take(lines).collect();
         assert!(readme.contains(&shown.join("\n")), "{rule}");
@@ -29,15 +28,9 @@ fn its_wrong_program_is_the_one_that_is_refused() {
 #[test]
 fn its_links_lead_somewhere() {
     let readme = read("README.md");
-    let targets = readme
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
+    let targets = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     for target in targets.filter(|target| !target.starts_with("http")) {
-        assert!(
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(target).exists(),
-            "{target}"
-        );
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(target).exists(), "{target}");
     }
 }
 
@@ -54,10 +47,7 @@ fn blocks() -> Vec<Block> {
     assert!(parts.len() % 2 == 1, "a block has no end");
     let block = |part: &&str| {
         let (info, code) = part.split_once('\n').unwrap();
-        Block {
-            info: info.to_string(),
-            lines: code.lines().map(String::from).collect(),
-        }
+        Block { info: info.to_string(), lines: code.lines().map(String::from).collect() }
     };
     parts.iter().skip(1).step_by(2).map(block).collect()
 }
@@ -90,24 +80,15 @@ fn the_guide_s_program_is_the_example_to_the_last_line() {
 #[test]
 fn the_guide_s_mistakes_are_those_that_are_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests/refused/guide");
-    let files = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let mut programs: Vec<_> = files
-        .filter(|file| file.extension().unwrap() == "rs")
-        .collect();
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut programs: Vec<_> = files.filter(|file| file.extension().unwrap() == "rs").collect();
     let blocks = blocks();
     for pair in blocks.windows(2) {
-        let [mistake, answer] = pair else {
-            unreachable!()
-        };
+        let [mistake, answer] = pair else { unreachable!() };
         let Some(code) = mistake.info.strip_prefix("compile_fail,") else {
             continue;
         };
-        let whole = mistake
-            .lines
-            .iter()
-            .map(|line| hidden(line).unwrap_or(line));
+        let whole = mistake.lines.iter().map(|line| hidden(line).unwrap_or(line));
         let whole = whole.collect::<Vec<_>>().join("\n");
         let place = programs.iter().position(|file| {
             let program = fs::read_to_string(file).unwrap();
@@ -116,10 +97,7 @@ fn the_guide_s_mistakes_are_those_that_are_refused() {
         });
         let file = programs.remove(place.unwrap_or_else(|| panic!("not refused:\n{whole}")));
         let text = fs::read_to_string(file.with_extension("stderr")).unwrap();
-        assert!(
-            text.starts_with(&format!("error[{code}]")),
-            "{code}: {text}"
-        );
+        assert!(text.starts_with(&format!("error[{code}]")), "{code}: {text}");
         assert_eq!(answer.info, "text");
         assert!(answer.lines.len() >= 6, "{}", file.display());
         let first: Vec<&str> = text.lines().take(answer.lines.len()).collect();

@@ -1,6 +1,6 @@
 //! The page that `--report` writes holds all that it shows, and a browser shows it.
 
-#![cfg(feature = "pictures")]
+#![cfg(feature = "plot")]
 
 // Not all of it is used here.
 #[allow(dead_code)]
@@ -24,23 +24,15 @@ fn page_of(example: &str, folder: &Folder, args: &str) -> String {
     // So short a training may miss its goal, and says so; that is tested elsewhere.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
     let page = Path::new("report").join("index.html");
-    assert!(
-        stderr.contains(&format!("wrote {}", page.display())),
-        "{stderr}"
-    );
+    assert!(stderr.contains(&format!("wrote {}", page.display())), "{stderr}");
     fs::read_to_string(folder.join("report").join("index.html")).unwrap()
 }
 
 /// Nothing in it leads out of it.
 #[track_caller]
 fn assert_holds_all_that_it_shows(html: &str) {
-    let outside = [
-        "http:", "https:", "src=", "href", "url(", "@import", "<script", "<link", "<iframe",
-    ];
-    let found: Vec<_> = outside
-        .iter()
-        .filter(|word| html.contains(**word))
-        .collect();
+    let outside = ["http:", "https:", "src=", "href", "url(", "@import", "<script", "<link", "<iframe"];
+    let found: Vec<_> = outside.iter().filter(|word| html.contains(**word)).collect();
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -66,45 +58,24 @@ fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
     let file = folder.join("frame.html");
     fs::write(&file, frame).unwrap();
     let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
         .args(["--dump-dom", "--virtual-time-budget=5000"])
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .stderr(Stdio::null())
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-    let title = dom
-        .split_once("<title>")
-        .and_then(|(_, rest)| rest.split_once("</title>"));
-    Some(title.map_or_else(
-        || panic!("no title in {dom}"),
-        |(title, _)| title.to_string(),
-    ))
+    let title = dom.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+    Some(title.map_or_else(|| panic!("no title in {dom}"), |(title, _)| title.to_string()))
 }
 
 /// A Chromium, by the names that it goes under.
 fn browser() -> Option<PathBuf> {
-    let names = [
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-        "chrome",
-    ];
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    let found = names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let found = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     found.into_iter().find(|program| program.is_file())
 }
 
@@ -112,10 +83,7 @@ fn browser() -> Option<PathBuf> {
 fn assert_shown(folder: &Folder, html: &str) {
     let pictures = html.matches("<svg").count();
     match seen_by_a_browser(folder, html) {
-        Some(seen) => assert_eq!(
-            seen,
-            format!("fetched 0, pictures {pictures}, sideways false, dark false")
-        ),
+        Some(seen) => assert_eq!(seen, format!("fetched 0, pictures {pictures}, sideways false, dark false")),
         None => eprintln!("skipped: there is no Chromium to open the page in"),
     }
 }
@@ -135,25 +103,12 @@ fn assert_pictures(folder: &Folder, html: &str, expected: &[&str]) {
 #[test]
 fn rot13_shows_its_training_its_attention_and_its_letters() {
     let folder = Folder::new();
-    let html = page_of(
-        "train_rot13",
-        &folder,
-        "--steps 4 --batch 2 --seed 3 hey you",
-    );
+    let html = page_of("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
     assert_holds_all_that_it_shows(&html);
     let training = ["loss", "learning_rate", "norm"];
-    let model = [
-        "cross_attention",
-        "encoder_attention",
-        "decoder_attention",
-        "letters",
-    ];
+    let model = ["cross_attention", "encoder_attention", "decoder_attention", "letters"];
     let positions = ["position_curves", "position_matrix"];
-    assert_pictures(
-        &folder,
-        &html,
-        &[&training[..], &model, &positions].concat(),
-    );
+    assert_pictures(&folder, &html, &[&training[..], &model, &positions].concat());
     for text in [
         "fresh random words decoded exactly",
         "<td>steps</td><td>4</td>",
@@ -199,11 +154,7 @@ fn shakespeare_shows_a_line() {
     let args = "--steps 2 --batch 2 --interval 1 --sample 9";
     let html = page_of("train_shakespeare", &folder, args);
     assert_holds_all_that_it_shows(&html);
-    for text in [
-        "layer 3, head 3",
-        "validation loss",
-        "<td>text</td><td>plays by Shakespeare</td>",
-    ] {
+    for text in ["layer 3, head 3", "validation loss", "<td>text</td><td>plays by Shakespeare</td>"] {
         assert!(html.contains(text), "{text}");
     }
     assert_shown(&folder, &html);
@@ -215,11 +166,7 @@ fn a_folder_that_cannot_be_made_is_named_before_anything_is_trained() {
     fs::write(folder.join("file"), "").unwrap();
     for example in ["train_rot13", "train_sequences", "train_shakespeare"] {
         let run = end(start(&built(example), &folder, ["--report", "file/report"]));
-        assert!(
-            run.stderr.starts_with("error: cannot make file/report: "),
-            "{}",
-            run.stderr
-        );
+        assert!(run.stderr.starts_with("error: cannot make file/report: "), "{}", run.stderr);
         assert_eq!(run.status.code(), Some(1));
     }
 }

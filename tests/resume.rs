@@ -21,12 +21,12 @@ use std::{
 };
 use support::Folder;
 use typed_transformer::{
-    io::{self, Stored},
     prelude::*,
     train::{
-        Adam, AdamW, Constant, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd,
-        TrainError, Trainer,
+        Adam, AdamW, Constant, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError,
+        Trainer,
     },
+    weights::{self, SafetensorsDtype},
 };
 
 // No two of these are of the same size, so that no two dimensions can be taken for each other.
@@ -44,7 +44,7 @@ macro_rules! model {
             type QKDim = QKDim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
-            type Style = TypedTransformer;
+            type Conventions = TypedTransformer;
             const DROPOUT: f64 = 0.2;
             const ATTENTION_DROPOUT: f64 = 0.1;
         }
@@ -73,39 +73,36 @@ const SEED: u64 = 5;
 
 fn trainer<O, S>(optimizer: O, schedule: S) -> Trainer<O, S> {
     let mut trainer = Trainer::new(optimizer, schedule, usize::MAX, SEED);
-    trainer.max_norm = 1.0;
-    trainer.setting("the batch", Batch::SIZE);
+    trainer.clip_norm = 1.0;
+    trainer.pin("the batch", Batch::SIZE);
     trainer
 }
 
 /// One step on random tokens.
-fn step<O: Optimizer<Model<E>, E>, S: Schedule, E: Stored>(
+fn step<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
     trainer: &mut Trainer<O, S>,
     model: &mut Model<E>,
 ) -> Result<(), TrainError>
 where
     Cpu: Backend<E>,
 {
-    let mut step = trainer.begin().expect("not at its end");
-    let mut ids =
-        |vocab, count| -> Vec<usize> { (0..count).map(|_| step.rng.gen_range(0..vocab)).collect() };
+    let mut step = trainer.next_step().expect("not at its end");
+    let mut ids = |vocab, count| -> Vec<usize> { (0..count).map(|_| step.rng.gen_range(0..vocab)).collect() };
     let source = ids(SrcVocab::SIZE, Batch::SIZE * MaxSrcLen::SIZE);
     let source = TokenIds::from_ids(&source, None, (Batch, MaxSrcLen)).unwrap();
     let labels = ids(TgtVocab::SIZE, Batch::SIZE * MaxTgtLen::SIZE);
     let labels = TokenIds::from_ids(&labels, None, (Batch, MaxTgtLen)).unwrap();
     let inputs = labels.shifted_right(Fin::literal::<0>());
     let output = model.forward(&source, &inputs, OwnedTape::default());
-    let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+    let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
     let value = loss.array().to_f64().unwrap();
-    trainer.improves(value);
+    trainer.record_best(value);
     let tokens = labels.as_slice().len();
-    trainer
-        .update(model, loss.backward(), value, tokens)
-        .map(drop)
+    trainer.update(model, loss.backward(), value, tokens).map(drop)
 }
 
 /// A new model, trained until `steps` are made, with nothing else between them.
-fn straight<O: Optimizer<Model<E>, E>, S: Schedule, E: Stored>(
+fn straight<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
     trainer: &mut Trainer<O, S>,
     steps: usize,
 ) -> Model<E>
@@ -133,7 +130,7 @@ fn saved(folder: &Folder) -> Vec<u8> {
 /// Straight to step 12, and to it by a stop after each of some steps: the checkpoints, and with
 /// them model, optimizer and best loss, are the same to the last bit.
 #[track_caller]
-fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: Stored>(
+fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
     optimizer: impl Fn() -> O,
     schedule: S,
 ) where
@@ -165,10 +162,7 @@ fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: Stored>(
 
 #[test]
 fn a_resumed_training_goes_on_to_the_last_bit() {
-    let schedule = InverseSqrt {
-        width: EmbedDim::SIZE,
-        warmup_steps: 8,
-    };
+    let schedule = InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 };
     goes_on::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
     let momentum = || {
         let mut sgd = Sgd::default();
@@ -190,12 +184,9 @@ fn what_is_random_comes_from_the_seed_and_the_step() {
         // The same parameters, on a device of other random numbers.
         let start: Model = Model::build(&Cpu::seed_from_u64(1));
         let folder = Folder::new();
-        io::save(&start, folder.join("start")).unwrap();
-        model = io::load(
-            folder.join("start"),
-            model.encoder.embedder.token_embedder.weight.device(),
-        )
-        .unwrap();
+        weights::save(&start, folder.join("start")).unwrap();
+        model = weights::load(folder.join("start"), model.encoder.embedder.token_embedder.weight.device())
+            .unwrap();
         while trainer.step() < 3 {
             step(&mut trainer, &mut model).unwrap();
         }
@@ -205,18 +196,10 @@ fn what_is_random_comes_from_the_seed_and_the_step() {
     assert_ne!(weights(1, 2), weights(2, 2));
 
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
-    let first = trainer.begin().unwrap().rng.next_u64();
-    assert_eq!(
-        trainer.begin().unwrap().rng.next_u64(),
-        first,
-        "the same step"
-    );
+    let first = trainer.next_step().unwrap().rng.next_u64();
+    assert_eq!(trainer.next_step().unwrap().rng.next_u64(), first, "the same step");
     straight(&mut trainer, 1);
-    assert_ne!(
-        trainer.begin().unwrap().rng.next_u64(),
-        first,
-        "the next one"
-    );
+    assert_ne!(trainer.next_step().unwrap().rng.next_u64(), first, "the next one");
 }
 
 // ---- Being killed ----
@@ -224,13 +207,7 @@ fn what_is_random_comes_from_the_seed_and_the_step() {
 const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
 
 fn adamw() -> Trainer<AdamW<Model, f32>, InverseSqrt> {
-    trainer(
-        AdamW::default(),
-        InverseSqrt {
-            width: EmbedDim::SIZE,
-            warmup_steps: 8,
-        },
-    )
+    trainer(AdamW::default(), InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 })
 }
 
 /// This test once more, in a process of its own.
@@ -249,7 +226,7 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
             true => trainer.resume(&target, &Cpu::default()).unwrap(),
             false => straight(&mut trainer, 0),
         };
-        trainer.save_to(&target, 1).unwrap();
+        trainer.checkpoint_every(&target, 1).unwrap();
         loop {
             step(&mut trainer, &mut model).unwrap();
         }
@@ -279,14 +256,12 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
 
     let mut trainer = adamw();
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
-    trainer.save_to(&path, 1).unwrap();
+    trainer.checkpoint_every(&path, 1).unwrap();
     step(&mut trainer, &mut model).unwrap();
     assert_eq!(folder.content(), ["checkpoint"], "something is left");
     let mut uninterrupted = adamw();
     let model = straight(&mut uninterrupted, trainer.step());
-    uninterrupted
-        .save(&model, folder.join("uninterrupted"))
-        .unwrap();
+    uninterrupted.save(&model, folder.join("uninterrupted")).unwrap();
     assert!(fs::read(path).unwrap() == fs::read(folder.join("uninterrupted")).unwrap());
 }
 
@@ -301,7 +276,7 @@ fn a_full_disk_leaves_the_checkpoint_before() {
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = trainer(Adam::default(), RATE);
         let mut model: Model = trainer.resume(&target, &Cpu::default()).unwrap();
-        trainer.save_to(&target, 1).unwrap();
+        trainer.checkpoint_every(&target, 1).unwrap();
         let error = step(&mut trainer, &mut model).unwrap_err();
         assert!(matches!(error, TrainError::Save(_)), "{error:?}");
         let expected = format!("cannot write {}: File too large", target.display());
@@ -324,10 +299,7 @@ fn a_full_disk_leaves_the_checkpoint_before() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
-    );
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
     assert!(fs::read(&path).unwrap() == before);
     assert_eq!(folder.content(), ["checkpoint"], "something is left");
 }
@@ -341,10 +313,7 @@ fn a_training_that_could_not_go_on_is_not_saved() {
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; TgtVocab::SIZE]));
     let error = trainer.save(&model, &path).unwrap_err();
     let text = "`model.logit.bias` holds NaN at position 0";
-    assert_eq!(
-        error.to_string(),
-        format!("cannot write {}: {text}", path.display())
-    );
+    assert_eq!(error.to_string(), format!("cannot write {}: {text}", path.display()));
     // Nor is such a step made: the loss says it.
     let error = step(&mut trainer, &mut model).unwrap_err();
     assert_eq!(error.to_string(), "the loss is NaN at step 1");
@@ -357,14 +326,11 @@ fn gradients_that_are_no_numbers_do_not_touch_the_model() {
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = straight(&mut trainer, 1);
     let before = model.logit.bias.as_ref().unwrap().as_vec();
-    let step = trainer.begin();
+    let step = trainer.next_step();
     let loss = model.logit.bias.as_ref().unwrap().leaky_trace() * f32::INFINITY;
     let gradients = dfdx::tensor_ops::SumTo::sum::<(), _>(loss).backward();
     let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the norm of the gradients is inf at step 1"
-    );
+    assert_eq!(error.to_string(), "the norm of the gradients is inf at step 1");
     assert_eq!(model.logit.bias.as_ref().unwrap().as_vec(), before);
     assert_eq!((trainer.step(), step.unwrap().number), (1, 1));
 }
@@ -374,11 +340,8 @@ fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
     let folder = Folder::new();
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
     let path = folder.join("no/folder");
-    let error = trainer.save_to(&path, 1).unwrap_err().to_string();
-    assert!(
-        error.starts_with(&format!("cannot write {}: ", path.display())),
-        "{error}"
-    );
+    let error = trainer.checkpoint_every(&path, 1).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot write {}: ", path.display())), "{error}");
 }
 
 #[test]
@@ -390,14 +353,11 @@ fn only_what_a_killed_writer_left_is_cleared() {
         "checkpoint.x.partial",
         "my.checkpoint.0.partial",
     ];
-    for name in others
-        .iter()
-        .chain(&["checkpoint.0.partial", "checkpoint.17.partial"])
-    {
+    for name in others.iter().chain(&["checkpoint.0.partial", "checkpoint.17.partial"]) {
         fs::write(folder.join(name), "").unwrap();
     }
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
-    trainer.save_to(folder.join("checkpoint"), 1).unwrap();
+    trainer.checkpoint_every(folder.join("checkpoint"), 1).unwrap();
     assert_eq!(folder.content(), others);
 }
 
@@ -408,7 +368,7 @@ fn a_training_is_saved_after_its_intervals_and_its_end() {
     let folder = Folder::new();
     let path = folder.join("checkpoint");
     let mut trainer = Trainer::new(Sgd::default(), RATE, 5, SEED);
-    trainer.save_to(&path, 2).unwrap();
+    trainer.checkpoint_every(&path, 2).unwrap();
     let mut model: Model = straight(&mut trainer, 0);
     let step_in_file = || {
         let mut reader = Trainer::new(Sgd::default(), RATE, 5, SEED);
@@ -421,7 +381,7 @@ fn a_training_is_saved_after_its_intervals_and_its_end() {
         seen.push(step_in_file());
     }
     assert_eq!(seen, [None, Some(2), Some(2), Some(4), Some(5)]);
-    assert!(trainer.begin().is_none() && !trainer.stopped());
+    assert!(trainer.next_step().is_none() && !trainer.stopped());
 }
 
 #[test]
@@ -429,13 +389,13 @@ fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
     let folder = Folder::new();
     let path = folder.join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
-    trainer.save_to(&path, 0).unwrap();
+    trainer.checkpoint_every(&path, 0).unwrap();
     let mut model: Model = straight(&mut trainer, 2);
     assert!(!path.exists());
     trainer.stop.store(true, Ordering::Relaxed);
     step(&mut trainer, &mut model).unwrap();
     assert_eq!((trainer.step(), trainer.stopped()), (3, true));
-    assert!(trainer.begin().is_none());
+    assert!(trainer.next_step().is_none());
     let mut other = self::trainer(Sgd::default(), RATE);
     let _: Model = other.resume(&path, &Cpu::default()).unwrap();
     assert_eq!((other.step(), other.stopped()), (3, false));
@@ -447,14 +407,9 @@ fn the_best_loss_is_remembered() {
     let path = folder.join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
     assert_eq!(trainer.best_loss(), f64::INFINITY);
-    assert!(!trainer.improves(f64::NAN));
-    for (loss, improves) in [
-        (0.3, true),
-        (0.4, false),
-        (0.3, false),
-        (0.1 + 0.2 - 0.1, true),
-    ] {
-        assert_eq!(trainer.improves(loss), improves, "{loss}");
+    assert!(!trainer.record_best(f64::NAN));
+    for (loss, improves) in [(0.3, true), (0.4, false), (0.3, false), (0.1 + 0.2 - 0.1, true)] {
+        assert_eq!(trainer.record_best(loss), improves, "{loss}");
     }
     let model: Model = Model::build(&Cpu::default());
     trainer.save(&model, &path).unwrap();
@@ -475,7 +430,7 @@ fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
     first.save(&model, &checkpoint).unwrap();
     // Steps after the checkpoint, the last line cut off.
     step(&mut first, &mut model).unwrap();
-    first.metrics.as_mut().unwrap().note("validation_loss", 1.5);
+    first.metrics.as_mut().unwrap().log("validation_loss", 1.5);
     step(&mut first, &mut model).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..text.len() - 5]).unwrap();
@@ -487,9 +442,7 @@ fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
         step(&mut second, &mut model).unwrap();
     }
     let lines = |text: &str| -> Vec<serde_json::Value> {
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
     let (before, after) = (lines(&text), lines(&fs::read_to_string(&path).unwrap()));
     assert_eq!(after.len(), 7);
@@ -500,10 +453,7 @@ fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
             assert!(line[name].as_f64().unwrap() > 0.0, "{line}");
         }
         if let Some(before) = before.get(number) {
-            assert_eq!(
-                (&line["loss"], &line["gradient_norm"]),
-                (&before["loss"], &before["gradient_norm"])
-            );
+            assert_eq!((&line["loss"], &line["gradient_norm"]), (&before["loss"], &before["gradient_norm"]));
         }
     }
     assert_eq!(before[5]["validation_loss"], 1.5);
@@ -518,12 +468,9 @@ fn metrics_that_cannot_be_written_are_named() {
     let folder = Folder::new();
     assert!(Metrics::open(folder.path(), 0).is_err());
     trainer.metrics = Some(Metrics::open("/dev/full", 0).unwrap());
-    trainer.save_to(folder.join("checkpoint"), 1).unwrap();
+    trainer.checkpoint_every(folder.join("checkpoint"), 1).unwrap();
     let error = step(&mut trainer, &mut model).unwrap_err().to_string();
-    assert!(
-        error.starts_with("cannot write /dev/full: No space left"),
-        "{error}"
-    );
+    assert!(error.starts_with("cannot write /dev/full: No space left"), "{error}");
     // The step is made all the same, and saved.
     assert_eq!(trainer.step(), 2);
     assert_eq!(folder.content(), ["checkpoint"]);
@@ -533,29 +480,19 @@ fn metrics_that_cannot_be_written_are_named() {
 fn a_report_says_how_far_and_how_fast() {
     let mut trainer = Trainer::new(Sgd::default(), RATE, 10, SEED);
     let mut model: Model = straight(&mut trainer, 3);
-    let begun = trainer.begin().unwrap();
+    let begun = trainer.next_step().unwrap();
     thread::sleep(Duration::from_millis(20));
     let loss = cross_entropy(
-        Cpu::default()
-            .zeros::<(Batch, MaxTgtLen, TgtVocab)>()
-            .leaky_traced(),
+        Cpu::default().zeros::<(Batch, MaxTgtLen, TgtVocab)>().leaky_traced(),
         &TokenIds::from_ids(&[0; 12], None, (Batch, MaxTgtLen)).unwrap(),
-        Average::EveryPosition,
+        Reduction::MeanAll,
     );
-    let report = trainer
-        .update(&mut model, loss.backward(), 2.5, 12)
-        .unwrap();
+    let report = trainer.update(&mut model, loss.backward(), 2.5, 12).unwrap();
     drop(begun);
     assert_eq!((report.step, report.steps), (4, 10));
-    assert_eq!(
-        (report.loss, report.learning_rate, report.gradient_norm),
-        (2.5, 0.01, 0.0)
-    );
+    assert_eq!((report.loss, report.learning_rate, report.gradient_norm), (2.5, 0.01, 0.0));
     // 4 steps of 12 tokens in at least 20 ms.
-    assert!(
-        (1.0..2_400.0).contains(&report.tokens_per_second),
-        "{report:?}"
-    );
+    assert!((1.0..2_400.0).contains(&report.tokens_per_second), "{report:?}");
     let seconds = 48.0 / report.tokens_per_second;
     assert!((report.time_left.as_secs_f64() - seconds * 6.0 / 4.0).abs() < 1e-6);
 }
@@ -568,11 +505,8 @@ fn error_of(bytes: &[u8]) -> (ResumeError, String) {
     let path = folder.join("checkpoint");
     fs::write(&path, bytes).unwrap();
     let mut trainer = trainer(Adam::<Model, f32>::default(), RATE);
-    let error = trainer
-        .resume(&path, &Cpu::default())
-        .map(drop)
-        .unwrap_err();
-    assert_eq!((trainer.step(), trainer.optimizer.memory().steps()), (0, 0));
+    let error = trainer.resume(&path, &Cpu::default()).map(drop).unwrap_err();
+    assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (0, 0));
     let text = error.to_string();
     // Every text names the file.
     let text = text.replace(&path.display().to_string(), "FILE");
@@ -594,9 +528,9 @@ fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
     let mut header = metadata.metadata().as_ref().unwrap()["training"].clone();
     let mut tensors: Tensors = tensors.collect();
     change(&mut tensors, &mut header);
-    let views = tensors.iter().map(|(path, (dtype, sizes, bytes))| {
-        (path, TensorView::new(*dtype, sizes.clone(), bytes).unwrap())
-    });
+    let views = tensors
+        .iter()
+        .map(|(path, (dtype, sizes, bytes))| (path, TensorView::new(*dtype, sizes.clone(), bytes).unwrap()));
     let metadata = HashMap::from([("training".to_string(), header)]);
     error_of(&safetensors::serialize(views, Some(metadata)).unwrap()).1
 }
@@ -650,9 +584,7 @@ fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
     const ADAM: &str = "Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }";
     assert_eq!(
         error(trainer(AdamW::default(), RATE)),
-        format!(
-            "FILE: the optimizer should be AdamW {{ weight_decay: 0.01, adam: {ADAM} }} but is {ADAM}"
-        )
+        format!("FILE: the optimizer should be AdamW {{ weight_decay: 0.01, adam: {ADAM} }} but is {ADAM}")
     );
     assert_eq!(
         error(trainer(Sgd::default(), RATE)),
@@ -663,27 +595,18 @@ fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
         "FILE: the schedule should be Constant(0.02) but is Constant(0.01)"
     );
     let mut unclipped = trainer(Adam::default(), RATE);
-    unclipped.max_norm = f64::INFINITY;
-    assert_eq!(
-        error(unclipped),
-        "FILE: the norm to clip to should be inf but is 1"
-    );
+    unclipped.clip_norm = f64::INFINITY;
+    assert_eq!(error(unclipped), "FILE: the norm to clip to should be inf but is 1");
     let mut other = Trainer::new(Adam::default(), RATE, 9, 6);
-    other.max_norm = 1.0;
-    other.setting("the batch", 2);
-    assert_eq!(
-        error(other),
-        "FILE: the random numbers should be ChaCha8 of seed 6 but is ChaCha8 of seed 5"
-    );
+    other.clip_norm = 1.0;
+    other.pin("the batch", 2);
+    assert_eq!(error(other), "FILE: the random numbers should be ChaCha8 of seed 6 but is ChaCha8 of seed 5");
     let mut other = Trainer::new(Adam::default(), RATE, 9, SEED);
-    other.max_norm = 1.0;
+    other.clip_norm = 1.0;
     assert_eq!(error(other), "FILE: the batch should be nothing but is 2");
     let mut other = trainer(Adam::default(), RATE);
-    other.setting("the data", "shakespeare");
-    assert_eq!(
-        error(other),
-        "FILE: the data should be shakespeare but is nothing"
-    );
+    other.pin("the data", "shakespeare");
+    assert_eq!(error(other), "FILE: the data should be shakespeare but is nothing");
 }
 
 #[test]
@@ -729,19 +652,13 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
     let folder = Folder::new();
     let whole = saved(&folder);
     let model: Model = Model::build(&Cpu::default());
-    io::save(&model, folder.join("weights")).unwrap();
+    weights::save(&model, folder.join("weights")).unwrap();
     let (error, text) = error_of(&fs::read(folder.join("weights")).unwrap());
     assert!(matches!(error, ResumeError::NoCheckpoint { .. }));
-    assert_eq!(
-        text,
-        "FILE is no checkpoint of a training: its metadata have no `training`"
-    );
+    assert_eq!(text, "FILE is no checkpoint of a training: its metadata have no `training`");
     for length in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
         let (_, text) = error_of(&whole[..length]);
-        assert!(
-            text.starts_with("FILE is damaged or not a safetensors file: "),
-            "{text}"
-        );
+        assert!(text.starts_with("FILE is damaged or not a safetensors file: "), "{text}");
     }
 
     let no_checkpoint = |text: String| {
@@ -757,10 +674,7 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
             *header = header.replace(from, to);
         }))
     };
-    assert_eq!(
-        replaced("\"format\":1", "\"format\":2"),
-        "its format is 2, but 1 is read"
-    );
+    assert_eq!(replaced("\"format\":1", "\"format\":2"), "its format is 2, but 1 is read");
     replaced("\"step\":3", "\"step\":-3");
     replaced("\"best_loss\":\"", "\"best_loss\":\"x");
     let no_number = error_after(|_, header| {
@@ -793,11 +707,8 @@ fn any_byte_of_a_checkpoint_may_change() {
         match trainer.resume(&path, &Cpu::default()) {
             Ok(mut model) => drop::<Result<(), _>>(step(&mut trainer, &mut model)),
             Err::<Model, _>(error) => {
-                assert!(
-                    error.to_string().contains(&path.display().to_string()),
-                    "{error}"
-                );
-                assert_eq!((trainer.step(), trainer.optimizer.memory().steps()), (0, 0));
+                assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+                assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (0, 0));
                 refused += 1;
             }
         }
@@ -813,24 +724,14 @@ fn a_training_may_be_as_far_as_a_number_can_say() {
     let header = &metadata.metadata().as_ref().unwrap()["training"];
     let header = header
         .replace("\"step\":3", &format!("\"step\":{}", usize::MAX - 1))
-        .replace(
-            "\"optimizer_steps\":3",
-            &format!("\"optimizer_steps\":{}", u64::MAX),
-        );
+        .replace("\"optimizer_steps\":3", &format!("\"optimizer_steps\":{}", u64::MAX));
     let metadata = HashMap::from([("training".to_string(), header)]);
     let folder = Folder::new();
     let path = folder.join("checkpoint");
-    fs::write(
-        &path,
-        safetensors::serialize(file.iter(), Some(metadata)).unwrap(),
-    )
-    .unwrap();
+    fs::write(&path, safetensors::serialize(file.iter(), Some(metadata)).unwrap()).unwrap();
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
     step(&mut trainer, &mut model).unwrap();
-    assert_eq!(
-        (trainer.step(), trainer.optimizer.memory().steps()),
-        (usize::MAX, u64::MAX)
-    );
-    assert!(trainer.begin().is_none());
+    assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (usize::MAX, u64::MAX));
+    assert!(trainer.next_step().is_none());
 }

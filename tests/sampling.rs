@@ -5,7 +5,7 @@ use typed_transformer::{
     generate::{Sampler, SamplingError},
     ops::OpError,
     prelude::*,
-    tokens::Characters,
+    tokens::CharTokenizer,
 };
 
 dims! { VocabSize = 5; }
@@ -25,13 +25,7 @@ fn frequencies(mut sampler: Sampler<VocabSize>, tries: usize) -> [f64; 5] {
 fn chances(temperature: f64, kept: &[usize]) -> [f64; 5] {
     let weight = |token: usize| (LOGITS[token] / temperature).exp();
     let sum: f64 = kept.iter().map(|&token| weight(token)).sum();
-    std::array::from_fn(|token| {
-        if kept.contains(&token) {
-            weight(token) / sum
-        } else {
-            0.0
-        }
-    })
+    std::array::from_fn(|token| if kept.contains(&token) { weight(token) / sum } else { 0.0 })
 }
 
 #[track_caller]
@@ -39,29 +33,23 @@ fn assert_close(found: [f64; 5], expected: [f64; 5]) {
     for (found, expected) in found.into_iter().zip(expected) {
         // Five standard deviations of a frequency among 20,000 tries, and none where there is no chance.
         let deviation = (expected * (1.0 - expected) / 20_000.0).sqrt();
-        assert!(
-            (found - expected).abs() <= 5.0 * deviation + 1e-9,
-            "{found} instead of {expected}"
-        );
+        assert!((found - expected).abs() <= 5.0 * deviation + 1e-9, "{found} instead of {expected}");
     }
 }
 
 #[test]
 fn tokens_come_as_often_as_the_model_says() {
     for temperature in [0.3, 1.0, 2.5] {
-        let sampler = Sampler::random(temperature, 11).unwrap();
-        assert_close(
-            frequencies(sampler, 20_000),
-            chances(temperature, &[0, 1, 2, 3, 4]),
-        );
+        let sampler = Sampler::with_temperature(temperature, 11).unwrap();
+        assert_close(frequencies(sampler, 20_000), chances(temperature, &[0, 1, 2, 3, 4]));
     }
 }
 
 #[test]
 fn top_k_keeps_the_likeliest() {
-    let sampler = Sampler::random(1.0, 12).unwrap().top_k(3).unwrap();
+    let sampler = Sampler::with_temperature(1.0, 12).unwrap().top_k(3).unwrap();
     assert_close(frequencies(sampler, 20_000), chances(1.0, &[2, 4, 0]));
-    let all = Sampler::random(1.0, 12).unwrap().top_k(99).unwrap();
+    let all = Sampler::with_temperature(1.0, 12).unwrap().top_k(99).unwrap();
     assert_close(frequencies(all, 20_000), chances(1.0, &[0, 1, 2, 3, 4]));
 }
 
@@ -70,26 +58,17 @@ fn top_p_keeps_the_token_that_reaches_it() {
     let all = chances(1.0, &[0, 1, 2, 3, 4]);
     // 2, 4 and 0 are the likeliest; a little more than the first two needs the third.
     let two = all[2] + all[4];
-    let sampler = |p| Sampler::random(1.0, 13).unwrap().top_p(p).unwrap();
-    assert_close(
-        frequencies(sampler(two + 1e-6), 20_000),
-        chances(1.0, &[2, 4, 0]),
-    );
-    assert_close(
-        frequencies(sampler(two - 1e-6), 20_000),
-        chances(1.0, &[2, 4]),
-    );
+    let sampler = |p| Sampler::with_temperature(1.0, 13).unwrap().top_p(p).unwrap();
+    assert_close(frequencies(sampler(two + 1e-6), 20_000), chances(1.0, &[2, 4, 0]));
+    assert_close(frequencies(sampler(two - 1e-6), 20_000), chances(1.0, &[2, 4]));
     assert_close(frequencies(sampler(1e-9), 100), chances(1.0, &[2]));
-    assert_close(
-        frequencies(sampler(1.0), 20_000),
-        chances(1.0, &[0, 1, 2, 3, 4]),
-    );
+    assert_close(frequencies(sampler(1.0), 20_000), chances(1.0, &[0, 1, 2, 3, 4]));
 }
 
 #[test]
 fn a_list_of_tokens_is_kept_to() {
     let tokens = [1, 3].map(|token| Fin::new(token).unwrap());
-    let sampler = Sampler::random(1.0, 14).unwrap().among(tokens);
+    let sampler = Sampler::with_temperature(1.0, 14).unwrap().among(tokens);
     assert_close(frequencies(sampler, 20_000), chances(1.0, &[1, 3]));
     let best = Sampler::greedy().among(tokens).choose(&LOGITS).unwrap();
     assert_eq!(best.value(), 3);
@@ -98,10 +77,8 @@ fn a_list_of_tokens_is_kept_to() {
 #[test]
 fn the_same_seed_makes_the_same_choices() {
     let choices = |seed| -> Vec<usize> {
-        let mut sampler = Sampler::<VocabSize>::random(1.5, seed).unwrap();
-        (0..50)
-            .map(|_| sampler.choose(&LOGITS).unwrap().value())
-            .collect()
+        let mut sampler = Sampler::<VocabSize>::with_temperature(1.5, seed).unwrap();
+        (0..50).map(|_| sampler.choose(&LOGITS).unwrap().value()).collect()
     };
     assert_eq!(choices(3), choices(3));
     assert_ne!(choices(3), choices(4));
@@ -109,20 +86,14 @@ fn the_same_seed_makes_the_same_choices() {
 
 #[test]
 fn what_is_no_number_is_never_chosen() {
-    let mut samplers = [Sampler::greedy(), Sampler::random(1.0, 1).unwrap()];
+    let mut samplers = [Sampler::greedy(), Sampler::with_temperature(1.0, 1).unwrap()];
     for sampler in &mut samplers {
         let odd = [f32::NAN, f32::NEG_INFINITY, -3e38, f32::NAN, f32::NAN];
-        assert_eq!(
-            sampler.choose(&odd).unwrap(),
-            Fin::<VocabSize>::new(2).unwrap()
-        );
+        assert_eq!(sampler.choose(&odd).unwrap(), Fin::<VocabSize>::new(2).unwrap());
         let infinite = [0.0, f32::INFINITY, 0.0, f32::NAN, 0.0];
         assert_eq!(sampler.choose(&infinite).unwrap().value(), 1);
         let none = [f32::NAN, f32::NEG_INFINITY, f32::NAN, f32::NAN, f32::NAN];
-        assert_eq!(
-            sampler.choose(&none),
-            Err(OpError::NotANumber { op: "choose" })
-        );
+        assert_eq!(sampler.choose(&none), Err(OpError::NotANumber { op: "choose" }));
         assert!(sampler.choose::<f32>(&[]).is_err());
     }
 }
@@ -130,7 +101,7 @@ fn what_is_no_number_is_never_chosen() {
 #[test]
 fn settings_without_meaning_are_refused() {
     for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(Sampler::<VocabSize>::random(temperature, 0).is_err());
+        assert!(Sampler::<VocabSize>::with_temperature(temperature, 0).is_err());
     }
     let sampler = Sampler::<VocabSize>::greedy;
     assert_eq!(sampler().top_k(0).unwrap_err(), SamplingError::TopK);
@@ -142,11 +113,11 @@ fn settings_without_meaning_are_refused() {
 proptest! {
     #[test]
     fn every_text_that_fits_comes_back(text in "[a-eà世]{0,30}") {
-        match Characters::<VocabSize>::of(&text) {
+        match CharTokenizer::<VocabSize>::from_text(&text) {
             Ok(characters) => {
                 let tokens = characters.encode(&text).unwrap();
                 prop_assert_eq!(characters.decode(&tokens), text);
-                prop_assert_eq!(Characters::of(&characters.text()).unwrap(), characters);
+                prop_assert_eq!(CharTokenizer::from_text(&characters.text()).unwrap(), characters);
             }
             Err(error) => {
                 let different: std::collections::BTreeSet<char> = text.chars().collect();

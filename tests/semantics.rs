@@ -25,7 +25,7 @@ macro_rules! model {
             type QKDim = QKDim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
-            type Style = $style;
+            type Conventions = $style;
             const DROPOUT: f64 = $dropout;
             const ATTENTION_DROPOUT: f64 = $dropout;
         }
@@ -66,10 +66,7 @@ where
     SrcLen: AtMost<M::MaxSrcLen>,
     TgtLen: AtMost<M::MaxTgtLen>,
 {
-    model
-        .forward(source, target, NoneTape)
-        .logit_output
-        .as_vec()
+    model.forward(source, target, NoneTape).logit_output.as_vec()
 }
 
 #[test]
@@ -84,20 +81,11 @@ fn the_length_varies_from_call_to_call() {
 fn what_is_padding_does_not_matter() {
     fn check<M>()
     where
-        M: Seq2Seq<
-                SrcVocab = SrcVocab,
-                TgtVocab = TgtVocab,
-                MaxSrcLen = MaxSrcLen,
-                MaxTgtLen = MaxTgtLen,
-            >,
+        M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = TgtVocab, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>,
     {
         let model = LM::<M, f64, Cpu>::build(&Cpu::default());
         let short = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5]]));
-        let padded = logits(
-            &model,
-            &source(&[[1, 2, 3, 10, 10]]),
-            &target(&[[4, 5, 12, 12]]),
-        );
+        let padded = logits(&model, &source(&[[1, 2, 3, 10, 10]]), &target(&[[4, 5, 12, 12]]));
         for (short, padded) in short.iter().zip(&padded) {
             assert!((short - padded).abs() < 1e-12, "{short} {padded}");
         }
@@ -126,35 +114,18 @@ fn an_encoder_sees_its_future() {
 fn a_fully_padded_row_yields_no_nan() {
     fn check<M, E>()
     where
-        M: Seq2Seq<
-                SrcVocab = SrcVocab,
-                TgtVocab = TgtVocab,
-                MaxSrcLen = MaxSrcLen,
-                MaxTgtLen = MaxTgtLen,
-            >,
+        M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = TgtVocab, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>,
         E: Real,
         Cpu: Backend<E>,
     {
         let mut model = LM::<M, E, Cpu>::build(&Cpu::default());
         let (source, labels) = (source(&[[1, 2], [10, 10]]), target(&[[4, 5], [12, 12]]));
-        let output = model.forward(
-            &source,
-            &labels.shifted_right(TGT_PAD),
-            OwnedTape::default(),
-        );
+        let output = model.forward(&source, &labels.shifted_right(TGT_PAD), OwnedTape::default());
         assert!(output.logit_output.as_vec().iter().all(|x| x.is_finite()));
-        let loss = cross_entropy(
-            output.logit_output,
-            &labels,
-            Average::RealLabelsOfEachSequence,
-        );
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence);
         assert!(loss.as_vec()[0].is_finite());
         update(&mut model, loss.backward(), &mut Adam::default(), 0.1, 1.0).unwrap();
-        assert!(
-            logits(&model, &source, &labels)
-                .iter()
-                .all(|x| x.is_finite())
-        );
+        assert!(logits(&model, &source, &labels).iter().all(|x| x.is_finite()));
     }
     check::<Typed, f32>();
     check::<Typed, f64>();
@@ -185,10 +156,7 @@ fn a_seed_of_dropout_holds_while_it_lives_on_its_thread() {
     let by_device = dropped(1);
     let outer = DropoutSeed::new(7);
     let (first, second) = (dropped(1), dropped(1));
-    assert!(
-        first != by_device && first != second,
-        "one sequence of numbers"
-    );
+    assert!(first != by_device && first != second, "one sequence of numbers");
     {
         let _inner = DropoutSeed::new(7);
         // On another device, and in another place of the outer sequence.
@@ -213,15 +181,8 @@ fn what_is_kept_of_dropout_makes_up_for_what_is_not() {
         let zeros = elements.iter().filter(|x| **x == 0.0).count() as f64;
         // Within five standard deviations.
         let deviation = (COUNT as f64 * rate * (1.0 - rate)).sqrt();
-        assert!(
-            (zeros - COUNT as f64 * rate).abs() < 5.0 * deviation,
-            "{rate}"
-        );
-        assert!(
-            elements
-                .iter()
-                .all(|x| *x == 0.0 || *x == 1.0 / (1.0 - rate))
-        );
+        assert!((zeros - COUNT as f64 * rate).abs() < 5.0 * deviation, "{rate}");
+        assert!(elements.iter().all(|x| *x == 0.0 || *x == 1.0 / (1.0 - rate)));
         assert_eq!(dropped.sum::<(), _>().backward().get(&x).as_vec(), elements);
     }
 }
@@ -231,10 +192,7 @@ fn without_dropout_training_computes_what_inference_does() {
     let model = LM::<Flax, f32, Cpu>::build(&Cpu::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let output = model.forward(&source, &target, OwnedTape::default());
-    assert_eq!(
-        output.logit_output.as_vec(),
-        logits(&model, &source, &target)
-    );
+    assert_eq!(output.logit_output.as_vec(), logits(&model, &source, &target));
 }
 
 #[test]
@@ -242,10 +200,7 @@ fn single_and_double_precision_agree() {
     let double = LM::<Flax, f64, Cpu>::build(&Cpu::seed_from_u64(1));
     let single: LM<Flax, f32, Cpu> = double.to_dtype::<f32>();
     let (source, target) = (source(&[[1, 2, 10], [3, 4, 5]]), target(&[[4, 5], [6, 12]]));
-    let (exact, rounded) = (
-        logits(&double, &source, &target),
-        logits(&single, &source, &target),
-    );
+    let (exact, rounded) = (logits(&double, &source, &target), logits(&single, &source, &target));
     for (exact, rounded) in exact.iter().zip(rounded) {
         assert!((exact - f64::from(rounded)).abs() < 1e-5);
     }
@@ -255,10 +210,7 @@ fn single_and_double_precision_agree() {
 fn one_seed_makes_one_model() {
     let weights = |seed| {
         let model = LM::<Typed, f32, Cpu>::build(&Cpu::seed_from_u64(seed));
-        (
-            model.logit.weight.unwrap().as_vec(),
-            model.encoder.embedder.token_embedder.weight.as_vec(),
-        )
+        (model.logit.weight.unwrap().as_vec(), model.encoder.embedder.token_embedder.weight.as_vec())
     };
     assert_eq!(weights(3), weights(3));
     assert_ne!(weights(3), weights(4));
@@ -303,9 +255,7 @@ fn a_greedy_decoder_writes_what_it_would_write_word_by_word() {
             let ids = TokenIds::from_ids(&ids, None, shape).unwrap();
             let logits = logits(&model, &alone, &ids);
             let last = &logits[logits.len() - TgtVocab::SIZE..];
-            let best = (0..TgtVocab::SIZE)
-                .max_by(|&a, &b| last[a].total_cmp(&last[b]))
-                .unwrap();
+            let best = (0..TgtVocab::SIZE).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
             assert_eq!(written.row(row).unwrap()[so_far.len() - 1].value(), best);
             if best == TGT_PAD.value() || so_far.len() == 7 {
                 break;
@@ -319,27 +269,15 @@ fn a_greedy_decoder_writes_what_it_would_write_word_by_word() {
 fn a_model_learns() {
     let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
     let (source, labels) = (source(&[[1, 2, 3], [4, 5, 6]]), target(&[[7, 8], [9, 10]]));
-    let schedule = WarmupCosine {
-        peak: 0.02,
-        last: 0.001,
-        warmup_steps: 5,
-        steps: 60,
-    };
+    let schedule = WarmupCosine { peak: 0.02, last: 0.001, warmup_steps: 5, steps: 60 };
     let mut adam = Adam::default();
     let mut losses = Vec::new();
     for step in 0..60 {
         let inputs = labels.shifted_right(Fin::literal::<11>());
         let output = model.forward(&source, &inputs, OwnedTape::default());
-        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
         losses.push(loss.array());
-        update(
-            &mut model,
-            loss.backward(),
-            &mut adam,
-            schedule.learning_rate(step),
-            1.0,
-        )
-        .unwrap();
+        update(&mut model, loss.backward(), &mut adam, schedule.learning_rate(step), 1.0).unwrap();
     }
     assert!(losses[0] > 2.0 && losses[59] < 0.05, "{losses:?}");
     let len = TgtLen::new(2).unwrap();
@@ -351,19 +289,14 @@ fn a_model_learns() {
 fn widths_of_query_key_value_and_output_may_all_differ() {
     dims! { QDim = 2; KDim = 3; VDim = 5; OutputDim = 7; }
     type Attention = MHAttention<QDim, KDim, VDim, OutputDim, Flax, f32, Cpu>;
-    const _: () =
-        assert!(Attention::NUM_PARAMS == (2 + 1) * 12 + (3 + 1) * 12 + (5 + 1) * 15 + (15 + 1) * 7);
+    const _: () = assert!(Attention::NUM_PARAMS == (2 + 1) * 12 + (3 + 1) * 12 + (5 + 1) * 15 + (15 + 1) * 7);
     let device = Cpu::default();
     let attention = Attention::build(&device);
-    let (batch, queries, keys) = (
-        Batch::new(2),
-        TgtLen::new(3).unwrap(),
-        SrcLen::new(4).unwrap(),
-    );
+    let (batch, queries, keys) = (Batch::new(2), TgtLen::new(3).unwrap(), SrcLen::new(4).unwrap());
     let query: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, queries, QDim));
     let key: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, KDim));
     let value: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, VDim));
-    let mask = AttentionMask::none((batch, queries, keys));
+    let mask = AttentionMask::all_visible((batch, queries, keys));
     let output = attention.forward(query, key, value, &mask);
     assert_eq!(*output.shape(), (batch, queries, OutputDim));
 }
@@ -380,12 +313,7 @@ fn sinusoids_are_the_paper_s() {
         [0.14112002, -0.9899925],
         [-0.7568025, -0.6536436],
     ];
-    for (ours, theirs) in positions
-        .array()
-        .as_flattened()
-        .iter()
-        .zip(printed.as_flattened())
-    {
+    for (ours, theirs) in positions.array().as_flattened().iter().zip(printed.as_flattened()) {
         assert!((ours - theirs).abs() < 1e-6);
     }
 }
@@ -394,11 +322,7 @@ fn sinusoids_are_the_paper_s() {
 fn an_empty_batch_or_length_is_refused_at_the_door() {
     for shape in [(0, 3), (2, 0)] {
         let error = TokenIds::<usize, usize, SrcVocab>::from_ids(&[], None, shape).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("a batch needs at least one row and one position")
-        );
+        assert!(error.to_string().starts_with("a batch needs at least one row and one position"));
         let rows = vec![Vec::new(); shape.0];
         assert!(TokenIds::<usize, usize, SrcVocab>::padded(&rows, SRC_PAD, shape).is_err());
     }
@@ -413,10 +337,9 @@ fn a_tensor_can_be_added_to_itself() {
     {
         let x: Tensor<(Batch, MaxSrcLen, EmbedDim), E, Cpu> =
             Cpu::default().zeros_like(&(Batch::new(1), MaxSrcLen, EmbedDim));
-        for sum in [
-            residual(x.leaky_trace(), x.retaped()),
-            Cpu::try_residual(x.leaky_trace(), x.retaped()).unwrap(),
-        ] {
+        for sum in
+            [residual(x.leaky_trace(), x.retaped()), Cpu::try_residual(x.leaky_trace(), x.retaped()).unwrap()]
+        {
             let gradient = sum.sum().backward().get(&x).as_vec();
             assert!(gradient.iter().all(|g| g.to_f64() == Some(2.0)));
         }
@@ -430,10 +353,7 @@ fn a_rate_of_dropout_is_below_one() {
     for rate in [1.0, 1.5, -0.1, f64::NAN] {
         let x: Tensor<(MaxSrcLen,), f32, Cpu> = Cpu::default().zeros();
         let error = try_dropout(x.leaky_trace(), rate).err().unwrap();
-        assert!(
-            error.to_string().contains("at least 0 and less than 1"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("at least 0 and less than 1"), "{error}");
     }
 }
 
@@ -445,9 +365,7 @@ fn greedy_may_start_with_the_token_that_it_ends_with() {
     let written = greedy(&model, &source, start, start, TgtLen::new(3).unwrap());
     let target = TokenIds::from_ids(&[4], None, (Batch::new(1), TgtLen::new(1).unwrap())).unwrap();
     let first = logits(&model, &source, &target);
-    let best = (0..TgtVocab::SIZE)
-        .max_by(|&a, &b| first[a].total_cmp(&first[b]))
-        .unwrap();
+    let best = (0..TgtVocab::SIZE).max_by(|&a, &b| first[a].total_cmp(&first[b])).unwrap();
     assert_eq!(written.as_slice()[0], best);
 }
 
@@ -457,10 +375,7 @@ fn greedy_does_not_decode_from_nan() {
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
     let len = TgtLen::new(3).unwrap();
     let error = try_greedy(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "choose: no token has a logit that is a number above -inf"
-    );
+    assert_eq!(error.to_string(), "choose: no token has a logit that is a number above -inf");
 }
 
 #[test]
@@ -476,9 +391,7 @@ fn a_decoder_layer_follows_the_padding_rule_by_itself() {
         &target.padding_mask(),
         &source.padding_mask(),
     );
-    let whole = model
-        .decoder
-        .forward(&target, encoded, &source.padding_mask());
+    let whole = model.decoder.forward(&target, encoded, &source.padding_mask());
     assert_eq!(by_layers.as_vec(), whole.as_vec());
     let unpadded = TokenIds::from_ids(target.as_slice(), None, target.shape()).unwrap();
     let unmasked = model.forward(&source, &unpadded, NoneTape).decoder_output;

@@ -2,10 +2,7 @@
 //! forward and backward, over random lengths, masks and conventions.
 
 use dfdx::{
-    nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut,
-        ViewTensorRef,
-    },
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorRef},
     shapes::{HasShape, Shape},
     tensor::*,
     tensor_ops::*,
@@ -16,7 +13,7 @@ use typed_transformer::{
     mask::MaskKind,
     mask::{PadQueriesAndKeys, PadSourceKeys},
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
-    nn::{CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention, Style},
+    nn::{Conventions, CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention},
     ops::{Gelu, Relu},
     prelude::*,
 };
@@ -33,24 +30,24 @@ macro_rules! arch {
             type QKDim = Const<$qk>;
             type VODim = Const<$vo>;
             type HiddenDim = Const<$hidden>;
-            type Style = $style;
+            type Conventions = $style;
         }
     };
 }
 
 struct PreRms;
-impl Style for PreRms {
+impl Conventions for PreRms {
     type Activation = Gelu;
     type Positions = Learned;
     type Padding = PadSourceKeys;
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const ATTENTION_BIAS: bool = true;
-    const MASKED_LOGIT: MaskedLogit = MaskedLogit::Minus(100.0);
+    const MASK_FILL: MaskFill = MaskFill::Subtract(100.0);
 }
 
 struct Shared;
-impl Style for Shared {
+impl Conventions for Shared {
     type Activation = Relu;
     type Positions = Learned;
     type Padding = PadQueriesAndKeys;
@@ -58,7 +55,7 @@ impl Style for Shared {
 }
 
 struct NoEpsilon;
-impl Style for NoEpsilon {
+impl Conventions for NoEpsilon {
     type Activation = Relu;
     type Positions = Learned;
     type Padding = PadSourceKeys;
@@ -145,14 +142,7 @@ fn case() -> impl Strategy<Value = Case> {
     let size = prop_oneof![4 => Just(1.0), 1 => Just(10.0)];
     let padding = prop_oneof![Just(0.0), Just(0.4), Just(1.0)];
     (batch, len(), len(), size, padding, any::<u64>()).prop_map(
-        |(batch, queries, keys, size, padding, seed)| Case {
-            batch,
-            queries,
-            keys,
-            size,
-            padding,
-            seed,
-        },
+        |(batch, queries, keys, size, padding, seed)| Case { batch, queries, keys, size, padding, seed },
     )
 }
 
@@ -163,10 +153,7 @@ fn draw(rng: &mut StdRng, count: usize, size: f64) -> Vec<f64> {
 }
 
 fn cast<E: Real>(numbers: &[f64]) -> Vec<E> {
-    numbers
-        .iter()
-        .map(|&x| num_traits::NumCast::from(x).unwrap())
-        .collect()
+    numbers.iter().map(|&x| num_traits::NumCast::from(x).unwrap()).collect()
 }
 
 /// Output and gradients, of the inputs and of every parameter, of a module in one precision.
@@ -183,9 +170,7 @@ where
     let mut rng = StdRng::seed_from_u64(case.seed ^ 1);
     Module::iter_tensors(&mut RecursiveWalker {
         m: &mut module,
-        f: &mut Visit {
-            numbers: &mut |count| cast(&draw(&mut rng, count, 0.7)),
-        },
+        f: &mut Visit { numbers: &mut |count| cast(&draw(&mut rng, count, 0.7)) },
     })
     .unwrap();
     let inputs: Vec<Vec<E>> = inputs.iter().map(|input| cast(input)).collect();
@@ -203,11 +188,7 @@ where
         found.push(exact(gradients.get(&leaf).as_vec()));
     }
     let mut slopes = Slopes { gradients, found };
-    Module::iter_tensors(&mut RecursiveWalker {
-        m: &module,
-        f: &mut slopes,
-    })
-    .unwrap();
+    Module::iter_tensors(&mut RecursiveWalker { m: &module, f: &mut slopes }).unwrap();
     slopes.found
 }
 
@@ -230,7 +211,7 @@ fn compare<A: Arch>(case: Case, kernel: Numbers, definition: Numbers) -> Result<
     prop_assert_eq!(kernel.len(), definition.len());
     // Logits grow with the square of the inputs, into the hundreds, and are rounded accordingly.
     let mut bound = if case.size > 1.0 { 5e-3 } else { 3e-5 };
-    if let MaskedLogit::Minus(amount) = A::Style::MASKED_LOGIT {
+    if let MaskFill::Subtract(amount) = A::Conventions::MASK_FILL {
         // Where a query sees no key, every logit is rounded as numbers of that size are.
         bound += 2e-7 * amount;
     }
@@ -249,17 +230,13 @@ fn compare<A: Arch>(case: Case, kernel: Numbers, definition: Numbers) -> Result<
 
 fn padding(case: Case, batch: usize, len: usize, salt: u64) -> PaddingMask<usize, usize> {
     let mut rng = StdRng::seed_from_u64(case.seed ^ salt);
-    let ids: Vec<usize> = (0..batch * len)
-        .map(|_| usize::from(rng.gen_bool(case.padding)))
-        .collect();
+    let ids: Vec<usize> = (0..batch * len).map(|_| usize::from(rng.gen_bool(case.padding))).collect();
     let pad: Fin<Const<2>> = Fin::literal::<1>();
     let ids = TokenIds::from_ids(&ids, Some(pad), (batch, len)).unwrap();
     ids.padding_mask()
 }
 
-fn self_attention<A: Arch, Mask: MaskKind, const M: usize>(
-    case: Case,
-) -> Result<(), TestCaseError> {
+fn self_attention<A: Arch, Mask: MaskKind, const M: usize>(case: Case) -> Result<(), TestCaseError> {
     let mut rng = StdRng::seed_from_u64(case.seed);
     let shape = (case.batch, case.queries, Const::<M>);
     let inputs = [draw(&mut rng, shape.num_elements(), case.size)];
@@ -279,25 +256,16 @@ fn self_attention<A: Arch, Mask: MaskKind, const M: usize>(
         })
     }
     let kernel = forward::<A, Mask, f32, M>(case, &inputs, &mask);
-    compare::<A>(
-        case,
-        kernel,
-        forward::<A, Mask, f64, M>(case, &inputs, &mask),
-    )
+    compare::<A>(case, kernel, forward::<A, Mask, f64, M>(case, &inputs, &mask))
 }
 
-fn cross_attention<A: Arch, const M: usize, const KV: usize>(
-    case: Case,
-) -> Result<(), TestCaseError> {
+fn cross_attention<A: Arch, const M: usize, const KV: usize>(case: Case) -> Result<(), TestCaseError> {
     let mut rng = StdRng::seed_from_u64(case.seed);
     let inputs = [
         draw(&mut rng, case.batch * case.queries * M, case.size),
         draw(&mut rng, case.batch * case.keys * KV, case.size),
     ];
-    let masks = (
-        padding(case, case.batch, case.queries, 2),
-        padding(case, case.batch, case.keys, 3),
-    );
+    let masks = (padding(case, case.batch, case.queries, 2), padding(case, case.batch, case.keys, 3));
     type Masks = (PaddingMask<usize, usize>, PaddingMask<usize, usize>);
     fn forward<A: Arch, E: Real, const M: usize, const KV: usize>(
         case: Case,
@@ -316,11 +284,7 @@ fn cross_attention<A: Arch, const M: usize, const KV: usize>(
         })
     }
     let kernel = forward::<A, f32, M, KV>(case, &inputs, &masks);
-    compare::<A>(
-        case,
-        kernel,
-        forward::<A, f64, M, KV>(case, &inputs, &masks),
-    )
+    compare::<A>(case, kernel, forward::<A, f64, M, KV>(case, &inputs, &masks))
 }
 
 fn feed_forward<A: Arch, const M: usize>(case: Case) -> Result<(), TestCaseError> {

@@ -1,10 +1,7 @@
 //! The example `train_rot13` as a user meets it: its arguments, its streams, its exit status.
 
 #[path = "support/program.rs"]
-#[allow(
-    dead_code,
-    reason = "this program reads its standard input, and is run by other means"
-)]
+#[allow(dead_code, reason = "this program reads its standard input, and is run by other means")]
 mod program;
 mod support;
 
@@ -51,11 +48,7 @@ const HANGS: Duration = Duration::from_secs(300);
 /// The program with these arguments; what it is given by relative path it finds in `folder`.
 fn program<'a>(folder: &Folder, args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut program = Command::new(&*PROGRAM);
-    program
-        .args(args)
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    program.args(args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
     program
 }
 
@@ -131,11 +124,7 @@ impl Run {
     #[track_caller]
     fn assert_error(&self, line: &str) -> &Self {
         self.assert_failure();
-        let said: Vec<_> = self
-            .stderr
-            .lines()
-            .filter(|line| !is_progress(line))
-            .collect();
+        let said: Vec<_> = self.stderr.lines().filter(|line| !is_progress(line)).collect();
         assert_eq!(said, [format!("error: {line}")]);
         self
     }
@@ -143,18 +132,10 @@ impl Run {
     /// It failed, and exactly one line on standard error is its error, which is returned.
     #[track_caller]
     fn assert_failure(&self) -> &str {
-        assert_eq!(
-            self.status.code(),
-            self.status.code().filter(|code| [1, 2].contains(code))
-        );
+        assert_eq!(self.status.code(), self.status.code().filter(|code| [1, 2].contains(code)));
         self.assert_no_panic();
-        let mut errors = self
-            .stderr
-            .lines()
-            .filter(|line| line.starts_with("error:"));
-        let error = errors
-            .next()
-            .unwrap_or_else(|| panic!("no error: {}", self.stderr));
+        let mut errors = self.stderr.lines().filter(|line| line.starts_with("error:"));
+        let error = errors.next().unwrap_or_else(|| panic!("no error: {}", self.stderr));
         assert_eq!(errors.next(), None, "{}", self.stderr);
         error
     }
@@ -178,10 +159,7 @@ impl Run {
     /// The model wrote the cipher of each of the words that were given, and of no others.
     #[track_caller]
     fn assert_decoded(&self, words: &[(&str, &str)]) -> &Self {
-        let mut lines = self
-            .stdout
-            .lines()
-            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut lines = self.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
         assert_eq!(lines.next().unwrap(), ["given", "plain", "cipher"]);
         for (plain, cipher) in words {
             assert_eq!(lines.next().unwrap(), [*plain, *cipher]);
@@ -194,15 +172,11 @@ impl Run {
     /// The line that says how many fresh words came out right; it is the last one.
     fn share(&self) -> &str {
         let line = self.stdout.lines().last().unwrap();
-        line.strip_suffix(" of 1000 fresh random words decoded exactly")
-            .unwrap()
+        line.strip_suffix(" of 1000 fresh random words decoded exactly").unwrap()
     }
 
     fn progress(&self) -> Vec<&str> {
-        self.stderr
-            .lines()
-            .filter(|line| is_progress(line))
-            .collect()
+        self.stderr.lines().filter(|line| is_progress(line)).collect()
     }
 }
 
@@ -210,12 +184,7 @@ fn is_progress(line: &str) -> bool {
     line.starts_with("step ")
 }
 
-const DEFAULT: [(&str, &str); 4] = [
-    ("hey", "url"),
-    ("there", "gurer"),
-    ("ma", "zn"),
-    ("dood", "qbbq"),
-];
+const DEFAULT: [(&str, &str); 4] = [("hey", "url"), ("there", "gurer"), ("ma", "zn"), ("dood", "qbbq")];
 const ATTACK: [(&str, &str); 3] = [("attack", "nggnpx"), ("at", "ng"), ("dawn", "qnja")];
 /// A run that trains too little to be right, in a moment.
 const BRIEFLY: [&str; 2] = ["--steps", "3"];
@@ -225,14 +194,7 @@ const BRIEFLY: [&str; 2] = ["--steps", "3"];
 /// The one long run of this file, and the weights that it saved.
 static TRAINED: LazyLock<(Run, Vec<u8>)> = LazyLock::new(|| {
     let folder = Folder::new();
-    let args = [
-        "--steps",
-        "1500",
-        "--seed",
-        "3",
-        "--save",
-        "rot13.safetensors",
-    ];
+    let args = ["--steps", "1500", "--seed", "3", "--save", "rot13.safetensors"];
     let run = run(program(&folder, args), Input::Nothing);
     assert_eq!(folder.content(), ["rot13.safetensors"], "{}", run.stderr);
     let weights = fs::read(folder.join("rot13.safetensors")).unwrap();
@@ -278,18 +240,7 @@ fn progress_without_a_terminal_is_plain_lines() {
         .into_iter()
         .map(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
-            let [
-                "step",
-                step,
-                "loss",
-                loss,
-                "rate",
-                rate,
-                speed,
-                "tokens/s",
-                time,
-                "left",
-            ] = words[..]
+            let ["step", step, "loss", loss, "rate", rate, speed, "tokens/s", time, "left"] = words[..]
             else {
                 panic!("{line}");
             };
@@ -302,20 +253,12 @@ fn progress_without_a_terminal_is_plain_lines() {
             step
         })
         .collect();
-    let expected: Vec<_> = (1..=10)
-        .map(|tenth| format!("{}/1500", 150 * tenth))
-        .collect();
+    let expected: Vec<_> = (1..=10).map(|tenth| format!("{}/1500", 150 * tenth)).collect();
     assert_eq!(steps, expected);
-    assert_eq!(
-        run.stderr.lines().last().unwrap(),
-        "saved rot13.safetensors"
-    );
+    assert_eq!(run.stderr.lines().last().unwrap(), "saved rot13.safetensors");
     assert_eq!(run.stderr.lines().count(), 11);
     for stream in [&run.stdout, &run.stderr] {
-        assert!(
-            stream.chars().all(|c| c == '\n' || !c.is_control()),
-            "{stream:?}"
-        );
+        assert!(stream.chars().all(|c| c == '\n' || !c.is_control()), "{stream:?}");
     }
 }
 
@@ -323,16 +266,8 @@ fn progress_without_a_terminal_is_plain_lines() {
 fn saved_weights_decode_words_of_the_command_line() {
     load_and_decode(&["attack", "at", "dawn"], Input::Nothing, &ATTACK);
     // What is given is decoded, in its order and as often.
-    load_and_decode(
-        &["ma", "a", "ma"],
-        Input::Text("hey"),
-        &[("ma", "zn"), ("a", "n"), ("ma", "zn")],
-    );
-    load_and_decode(
-        &["abcdefghijklmno"],
-        Input::Silence,
-        &[("abcdefghijklmno", "nopqrstuvwxyzab")],
-    );
+    load_and_decode(&["ma", "a", "ma"], Input::Text("hey"), &[("ma", "zn"), ("a", "n"), ("ma", "zn")]);
+    load_and_decode(&["abcdefghijklmno"], Input::Silence, &[("abcdefghijklmno", "nopqrstuvwxyzab")]);
 }
 
 #[test]
@@ -357,10 +292,7 @@ fn an_open_but_silent_standard_input_is_not_waited_for() {
     let notice = "nothing comes from standard input, so its words are not waited for\n";
     assert_eq!(said, notice);
     // Where words are given, it is not even asked.
-    assert_eq!(
-        load_and_decode(&["ma"], Input::Silence, &[("ma", "zn")]),
-        ""
-    );
+    assert_eq!(load_and_decode(&["ma"], Input::Silence, &[("ma", "zn")]), "");
 }
 
 #[test]
@@ -369,11 +301,7 @@ fn a_slow_writer_is_waited_for_once_it_has_begun() {
     let texts = [(Duration::ZERO, "attack a"), (pause, "t dawn\n")];
     load_and_decode(&[], Input::Slowly(&texts), &ATTACK);
     // Whoever asks for standard input waits for it anyway.
-    load_and_decode(
-        &["-"],
-        Input::Slowly(&[(pause, "attack at dawn\n")]),
-        &ATTACK,
-    );
+    load_and_decode(&["-"], Input::Slowly(&[(pause, "attack at dawn\n")]), &ATTACK);
 }
 
 #[test]
@@ -389,15 +317,9 @@ fn one_seed_gives_one_result_with_as_many_threads() {
     };
     let first = train("7", "2");
     assert!(first == train("7", "2"), "the second run differs");
-    assert!(
-        train("7", "1") == train("7", "1"),
-        "the second run on one thread differs"
-    );
+    assert!(train("7", "1") == train("7", "1"), "the second run on one thread differs");
     let other = train("8", "2");
-    assert!(
-        first.0 != other.0 && first.1 != other.1,
-        "the seed does nothing"
-    );
+    assert!(first.0 != other.0 && first.1 != other.1, "the seed does nothing");
 }
 
 // ---- Trainings that stop and go on ----
@@ -429,10 +351,7 @@ fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
     let straight = trained(&Folder::new(), &[]);
 
     let folder = Folder::new();
-    let stops = [
-        ("rot13.checkpoint", &[][..]),
-        ("mine", &["--checkpoint", "mine"]),
-    ];
+    let stops = [("rot13.checkpoint", &[][..]), ("mine", &["--checkpoint", "mine"])];
     for (checkpoint, more) in stops {
         let args = args.iter().chain(more).copied();
         let (status, last) = interrupt(program(&folder, args));
@@ -460,32 +379,21 @@ fn a_checkpoint_of_other_options_is_refused_by_the_option() {
     };
     let missing = resumed(&[]);
     let error = missing.assert_at_once().assert_failure();
-    assert!(
-        error.starts_with("error: cannot read checkpoint: "),
-        "{error}"
-    );
+    assert!(error.starts_with("error: cannot read checkpoint: "), "{error}");
 
     let args = BRIEFLY.into_iter().chain(["--checkpoint", "checkpoint"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
     let before = fs::read(folder.join("checkpoint")).unwrap();
     const SEEDS: &str = "the random numbers should be ChaCha8 of seed 1 but is ChaCha8 of seed 0";
     for (args, error) in [
-        (
-            &["--steps", "3", "--batch", "49"][..],
-            "the batch should be 49 but is 50",
-        ),
+        (&["--steps", "3", "--batch", "49"][..], "the batch should be 49 but is 50"),
         (&["--steps", "3", "--seed", "1"], SEEDS),
     ] {
-        resumed(args)
-            .assert_error(&format!("checkpoint: {error}"))
-            .assert_at_once();
+        resumed(args).assert_error(&format!("checkpoint: {error}")).assert_at_once();
     }
     let other = resumed(&["--steps", "4"]);
     let error = other.assert_at_once().assert_failure();
-    assert!(
-        error.starts_with("error: checkpoint: the schedule should be "),
-        "{error}"
-    );
+    assert!(error.starts_with("error: checkpoint: the schedule should be "), "{error}");
     assert!(fs::read(folder.join("checkpoint")).unwrap() == before);
 }
 
@@ -507,10 +415,7 @@ fn metrics_are_a_line_of_json_for_each_step() {
     }
     let run = run(program(&folder, ["--metrics", "no/folder"]), Input::Nothing);
     let error = run.assert_at_once().assert_failure();
-    assert!(
-        error.starts_with("error: cannot write no/folder: "),
-        "{error}"
-    );
+    assert!(error.starts_with("error: cannot write no/folder: "), "{error}");
 }
 
 // ---- Results that are none ----
@@ -518,17 +423,10 @@ fn metrics_are_a_line_of_json_for_each_step() {
 #[test]
 fn too_little_training_is_an_error_after_the_table() {
     let folder = Folder::new();
-    let run = run(
-        program(&folder, ["--steps", "5", "--save", "weights"]),
-        Input::Nothing,
-    );
+    let run = run(program(&folder, ["--steps", "5", "--save", "weights"]), Input::Nothing);
     assert_eq!(run.progress().len(), 5);
     for (plain, cipher) in DEFAULT {
-        let line = run
-            .stdout
-            .lines()
-            .find(|line| line.starts_with(&format!("{plain} ")))
-            .unwrap();
+        let line = run.stdout.lines().find(|line| line.starts_with(&format!("{plain} "))).unwrap();
         assert!(line.ends_with(&format!("   but it is {cipher}")), "{line}");
     }
     assert_eq!(run.share(), "0.0 %");
@@ -537,30 +435,17 @@ fn too_little_training_is_an_error_after_the_table() {
     assert_eq!(folder.content(), ["weights"]);
     let (saved, error) = run.stderr.split_once("error: ").unwrap();
     assert!(saved.ends_with("saved weights\n"), "{saved}");
-    assert_eq!(
-        error,
-        "only 0.0 % of the words came out right; try more --steps\n"
-    );
+    assert_eq!(error, "only 0.0 % of the words came out right; try more --steps\n");
 }
 
 #[test]
 fn a_loss_that_is_no_number_ends_the_training() {
     let folder = Folder::new();
-    let args = [
-        "--steps",
-        "1500",
-        "--learning-rate",
-        "1e30",
-        "--save",
-        "weights",
-    ];
+    let args = ["--steps", "1500", "--learning-rate", "1e30", "--save", "weights"];
     let run = run(program(&folder, args), Input::Nothing);
     let error = run.assert_failure();
     let reason = "error: the loss or its gradient is no longer a number at step ";
-    let step = error
-        .strip_prefix(reason)
-        .and_then(|rest| rest.split_once(';'))
-        .unwrap();
+    let step = error.strip_prefix(reason).and_then(|rest| rest.split_once(';')).unwrap();
     assert!(step.0.parse::<usize>().unwrap() < 100, "{error}");
     assert_eq!(step.1, " try a lower --learning-rate");
     assert_eq!(run.stdout, "");
@@ -578,10 +463,7 @@ fn a_word_that_the_model_does_not_take_is_named() {
         ("größe", "`ö` in `größe` is not a letter from a to z"),
         ("ma-ma", "`-` in `ma-ma` is not a letter from a to z"),
         ("ma dood", "` ` in `ma dood` is not a letter from a to z"),
-        (
-            "abcdefghijklmnop",
-            "`abcdefghijklmnop` has 16 letters, but the model takes at most 15",
-        ),
+        ("abcdefghijklmnop", "`abcdefghijklmnop` has 16 letters, but the model takes at most 15"),
         ("", "a word must have at least one letter"),
     ] {
         // Whatever stands around it.
@@ -592,14 +474,8 @@ fn a_word_that_the_model_does_not_take_is_named() {
     }
     for (text, error) in [
         ("hey Hey", "`H` in `Hey` is not a letter from a to z"),
-        (
-            "hey,there",
-            "`,` in `hey,there` is not a letter from a to z",
-        ),
-        (
-            "abcdefghijklmnop",
-            "`abcdefghijklmnop` has 16 letters, but the model takes at most 15",
-        ),
+        ("hey,there", "`,` in `hey,there` is not a letter from a to z"),
+        ("abcdefghijklmnop", "`abcdefghijklmnop` has 16 letters, but the model takes at most 15"),
     ] {
         let run = run(program(&folder, []), Input::Text(text));
         run.assert_error(error).assert_at_once();
@@ -612,23 +488,14 @@ fn a_word_that_the_model_does_not_take_is_named() {
 fn options_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     for (args, error) in [
-        (
-            &["--batch", "0"][..],
-            "error: invalid value '0' for '--batch <BATCH>': it must be at least 1",
-        ),
-        (
-            &["--batch", "many"],
-            "error: invalid value 'many' for '--batch <BATCH>'",
-        ),
+        (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
+        (&["--batch", "many"], "error: invalid value 'many' for '--batch <BATCH>'"),
         (
             &["--batch", "18446744073709551615"],
             "error: invalid value '18446744073709551615' for '--batch <BATCH>'",
         ),
         (&["--steps", "-1"], "error: unexpected argument '-1'"),
-        (
-            &["--seed", "1.5"],
-            "error: invalid value '1.5' for '--seed <SEED>'",
-        ),
+        (&["--seed", "1.5"], "error: invalid value '1.5' for '--seed <SEED>'"),
         (
             &["--load", "weights", "--steps", "5"],
             "error: the argument '--load <PATH>' cannot be used with '--steps <STEPS>'",
@@ -637,14 +504,8 @@ fn options_that_make_no_sense_are_refused() {
             &["--load", "weights", "--save", "other"],
             "error: the argument '--load <PATH>' cannot be used with '--save <PATH>'",
         ),
-        (
-            &["--save"],
-            "error: a value is required for '--save <PATH>'",
-        ),
-        (
-            &["--stpes", "5"],
-            "error: unexpected argument '--stpes' found",
-        ),
+        (&["--save"], "error: a value is required for '--save <PATH>'"),
+        (&["--stpes", "5"], "error: unexpected argument '--stpes' found"),
     ] {
         let run = run(program(&folder, args.iter().copied()), Input::Nothing);
         let said = run.assert_failure();
@@ -660,10 +521,7 @@ fn options_that_make_no_sense_are_refused() {
 fn load(bytes: &[u8]) -> Run {
     let folder = Folder::new();
     fs::write(folder.join("weights"), bytes).unwrap();
-    run(
-        program(&folder, ["--load", "weights", "hey"]),
-        Input::Nothing,
-    )
+    run(program(&folder, ["--load", "weights", "hey"]), Input::Nothing)
 }
 
 #[test]
@@ -672,16 +530,9 @@ fn weights_that_cannot_be_read_are_named() {
     for path in ["missing", "."] {
         let run = run(program(&folder, ["--load", path]), Input::Nothing);
         let error = run.assert_at_once().assert_failure();
-        assert!(
-            error.starts_with(&format!("error: cannot read {path}: ")),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("error: cannot read {path}: ")), "{error}");
     }
-    for damaged in [
-        &b""[..],
-        b"no weights at all",
-        &TRAINED.1[..TRAINED.1.len() - 1],
-    ] {
+    for damaged in [&b""[..], b"no weights at all", &TRAINED.1[..TRAINED.1.len() - 1]] {
         let run = load(damaged);
         let error = run.assert_at_once().assert_failure();
         let expected = "error: weights is damaged or not a safetensors file: ";
@@ -691,16 +542,10 @@ fn weights_that_cannot_be_read_are_named() {
 
 /// A safetensors file with one tensor of zeros.
 fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8> {
-    let header = format!(
-        r#"{{"{path}":{{"dtype":"{dtype}","shape":{sizes:?},"data_offsets":[0,{bytes}]}}}}"#
-    );
+    let header =
+        format!(r#"{{"{path}":{{"dtype":"{dtype}","shape":{sizes:?},"data_offsets":[0,{bytes}]}}}}"#);
     let length = header.len() as u64;
-    [
-        &length.to_le_bytes()[..],
-        header.as_bytes(),
-        &vec![0; bytes],
-    ]
-    .concat()
+    [&length.to_le_bytes()[..], header.as_bytes(), &vec![0; bytes]].concat()
 }
 
 #[test]
@@ -715,18 +560,11 @@ fn weights_of_another_model_are_refused_by_tensor() {
             one_tensor(FIRST, "F32", &[8, 28], 28 * 8 * 4),
             "should be (VocabSize=28, EmbedDim=8) but is [8, 28]",
         ),
-        (
-            one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2),
-            "should hold F32 but holds F16",
-        ),
-        (
-            one_tensor("other", "F32", &[28, 8], 28 * 8 * 4),
-            "of (VocabSize=28, EmbedDim=8) is missing",
-        ),
+        (one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds F16"),
+        (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "of (VocabSize=28, EmbedDim=8) is missing"),
     ] {
         let run = load(&file);
-        run.assert_error(&format!("weights: `{FIRST}` {error}"))
-            .assert_at_once();
+        run.assert_error(&format!("weights: `{FIRST}` {error}")).assert_at_once();
     }
 }
 
@@ -737,10 +575,7 @@ fn a_path_that_cannot_be_written_is_named_before_training() {
     for path in ["no/folder/weights", ".", "file/weights"] {
         let run = run(program(&folder, ["--save", path]), Input::Nothing);
         let error = run.assert_at_once().assert_failure();
-        assert!(
-            error.starts_with(&format!("error: cannot write {path}: ")),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("error: cannot write {path}: ")), "{error}");
     }
     assert_eq!(folder.content(), ["file"]);
     assert_eq!(fs::read(folder.join("file")).unwrap(), b"what was there");
@@ -764,10 +599,7 @@ fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
         .stderr(Stdio::piped());
     let run = run(limited, Input::Nothing);
     let error = run.assert_failure();
-    assert!(
-        error.starts_with("error: cannot write weights: "),
-        "{error}"
-    );
+    assert!(error.starts_with("error: cannot write weights: "), "{error}");
     assert_eq!(run.share(), "0.0 %");
     assert_eq!(folder.content(), ["weights"], "something is left");
     assert_eq!(fs::read(folder.join("weights")).unwrap(), b"what was there");
@@ -806,19 +638,10 @@ fn streams_that_fail_are_named() {
     full.stdout(fs::File::create("/dev/full").unwrap());
     let run_full = run(full, Input::Nothing);
     let error = run_full.assert_failure();
-    assert!(
-        error.starts_with("error: cannot write to standard output: "),
-        "{error}"
-    );
+    assert!(error.starts_with("error: cannot write to standard output: "), "{error}");
 
     let unreadable = fs::File::open(folder.path()).unwrap();
-    let run = run(
-        program(&folder, ["--load", "weights"]),
-        Input::File(unreadable),
-    );
+    let run = run(program(&folder, ["--load", "weights"]), Input::File(unreadable));
     let error = run.assert_at_once().assert_failure();
-    assert!(
-        error.starts_with("error: cannot read standard input: "),
-        "{error}"
-    );
+    assert!(error.starts_with("error: cannot read standard input: "), "{error}");
 }

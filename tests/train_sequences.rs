@@ -23,19 +23,8 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
     assert_eq!(said.len(), 5, "{said:?}");
     for (number, line) in (1..=3).zip(&said) {
         let words: Vec<_> = line.split_whitespace().collect();
-        let [
-            "step",
-            step,
-            "loss",
-            loss,
-            "learning",
-            "rate",
-            rate,
-            speed,
-            "tokens/s",
-            left,
-            "left",
-        ] = words[..]
+        let ["step", step, "loss", loss, "learning", "rate", rate, speed, "tokens/s", left, "left"] =
+            words[..]
         else {
             panic!("{line}");
         };
@@ -49,45 +38,23 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
     assert!(said[4].starts_with("error: only ") && said[4].ends_with("try more --steps"));
 
     // All of the examined sequences are of one direction or the other, and runs of integers.
-    let counts = run
-        .stdout
-        .lines()
-        .filter(|line| line.contains(" continued rightly"));
+    let counts = run.stdout.lines().filter(|line| line.contains(" continued rightly"));
     let count = |line: &str| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap();
     assert_eq!(counts.map(count).sum::<usize>(), 1_000);
     let shown = run.stdout.lines().filter_map(|line| line.split_once("->"));
     let shown: Vec<(Vec<i32>, &str)> = shown
-        .map(|(given, written)| {
-            (
-                given
-                    .split_whitespace()
-                    .map(|n| n.parse().unwrap())
-                    .collect(),
-                written,
-            )
-        })
+        .map(|(given, written)| (given.split_whitespace().map(|n| n.parse().unwrap()).collect(), written))
         .collect();
     assert_eq!(shown.len(), 10);
     for (i, (given, written)) in shown.iter().enumerate() {
         assert!((3..=15).contains(&given.len()), "{given:?}");
         let step = if i < 5 { 1 } else { -1 };
-        assert!(
-            given.windows(2).all(|pair| pair[1] - pair[0] == step),
-            "{given:?}"
-        );
+        assert!(given.windows(2).all(|pair| pair[1] - pair[0] == step), "{given:?}");
         let last = given.last().unwrap();
         let next = format!("{} {}", last + step, last + 2 * step);
         let right = written.trim() == next;
-        assert!(
-            right || written.ends_with(&format!("but it is {next}")),
-            "{given:?} {written}"
-        );
-        assert!(
-            given
-                .iter()
-                .chain([&(last + 2 * step)])
-                .all(|n| (0..125).contains(n))
-        );
+        assert!(right || written.ends_with(&format!("but it is {next}")), "{given:?} {written}");
+        assert!(given.iter().chain([&(last + 2 * step)]).all(|n| (0..125).contains(n)));
     }
     assert_eq!(folder.content(), ["metrics"]);
     assert_eq!(metrics_of(&folder.join("metrics")).len(), 3);
@@ -103,10 +70,7 @@ fn it_learns() {
         rest.split(',').next().unwrap().parse().unwrap()
     };
     let mean = |lines: &[String]| lines.iter().map(loss).sum::<f64>() / lines.len() as f64;
-    assert!(
-        mean(&losses[50..]) < mean(&losses[..10]) - 0.5,
-        "{losses:?}"
-    );
+    assert!(mean(&losses[50..]) < mean(&losses[..10]) - 0.5, "{losses:?}");
 }
 
 /// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
@@ -115,10 +79,7 @@ fn it_learns() {
 fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     let folder = Folder::new();
     let args = "--steps 12 --batch 3 --checkpoint-every 12";
-    let straight = run(
-        &folder,
-        &format!("{args} --checkpoint straight --metrics straight.jsonl"),
-    );
+    let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
     straight.assert_ended_with(1);
 
     let args = format!("{args} --metrics stopped.jsonl");
@@ -132,10 +93,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     let made = metrics_of(&folder.join("stopped.jsonl")).len();
     assert!((2..12).contains(&made), "{made}");
 
-    let resumed = run(
-        &folder,
-        &format!("{args} --resume train_sequences.checkpoint"),
-    );
+    let resumed = run(&folder, &format!("{args} --resume train_sequences.checkpoint"));
     resumed.assert_ended_with(1);
     assert_eq!(resumed.stdout, straight.stdout);
     let metrics = |name| metrics_of(&folder.join(name));
@@ -153,15 +111,9 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
     let folder = Folder::new();
     fs::write(folder.join("garbage"), "garbage").unwrap();
     for (args, error) in [
-        (
-            "--resume garbage",
-            "garbage is damaged or not a safetensors file: ",
-        ),
+        ("--resume garbage", "garbage is damaged or not a safetensors file: "),
         ("--resume missing", "cannot read missing: "),
-        (
-            "--checkpoint no/such/folder",
-            "cannot write no/such/folder: ",
-        ),
+        ("--checkpoint no/such/folder", "cannot write no/such/folder: "),
         ("--metrics no/such/folder", "cannot write no/such/folder: "),
     ] {
         let run = run(&folder, args);

@@ -17,11 +17,7 @@ fn run(folder: &Folder, args: &str) -> Run {
 /// A folder with a text of as many characters, which a model can learn.
 fn with_text(characters: usize) -> Folder {
     let folder = Folder::new();
-    let text: String = "to be or not to be.\n"
-        .chars()
-        .cycle()
-        .take(characters)
-        .collect();
+    let text: String = "to be or not to be.\n".chars().cycle().take(characters).collect();
     fs::write(folder.join("text"), text).unwrap();
     folder
 }
@@ -39,67 +35,40 @@ fn it_learns_a_text_and_writes_in_its_characters() {
     let args = "--data text --steps 120 --batch 4 --interval 50 --sample 90 --metrics metrics";
     let run = run(&folder, args);
     run.assert_ended_with(0);
-    let looks: Vec<&str> = run
-        .stderr
-        .lines()
-        .filter(|line| line.starts_with("after step "))
-        .collect();
-    let steps = looks
-        .iter()
-        .map(|line| line.split([' ', ':']).nth(2).unwrap());
+    let looks: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("after step ")).collect();
+    let steps = looks.iter().map(|line| line.split([' ', ':']).nth(2).unwrap());
     assert_eq!(steps.collect::<Vec<_>>(), ["0", "50", "100", "120"]);
     // At first any token of the vocabulary is as likely as any other.
     let (training, validation) = losses(looks[0]);
     assert!((training - 256f64.ln()).abs() < 0.1 && (validation - 256f64.ln()).abs() < 0.1);
     let (training, validation) = losses(looks[3]);
     assert!(training < 1.5 && validation < 1.5, "{looks:?}");
-    assert_eq!(
-        run.stderr
-            .lines()
-            .filter(|line| line.starts_with("step "))
-            .count(),
-        10
-    );
+    assert_eq!(run.stderr.lines().filter(|line| line.starts_with("step ")).count(), 10);
 
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
     let loss = loss.strip_prefix("validation loss ").unwrap();
-    let loss: f64 = loss
-        .strip_suffix(" over all 200 characters")
-        .unwrap()
-        .parse()
-        .unwrap();
+    let loss: f64 = loss.strip_suffix(" over all 200 characters").unwrap().parse().unwrap();
     assert!((loss - validation).abs() < 0.2, "{loss} {validation}");
     // The prompt, what the model wrote, and the end of the line.
     assert_eq!(sample.chars().count(), 1 + 90 + 1);
     assert!(sample.starts_with('\n'), "{sample:?}");
-    assert!(
-        sample.chars().all(|c| "to be or not to be.\n".contains(c)),
-        "{sample:?}"
-    );
+    assert!(sample.chars().all(|c| "to be or not to be.\n".contains(c)), "{sample:?}");
 
     let metrics = metrics_of(&folder.join("metrics"));
     assert_eq!(metrics.len(), 120);
-    let noted = metrics
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| line.contains("\"validation_loss\":"));
+    let noted = metrics.iter().enumerate().filter(|(_, line)| line.contains("\"validation_loss\":"));
     assert_eq!(noted.map(|(i, _)| i).collect::<Vec<_>>(), [0, 50, 100]);
 }
 
 #[test]
 fn without_a_text_it_is_shakespeare_s() {
     let folder = Folder::new();
-    let run = run(
-        &folder,
-        "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9",
-    );
+    let run =
+        run(&folder, "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9");
     run.assert_ended_with(0);
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
     assert!(loss.ends_with(" over all 124764 characters"), "{loss}");
-    assert!(
-        sample.starts_with("ROMEO:") && sample.chars().count() == 6 + 5 + 1,
-        "{sample:?}"
-    );
+    assert!(sample.starts_with("ROMEO:") && sample.chars().count() == 6 + 5 + 1, "{sample:?}");
     assert_eq!(folder.content(), [""; 0]);
 }
 
@@ -107,16 +76,9 @@ fn without_a_text_it_is_shakespeare_s() {
 fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
     let folder = with_text(1_000);
     let sampled = "--sample 40 --prompt not --temperature 0.5 --seed 3";
-    let trained = run(
-        &folder,
-        &format!("--data text --steps 5 --batch 2 --save weights {sampled}"),
-    );
+    let trained = run(&folder, &format!("--data text --steps 5 --batch 2 --save weights {sampled}"));
     trained.assert_ended_with(0);
-    assert!(
-        trained.stderr.ends_with("saved weights\n"),
-        "{}",
-        trained.stderr
-    );
+    assert!(trained.stderr.ends_with("saved weights\n"), "{}", trained.stderr);
     fs::remove_file(folder.join("text")).unwrap();
 
     let loaded = run(&folder, &format!("--load weights {sampled}"));
@@ -124,10 +86,7 @@ fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
     assert_eq!(loaded.stderr, "");
     let (_, sample) = trained.stdout.split_once("\n\n").unwrap();
     assert_eq!(loaded.stdout, sample);
-    let other = run(
-        &folder,
-        "--load weights --sample 40 --prompt not --temperature 0.5 --seed 4",
-    );
+    let other = run(&folder, "--load weights --sample 40 --prompt not --temperature 0.5 --seed 4");
     assert_ne!(other.stdout, sample);
 
     let unknown = "--prompt: 'x' at position 0 is not one of the 9 characters of the vocabulary";
@@ -141,10 +100,7 @@ fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
 fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     let folder = with_text(1_000);
     let args = "--data text --steps 40 --batch 2 --interval 15 --checkpoint-every 40 --sample 20";
-    let straight = run(
-        &folder,
-        &format!("{args} --checkpoint straight --metrics straight.jsonl"),
-    );
+    let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
     straight.assert_ended_with(0);
 
     let args = format!("{args} --metrics stopped.jsonl");
@@ -158,10 +114,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     let made = metrics_of(&folder.join("stopped.jsonl")).len();
     assert!((3..40).contains(&made), "{made}");
 
-    let resumed = run(
-        &folder,
-        &format!("{args} --resume train_shakespeare.checkpoint"),
-    );
+    let resumed = run(&folder, &format!("{args} --resume train_shakespeare.checkpoint"));
     resumed.assert_ended_with(0);
     assert_eq!(resumed.stdout, straight.stdout);
     let metrics = |name| metrics_of(&folder.join(name));
@@ -172,15 +125,10 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     // Nor does it go on with another text, be it as long and of the same characters.
     let text = fs::read_to_string(folder.join("text")).unwrap();
     fs::write(folder.join("text"), text.replacen("to", "ot", 1)).unwrap();
-    let other = run(
-        &folder,
-        "--data text --steps 40 --batch 2 --resume straight",
-    );
+    let other = run(&folder, "--data text --steps 40 --batch 2 --resume straight");
     other.assert_ended_with(1);
     assert!(
-        other
-            .stderr
-            .starts_with("error: straight: the text should be 1000 characters"),
+        other.stderr.starts_with("error: straight: the text should be 1000 characters"),
         "{}",
         other.stderr
     );
@@ -194,24 +142,12 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
 fn a_text_that_does_not_fit_is_refused() {
     let folder = Folder::new();
     let needed = "but 641 are needed: the last tenth is for validation, and a piece and what comes next are 65 characters";
-    let distinct = |count: u32| {
-        (0..700)
-            .map(|i| char::from_u32(0x4e00 + i % count).unwrap())
-            .collect::<String>()
-    };
+    let distinct =
+        |count: u32| (0..700).map(|i| char::from_u32(0x4e00 + i % count).unwrap()).collect::<String>();
     for (text, error) in [
-        (
-            String::new(),
-            format!("the text has 0 characters, {needed}"),
-        ),
-        (
-            "a".repeat(640),
-            format!("the text has 640 characters, {needed}"),
-        ),
-        (
-            distinct(257),
-            "the text has 257 different characters, but `VocabSize` has room for 256".into(),
-        ),
+        (String::new(), format!("the text has 0 characters, {needed}")),
+        ("a".repeat(640), format!("the text has 640 characters, {needed}")),
+        (distinct(257), "the text has 257 different characters, but `VocabSize` has room for 256".into()),
     ] {
         fs::write(folder.join("text"), text).unwrap();
         run(&folder, "--data text").assert_refused(&format!("text: {error}"));
@@ -219,11 +155,7 @@ fn a_text_that_does_not_fit_is_refused() {
     fs::write(folder.join("text"), b"caf\xe9").unwrap();
     run(&folder, "--data text").assert_refused("text: not UTF-8 at byte 3");
     let missing = run(&folder, "--data missing");
-    assert!(
-        missing.stderr.starts_with("error: cannot read missing: "),
-        "{}",
-        missing.stderr
-    );
+    assert!(missing.stderr.starts_with("error: cannot read missing: "), "{}", missing.stderr);
     missing.assert_ended_with(1);
 
     // The least that fits, and the most different characters.
@@ -238,29 +170,14 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
     let folder = with_text(700);
     fs::write(folder.join("garbage"), "garbage").unwrap();
     for (args, error) in [
-        (
-            "--temperature 0",
-            "a temperature must be above 0 and finite, but it is 0",
-        ),
+        ("--temperature 0", "a temperature must be above 0 and finite, but it is 0"),
         ("--top-k 0", "top-k must keep at least 1 token, but it is 0"),
-        (
-            "--top-p 1.5",
-            "top-p must be above 0 and at most 1, but it is 1.5",
-        ),
-        (
-            "--prompt é",
-            "--prompt: 'é' at position 0 is not one of the 9 characters of the vocabulary",
-        ),
+        ("--top-p 1.5", "top-p must be above 0 and at most 1, but it is 1.5"),
+        ("--prompt é", "--prompt: 'é' at position 0 is not one of the 9 characters of the vocabulary"),
         ("--save no/such/folder", "cannot write no/such/folder: "),
-        (
-            "--checkpoint no/such/folder",
-            "cannot write no/such/folder: ",
-        ),
+        ("--checkpoint no/such/folder", "cannot write no/such/folder: "),
         ("--metrics no/such/folder", "cannot write no/such/folder: "),
-        (
-            "--resume garbage",
-            "garbage is damaged or not a safetensors file: ",
-        ),
+        ("--resume garbage", "garbage is damaged or not a safetensors file: "),
     ] {
         let run = run(&folder, &format!("--data text {args}"));
         let line = run.stderr.strip_prefix("error: ").unwrap().trim_end();
@@ -268,11 +185,7 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
         run.assert_refused(line);
     }
     let run_load = run(&folder, "--load garbage");
-    assert!(
-        run_load
-            .stderr
-            .starts_with("error: garbage is damaged or not a safetensors file: ")
-    );
+    assert!(run_load.stderr.starts_with("error: garbage is damaged or not a safetensors file: "));
     run_load.assert_ended_with(1);
     for (args, error) in [
         ("--batch 0", "0 is not in 1..=10000"),

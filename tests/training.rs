@@ -10,8 +10,8 @@ use typed_transformer::{
     ops::{Activation, Relu, scale},
     prelude::*,
     train::{
-        Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine,
-        WarmupExponential, accumulating, smoothed_cross_entropy, try_smoothed_cross_entropy,
+        Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
+        accumulate_gradients, cross_entropy_with_label_smoothing, try_cross_entropy_with_label_smoothing,
         update,
     },
 };
@@ -39,10 +39,7 @@ static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| {
 fn numbers(key: &str) -> Vec<f64> {
     let file = SafeTensors::deserialize(&FIXTURE).unwrap();
     let (elements, _) = file.tensor(key).unwrap().data().as_chunks();
-    elements
-        .iter()
-        .map(|&bytes| f64::from_le_bytes(bytes))
-        .collect()
+    elements.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()
 }
 
 fn tensor<Dims: Shape + Default, E: Real>(key: &str) -> Tensor<Dims, E, Cpu>
@@ -56,10 +53,7 @@ where
 fn labels() -> TokenIds<Batch, SeqLen, VocabSize> {
     let file = SafeTensors::deserialize(&FIXTURE).unwrap();
     let (elements, _) = file.tensor("labels").unwrap().data().as_chunks();
-    let ids: Vec<_> = elements
-        .iter()
-        .map(|&bytes| u64::from_le_bytes(bytes) as usize)
-        .collect();
+    let ids: Vec<_> = elements.iter().map(|&bytes| u64::from_le_bytes(bytes) as usize).collect();
     TokenIds::from_ids(&ids, Some(Fin::literal::<6>()), (Batch, SeqLen)).unwrap()
 }
 
@@ -98,8 +92,8 @@ fn check<E: Real>(
     tolerance: f64,
     mut optimizer: impl Optimizer<Classifier<E, Cpu>, E>,
     schedule: impl Schedule,
-    max_norm: f64,
-    (average, smoothing): (Average, f64),
+    clip_norm: f64,
+    (average, smoothing): (Reduction, f64),
 ) where
     Cpu: Backend<E>,
 {
@@ -118,17 +112,14 @@ fn check<E: Real>(
     let [mut losses, mut norms] = [[0.0; STEPS]; 2];
     for step in 0..STEPS {
         let logits = logits(&model, OwnedTape::default());
-        let loss = smoothed_cross_entropy(logits, &labels(), average, smoothing);
+        let loss = cross_entropy_with_label_smoothing(logits, &labels(), average, smoothing);
         losses[step] = loss.array().to_f64().unwrap();
         let rate = schedule.learning_rate(step);
-        norms[step] = update(&mut model, loss.backward(), &mut optimizer, rate, max_norm).unwrap();
+        norms[step] = update(&mut model, loss.backward(), &mut optimizer, rate, clip_norm).unwrap();
     }
     close("loss", &losses);
     close("norm", &norms);
-    close(
-        "rate",
-        &from_fn::<_, STEPS, _>(|step| schedule.learning_rate(step)),
-    );
+    close("rate", &from_fn::<_, STEPS, _>(|step| schedule.learning_rate(step)));
     let Classifier { hidden, logit, .. } = model;
     let elements = |x: Vec<E>| x.iter().map(|x| x.to_f64().unwrap()).collect::<Vec<_>>();
     close("hidden.weight", &elements(hidden.weight.as_vec()));
@@ -139,18 +130,12 @@ fn check<E: Real>(
 
 /// [`check`] in double precision, by definition, and in single precision, by kernels.
 macro_rules! agrees {
-    ($case:literal, $optimizer:expr, $schedule:expr, $max_norm:expr) => {
-        agrees!(
-            $case,
-            $optimizer,
-            $schedule,
-            $max_norm,
-            (Average::EveryPosition, 0.0)
-        );
+    ($case:literal, $optimizer:expr, $schedule:expr, $clip_norm:expr) => {
+        agrees!($case, $optimizer, $schedule, $clip_norm, (Reduction::MeanAll, 0.0));
     };
-    ($case:literal, $optimizer:expr, $schedule:expr, $max_norm:expr, $loss:expr) => {
-        check::<f64>($case, 1e-11, $optimizer, $schedule, $max_norm, $loss);
-        check::<f32>($case, 1e-4, $optimizer, $schedule, $max_norm, $loss);
+    ($case:literal, $optimizer:expr, $schedule:expr, $clip_norm:expr, $loss:expr) => {
+        check::<f64>($case, 1e-11, $optimizer, $schedule, $clip_norm, $loss);
+        check::<f32>($case, 1e-4, $optimizer, $schedule, $clip_norm, $loss);
     };
 }
 
@@ -166,28 +151,13 @@ fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
 #[test]
 fn gradient_descent_is_pytorch_s() {
     agrees!("sgd", Sgd::default(), Constant(0.1), NO_CLIPPING);
-    agrees!(
-        "momentum",
-        with(|it: &mut Sgd<_, _>| it.momentum = 0.9),
-        Constant(0.1),
-        NO_CLIPPING
-    );
+    agrees!("momentum", with(|it: &mut Sgd<_, _>| it.momentum = 0.9), Constant(0.1), NO_CLIPPING);
 }
 
 #[test]
 fn adam_is_pytorch_s_and_optax_s() {
-    agrees!(
-        "adam",
-        with(|it: &mut Adam<_, _>| it.beta2 = 0.99),
-        Constant(0.03),
-        NO_CLIPPING
-    );
-    agrees!(
-        "adam_of_optax",
-        Adam::default(),
-        Constant(0.03),
-        NO_CLIPPING
-    );
+    agrees!("adam", with(|it: &mut Adam<_, _>| it.beta2 = 0.99), Constant(0.03), NO_CLIPPING);
+    agrees!("adam_of_optax", Adam::default(), Constant(0.03), NO_CLIPPING);
 }
 
 #[test]
@@ -214,12 +184,7 @@ fn adamw_decays_the_parameters_that_it_is_told_to() {
 
 #[test]
 fn clipping_and_warmup_cosine_are_optax_s() {
-    let schedule = WarmupCosine {
-        peak: 0.04,
-        last: 0.01,
-        warmup_steps: 4,
-        steps: 16,
-    };
+    let schedule = WarmupCosine { peak: 0.04, last: 0.01, warmup_steps: 4, steps: 16 };
     agrees!(
         "adamw_warmup_cosine",
         with(|it: &mut AdamW<_, _>| {
@@ -244,19 +209,11 @@ fn clipping_and_warmup_exponential_are_optax_s() {
     };
     agrees!("clipped_warmup_exponential", Sgd::default(), hurried, 0.3);
 
-    let published = WarmupExponential {
-        warmup_steps: 100,
-        hold_steps: 100,
-        decay_steps: 200,
-        last: 1e-3,
-        ..hurried
-    };
+    let published =
+        WarmupExponential { warmup_steps: 100, hold_steps: 100, decay_steps: 200, last: 1e-3, ..hurried };
     for (hundreds, theirs) in numbers("rates.published").into_iter().enumerate() {
         let ours = published.learning_rate(100 * hundreds);
-        assert!(
-            (ours - theirs).abs() < 1e-12,
-            "{hundreds}: {ours} and {theirs}"
-        );
+        assert!((ours - theirs).abs() < 1e-12, "{hundreds}: {ours} and {theirs}");
     }
 }
 
@@ -268,22 +225,14 @@ fn inverse_square_root_is_the_paper_s() {
             it.beta2 = 0.98;
             it.epsilon = 1e-9;
         }),
-        InverseSqrt {
-            width: HiddenDim::SIZE,
-            warmup_steps: 4
-        },
+        InverseSqrt { width: HiddenDim::SIZE, warmup_steps: 4 },
         NO_CLIPPING
     );
 }
 
 #[test]
 fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
-    let cosine = WarmupCosine {
-        peak: 0.04,
-        last: 0.01,
-        warmup_steps: 0,
-        steps: 0,
-    };
+    let cosine = WarmupCosine { peak: 0.04, last: 0.01, warmup_steps: 0, steps: 0 };
     let exponential = WarmupExponential {
         first: 0.5,
         peak: 0.8,
@@ -293,10 +242,7 @@ fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
         decay: 0.5,
         last: 0.35,
     };
-    let inverse = InverseSqrt {
-        width: 4,
-        warmup_steps: 0,
-    };
+    let inverse = InverseSqrt { width: 4, warmup_steps: 0 };
     assert_eq!(cosine.learning_rate(0), 0.04);
     assert_eq!(exponential.learning_rate(0), 0.8);
     assert_eq!(inverse.learning_rate(0), 0.5);
@@ -310,20 +256,10 @@ fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
 #[test]
 fn label_smoothing_is_pytorch_s() {
     for (case, loss) in [
-        ("smoothing", (Average::EveryPosition, 0.1)),
-        (
-            "smoothing_of_real_labels",
-            (Average::RealLabelsOfEachSequence, 0.3),
-        ),
+        ("smoothing", (Reduction::MeanAll, 0.1)),
+        ("smoothing_of_real_labels", (Reduction::MeanPerSequence, 0.3)),
     ] {
-        check::<f64>(
-            case,
-            1e-11,
-            Sgd::default(),
-            Constant(0.1),
-            NO_CLIPPING,
-            loss,
-        );
+        check::<f64>(case, 1e-11, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
         check::<f32>(case, 1e-4, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
     }
 }
@@ -335,7 +271,7 @@ fn what_no_label_is_smoothed_by_is_refused() {
         Cpu: Backend<E>,
     {
         let logits = logits(&start::<E>(), NoneTape);
-        let loss = try_smoothed_cross_entropy(logits, &labels(), Average::EveryPosition, smoothing);
+        let loss = try_cross_entropy_with_label_smoothing(logits, &labels(), Reduction::MeanAll, smoothing);
         loss.unwrap_err().to_string()
     }
     for (smoothing, text) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
@@ -353,10 +289,9 @@ fn an_impossible_token_counts_only_where_labels_are_smoothed() {
         Cpu: Backend<E>,
     {
         let logits = [0.0, f64::NEG_INFINITY, 0.0].map(|x| E::from_f64(x).unwrap());
-        let logits: Tensor<(Const<1>, Const<1>, Const<3>), E, Cpu> =
-            Cpu::default().tensor(logits.to_vec());
+        let logits: Tensor<(Const<1>, Const<1>, Const<3>), E, Cpu> = Cpu::default().tensor(logits.to_vec());
         let labels = TokenIds::from_ids(&[2], None, (Const, Const)).unwrap();
-        let loss = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, smoothing);
+        let loss = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, smoothing);
         loss.array().to_f64().unwrap()
     }
     for loss in [loss::<f32>, loss::<f64>] {
@@ -378,8 +313,8 @@ fn the_logits_of_padding_may_be_anything() {
             let logits: Tensor<(Const<1>, Const<2>, Const<3>), E, Cpu> =
                 Cpu::default().tensor(logits.collect::<Vec<_>>());
             let labels = TokenIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
-            let (labels, average) = (labels.unwrap(), Average::RealLabelsOfEachSequence);
-            let loss = smoothed_cross_entropy(logits.leaky_trace(), &labels, average, smoothing);
+            let (labels, average) = (labels.unwrap(), Reduction::MeanPerSequence);
+            let loss = cross_entropy_with_label_smoothing(logits.leaky_trace(), &labels, average, smoothing);
             let value = loss.array();
             (value, loss.backward().get(&logits).as_vec())
         };
@@ -388,12 +323,7 @@ fn the_logits_of_padding_may_be_anything() {
         assert_eq!((loss, gradient), run([0.0; 3]));
     }
     const NEVER: f64 = f64::NEG_INFINITY;
-    for padded in [
-        [NEVER, 0.0, 1.0],
-        [NEVER; 3],
-        [f64::INFINITY, 0.0, 0.0],
-        [f64::NAN; 3],
-    ] {
+    for padded in [[NEVER, 0.0, 1.0], [NEVER; 3], [f64::INFINITY, 0.0, 0.0], [f64::NAN; 3]] {
         for smoothing in [0.0, 0.1] {
             check::<f32>(padded, smoothing);
             check::<f64>(padded, smoothing);
@@ -413,20 +343,18 @@ fn accumulated_gradients_are_pytorch_s() {
         let (mut model, mut sgd) = (start::<E>(), with(|it: &mut Sgd<_, _>| it.momentum = 0.9));
         let input: Vec<E> = tensor::<(Batch, SeqLen, InDim), E>("input").as_vec();
         let labels = labels();
-        let parts: Vec<_> = input
-            .chunks(SeqLen::SIZE * InDim::SIZE)
-            .zip(labels.as_slice().chunks(SeqLen::SIZE))
-            .collect();
+        let parts: Vec<_> =
+            input.chunks(SeqLen::SIZE * InDim::SIZE).zip(labels.as_slice().chunks(SeqLen::SIZE)).collect();
         for theirs in numbers("accumulation.loss") {
             let mut sum = 0.0;
             let mut gradients = model.alloc_grads();
             for (input, labels) in &parts {
                 let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
                 let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
-                let tape = accumulating(&device, gradients).unwrap();
+                let tape = accumulate_gradients(&device, gradients).unwrap();
                 let hidden = model.hidden.forward(input.put_tape(tape));
                 let logits = model.logit.forward(Relu::try_apply(hidden).unwrap());
-                let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+                let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
                 let share = scale(loss, 1.0 / parts.len() as f64);
                 sum += share.array().to_f64().unwrap();
                 gradients = share.backward();

@@ -53,10 +53,8 @@ fn wrong_programs_are_refused() {
 
 #[test]
 fn right_programs_are_accepted() {
-    let refused: Vec<_> = refusals("right", "accepted", read)
-        .into_iter()
-        .filter(|(_, refusal)| refusal.is_some())
-        .collect();
+    let refused: Vec<_> =
+        refusals("right", "accepted", read).into_iter().filter(|(_, refusal)| refusal.is_some()).collect();
     assert!(refused.is_empty(), "{refused:#?}");
 }
 
@@ -159,15 +157,10 @@ fn faults_of_head(file: &Path, text: &str) -> Vec<String> {
         }
         // A number is a `Const` to rustc.
         let is_said = |name: &&str| *name == "Const" || has_word(&wrong, name);
-        let unsaid = quoted
-            .iter()
-            .flat_map(|ty| names(ty))
-            .find(|name| !is_said(name));
+        let unsaid = quoted.iter().flat_map(|ty| names(ty)).find(|name| !is_said(name));
         faults.extend(unsaid.map(|name| format!("its headline says `{name}`")));
     } else {
-        let meant = differences(&wrong, &right)
-            .into_iter()
-            .map(|(_, meant)| meant);
+        let meant = differences(&wrong, &right).into_iter().map(|(_, meant)| meant);
         needed.extend(meant.map(str::to_string));
     }
     for (given, _) in differences(&wrong, &right) {
@@ -184,9 +177,7 @@ fn faults_of_head(file: &Path, text: &str) -> Vec<String> {
 /// The dimensions of a program.
 fn dims(program: &str) -> BTreeSet<String> {
     let dims = source::declarations(program).0;
-    dims.into_iter()
-        .map(|(name, _)| program[name].to_string())
-        .collect()
+    dims.into_iter().map(|(name, _)| program[name].to_string()).collect()
 }
 
 /// Whether a program has a type parameter of that name.
@@ -198,9 +189,7 @@ fn is_generic_in(program: &str, name: &str) -> bool {
 /// The dimension whose size `token` is.
 fn dim_of_size(program: &str, token: &str) -> Option<String> {
     let dims = source::declarations(program).0;
-    let found = dims
-        .into_iter()
-        .find(|(_, size)| size.clone().is_some_and(|size| &program[size] == token));
+    let found = dims.into_iter().find(|(_, size)| size.clone().is_some_and(|size| &program[size] == token));
     found.map(|(name, _)| program[name].to_string())
 }
 
@@ -252,9 +241,7 @@ fn is_source(line: &str) -> bool {
 
 /// The files of one kind with one extension, sorted by rule.
 fn files(kind: &str, extension: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("ui-tests")
-        .join(kind);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests").join(kind);
     let list = |folder: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -268,11 +255,7 @@ fn files(kind: &str, extension: &str) -> Vec<PathBuf> {
 
 /// What the compiler says first against each program of one kind, as `form` has it, checked in a
 /// `project` of its own.
-fn refusals(
-    project: &str,
-    kind: &str,
-    form: impl Fn(&Path) -> String,
-) -> Vec<(PathBuf, Option<String>)> {
+fn refusals(project: &str, kind: &str, form: impl Fn(&Path) -> String) -> Vec<(PathBuf, Option<String>)> {
     let files = files(kind, "rs");
     assert!(!files.is_empty());
     let programs: Vec<String> = files.iter().map(|file| form(file)).collect();

@@ -12,9 +12,7 @@ use typed_transformer::{
 pub type Step = (usize, Box<dyn FnMut()>);
 
 /// Ids of no pattern, without the last two of the vocabulary.
-fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(
-    seed: usize,
-) -> TokenIds<Batch, Len, Vocab> {
+fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> TokenIds<Batch, Len, Vocab> {
     let next = |i: usize| (i + seed).wrapping_mul(2_654_435_761) / 65_536 % (Vocab::SIZE - 2);
     let ids: Vec<usize> = (0..Batch::SIZE * Len::SIZE).map(next).collect();
     TokenIds::from_ids(&ids, None, (Batch::default(), Len::default())).unwrap()
@@ -36,7 +34,7 @@ where
     let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), ids(3));
     let step = move || {
         let output = model.forward(&source, &inputs, OwnedTape::default());
-        let loss = cross_entropy(output.logit_output, &labels, Average::EveryPosition);
+        let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut optimizer, rate, 1.0).unwrap();
     };
     (LM::<M, f32, Cpu>::NUM_PARAMS, Box::new(step))
@@ -54,7 +52,7 @@ pub fn rot13() -> Step {
         type QKDim = HeadDim;
         type VODim = HeadDim;
         type HiddenDim = HiddenDim;
-        type Style = Annotated;
+        type Conventions = Annotated;
     }
     impl Seq2Seq for Rot13 {
         type SrcVocab = VocabSize;
@@ -80,7 +78,7 @@ pub fn typed() -> Step {
         type QKDim = HeadDim;
         type VODim = HeadDim;
         type HiddenDim = HiddenDim;
-        type Style = TypedTransformer;
+        type Conventions = TypedTransformer;
     }
     impl Seq2Seq for Typed {
         type SrcVocab = VocabSize;
@@ -106,9 +104,9 @@ pub fn gpt() -> Step {
         type QKDim = HeadDim;
         type VODim = HeadDim;
         type HiddenDim = HiddenDim;
-        type Style = NanoGpt;
+        type Conventions = NanoGpt;
     }
-    impl OneStack for Gpt {
+    impl SingleStack for Gpt {
         type VocabSize = VocabSize;
         type MaxSeqLen = BlockSize;
         type EmbedDim = EmbedDim;
@@ -121,7 +119,7 @@ pub fn gpt() -> Step {
     adam.weight_decay = 0.1;
     let step = move || {
         let logits = model.forward(&inputs, OwnedTape::default());
-        let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
     };
     (DecoderOnly::<Gpt, f32, Cpu>::NUM_PARAMS, Box::new(step))

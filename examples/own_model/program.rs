@@ -3,10 +3,10 @@
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::error::Error;
 use typed_transformer::{
-    io,
+    weights,
     nn::{Linear, Module},
     prelude::*,
-    tokens::Characters,
+    tokens::CharTokenizer,
     train::{Adam, Schedule, WarmupCosine, update},
 };
 
@@ -42,7 +42,7 @@ const PAD: Fin<VocabSize> = Fin::literal::<26>();
 
 /// The letters of a word as tokens.
 fn tokens(word: &str) -> Result<Vec<Fin<VocabSize>>, TokenError> {
-    Characters::of("abcdefghijklmnopqrstuvwxyz")?.encode(word)
+    CharTokenizer::from_text("abcdefghijklmnopqrstuvwxyz")?.encode(word)
 }
 
 /// Words and the answers to them: the first and the last letter of each.
@@ -133,7 +133,7 @@ impl Arch for Small {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
 
 module! {
@@ -190,7 +190,7 @@ fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), 
     for step in 0..steps {
         let Examples { words, ends } = examples(&random(32, rng))?;
         let logits = model.forward(&words, OwnedTape::default());
-        let loss = cross_entropy(logits, &ends, Average::EveryPosition);
+        let loss = cross_entropy(logits, &ends, Reduction::MeanAll);
         let rate = schedule.learning_rate(step);
         update(model, loss.backward(), &mut adam, rate, 1.0)?;
     }
@@ -204,14 +204,14 @@ fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters, D: Backend<f32>>(
 ) -> Result<TokenIds<B, Ends, Letters>, TokenError> {
     let logits = model.forward(words, NoneTape);
     let (batch, ends, _) = *logits.shape();
-    let most_likely = |logits: &[f32]| {
+    let argmax = |logits: &[f32]| {
         let letters = 0..Letters::SIZE;
         letters.max_by(|&one, &other| logits[one].total_cmp(&logits[other]))
     };
     let ids: Vec<usize> = logits
         .as_vec()
         .chunks(Letters::SIZE)
-        .filter_map(most_likely)
+        .filter_map(argmax)
         .collect();
     TokenIds::from_ids(&ids, None, (batch, ends))
 }
@@ -222,7 +222,7 @@ fn may_follow<D: Backend<f32>>(
     word: &str,
     next: &str,
 ) -> Result<bool, Box<dyn Error>> {
-    fresh! {
+    local_dims! {
         let word_len: FirstLen <= MaxLen = word.len();
         let next_len: NextLen <= MaxLen = next.len();
     }
@@ -250,8 +250,8 @@ fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
     assert!(right >= 1_980);
 
     let path = std::env::temp_dir().join("own_model.safetensors");
-    io::save(&model, &path)?;
-    let loaded: Model<D> = io::load(&path, device)?;
+    weights::save(&model, &path)?;
+    let loaded: Model<D> = weights::load(&path, device)?;
     assert_eq!(answer(&loaded, &words)?, answers);
     assert!(may_follow(&loaded, "typed", "dim")?);
     assert!(!may_follow(&loaded, "dim", "typed")?);

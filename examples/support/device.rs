@@ -15,11 +15,7 @@ pub enum DeviceName {
 impl Default for DeviceName {
     /// The name of [`AutoDevice`].
     fn default() -> Self {
-        if cfg!(feature = "cuda") {
-            Self::Cuda
-        } else {
-            Self::Cpu
-        }
+        if cfg!(feature = "cuda") { Self::Cuda } else { Self::Cpu }
     }
 }
 

@@ -2,12 +2,12 @@
 
 mod device;
 mod progress;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 mod report;
 
 pub use device::{DeviceName, cuda};
 pub use progress::{Progress, print, say};
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 pub use report::Report;
 
 use clap::{Args, builder::RangedU64ValueParser};
@@ -53,7 +53,7 @@ pub struct Files {
     #[arg(long, value_name = "PATH")]
     metrics: Option<PathBuf>,
     /// Where to put pictures of the training and of the model, and a page that holds them, index.html
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
 }
@@ -77,13 +77,13 @@ impl Files {
             Some(path) => trainer.resume(path, device)?,
             None => new()?,
         };
-        trainer.save_to(self.checkpoint(), self.checkpoint_every)?;
+        trainer.checkpoint_every(self.checkpoint(), self.checkpoint_every)?;
         if let Some(path) = self.metrics() {
             let metrics = Metrics::open(&path, trainer.step());
             let cannot = |error| format!("cannot write {}: {error}", path.display());
             let mut metrics = metrics.map_err(cannot)?;
             if self.resume.is_some() && self.report_folder().is_some() {
-                metrics.note(Metrics::RESUMED, 1.0);
+                metrics.log(Metrics::RESUMED, 1.0);
             }
             trainer.metrics = Some(metrics);
         }
@@ -104,16 +104,16 @@ impl Files {
     }
 
     /// The report that is asked for.
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     pub fn report(&self, title: &str) -> Result<Option<Report>, Failure> {
         let folder = self.report_folder();
         folder.map(|folder| Report::new(folder, title)).transpose()
     }
 
     fn report_folder(&self) -> Option<&Path> {
-        #[cfg(feature = "pictures")]
+        #[cfg(feature = "plot")]
         return self.report.as_deref();
-        #[cfg(not(feature = "pictures"))]
+        #[cfg(not(feature = "plot"))]
         None
     }
 
@@ -129,10 +129,7 @@ impl Files {
 
     fn checkpoint(&self) -> &Path {
         let chosen = self.checkpoint.as_ref().or(self.resume.as_ref());
-        chosen.map_or(
-            Path::new(concat!(env!("CARGO_CRATE_NAME"), ".checkpoint")),
-            PathBuf::as_path,
-        )
+        chosen.map_or(Path::new(concat!(env!("CARGO_CRATE_NAME"), ".checkpoint")), PathBuf::as_path)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write, stderr, stdout};
-use typed_transformer::train::Report;
+use typed_transformer::train::StepReport;
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
@@ -20,8 +20,8 @@ impl Progress {
         Self { bar }
     }
 
-    pub fn step(&self, report: &Report) {
-        let Report { step, steps, .. } = *report;
+    pub fn step(&self, report: &StepReport) {
+        let StepReport { step, steps, .. } = *report;
         let message = format!(
             "loss {:.4}  learning rate {:.2e}  {:.0} tokens/s  {} left",
             report.loss,

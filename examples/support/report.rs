@@ -9,7 +9,7 @@ use std::{
 use typed_transformer::{
     backend::Backend,
     dims::Dim,
-    pictures::{Curves, HeatMaps, Page, PictureError, training},
+    plot::{HeatMapGrid, HtmlReport, LinePlot, PlotError, training_curves},
     prelude::Tensor,
 };
 
@@ -19,7 +19,7 @@ const CURVES: Range<usize> = 0..4;
 /// A folder with a page, and with the pictures on it as SVG and PNG.
 pub struct Report {
     folder: PathBuf,
-    pub page: Page,
+    pub page: HtmlReport,
 }
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
@@ -29,10 +29,7 @@ impl Report {
     pub fn new(folder: &Path, title: &str) -> Result<Self> {
         let cannot = |error| format!("cannot make {}: {error}", folder.display());
         fs::create_dir_all(folder).map_err(cannot)?;
-        Ok(Self {
-            folder: folder.into(),
-            page: Page::new(title),
-        })
+        Ok(Self { folder: folder.into(), page: HtmlReport::new(title) })
     }
 
     /// A picture, by what draws it into a file.
@@ -40,7 +37,7 @@ impl Report {
         &mut self,
         name: &str,
         caption: &str,
-        draw: impl Fn(&Path) -> std::result::Result<(), PictureError>,
+        draw: impl Fn(&Path) -> std::result::Result<(), PlotError>,
     ) -> Result {
         let file = self.folder.join(name);
         let (svg, png) = (file.with_extension("svg"), file.with_extension("png"));
@@ -51,9 +48,9 @@ impl Report {
     }
 
     /// Losses, learning rate and gradients over the steps of a training.
-    pub fn training(&mut self, metrics: &Path) -> Result {
+    pub fn training_curves(&mut self, metrics: &Path) -> Result {
         self.page.heading("Training");
-        for curves in training(metrics)? {
+        for curves in training_curves(metrics)? {
             let name = curves.y.replace(' ', "_");
             let caption = format!("{} at each step.", curves.title);
             self.picture(&name, &caption, |path| curves.draw(path))?;
@@ -67,10 +64,10 @@ impl Report {
         positions: &Tensor<(S, M), f32, D>,
     ) -> Result {
         self.page.heading("Positions");
-        let curves = Curves::of_columns("Positions", "position", "added", positions, CURVES);
+        let curves = LinePlot::of_columns("Positions", "position", "added", positions, CURVES);
         let caption = "A few dimensions of what each position adds to the embedding of its token.";
         self.picture("position_curves", caption, |path| curves.draw(path))?;
-        let matrix = HeatMaps::of_matrix("Positions", positions);
+        let matrix = HeatMapGrid::of_matrix("Positions", positions);
         let caption = "All of it: a row for each position, a column for each dimension.";
         self.picture("position_matrix", caption, |path| matrix.draw(path))
     }

@@ -15,10 +15,10 @@ use std::{
     time::Duration,
 };
 use typed_transformer::{
-    io::{LoadError, SaveError},
     ops::OpError,
     tokens::TokenError,
     train::{ResumeError, TrainError},
+    weights::{LoadError, SaveError},
 };
 
 /// Train a typed transformer to encrypt words by rot13, then decode with it.
@@ -58,7 +58,7 @@ pub struct Cli {
     #[arg(long, value_name = "PATH")]
     metrics: Option<PathBuf>,
     /// Where to put pictures of the training and of the model, and a page that holds them, index.html
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Weights to decode with, instead of training
@@ -85,9 +85,9 @@ impl Cli {
 
     /// Where the report goes.
     pub fn report(&self) -> Option<&Path> {
-        #[cfg(feature = "pictures")]
+        #[cfg(feature = "plot")]
         return self.report.as_deref();
-        #[cfg(not(feature = "pictures"))]
+        #[cfg(not(feature = "plot"))]
         None
     }
 
@@ -129,10 +129,7 @@ fn read(patience: Option<Duration>) -> Result<Vec<String>, RunError> {
         say("nothing comes from standard input, so its words are not waited for");
         return Ok(Vec::new());
     }
-    let text = reader
-        .join()
-        .unwrap_or_else(|panic| resume_unwind(panic))
-        .map_err(RunError::Stdin)?;
+    let text = reader.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(RunError::Stdin)?;
     let text = String::from_utf8_lossy(&text);
     Ok(text.split_whitespace().map(String::from).collect())
 }
@@ -155,19 +152,13 @@ pub enum RunError {
     Load { path: PathBuf, error: LoadError },
     #[error(transparent)]
     Save(#[from] SaveError),
-    #[error(
-        "the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate"
-    )]
+    #[error("the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate")]
     Diverged { step: usize },
     #[error(
         "stopped after step {step} of {steps}; the same command with --resume {} goes on from there",
         path.display()
     )]
-    Stopped {
-        step: usize,
-        steps: usize,
-        path: PathBuf,
-    },
+    Stopped { step: usize, steps: usize, path: PathBuf },
     #[error("cannot listen to Ctrl-C: {0}")]
     Signal(#[from] ctrlc::Error),
     #[error(transparent)]
@@ -186,7 +177,7 @@ pub enum RunError {
     Op(#[from] OpError),
     #[error("{0}")]
     Device(String),
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     #[error("{0}")]
     Report(Box<dyn std::error::Error>),
 }
@@ -194,9 +185,7 @@ pub enum RunError {
 impl From<TrainError> for RunError {
     fn from(error: TrainError) -> Self {
         match error {
-            TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
-                Self::Diverged { step }
-            }
+            TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => Self::Diverged { step },
             error => Self::Train(error),
         }
     }

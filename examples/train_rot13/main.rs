@@ -36,10 +36,10 @@ mod cli;
 #[path = "../support/device.rs"]
 mod device;
 mod model;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 mod pictures;
 mod progress;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 #[path = "../support/report.rs"]
 mod report;
 mod training;
@@ -58,7 +58,7 @@ use std::{
     process::ExitCode,
 };
 use training::INTERRUPTED;
-use typed_transformer::{backend::Backend, dims::Dim, generate::try_greedy, io as weights};
+use typed_transformer::{backend::Backend, dims::Dim, generate::try_greedy, weights};
 use words::{Batch, PAD, START, SrcLen, TgtLen, Word};
 
 /// Fresh random words that the trained model is examined with.
@@ -72,9 +72,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed)
-            .map_err(RunError::Device)
-            .and_then(|gpu| run(&cli, &gpu)),
+        DeviceName::Cuda => cuda(cli.seed).map_err(RunError::Device).and_then(|gpu| run(&cli, &gpu)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -95,51 +93,34 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), RunError> {
     if let Some(path) = &cli.save {
         weights::ensure_writable(path)?;
     }
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     let pictures = match cli.report() {
         Some(folder) => Some(report::Report::new(folder, "rot13").map_err(RunError::Report)?),
         None => None,
     };
     let model = match &cli.load {
-        Some(path) => {
-            weights::load::<Model<D>, _, _>(path, device).map_err(|error| RunError::Load {
-                path: path.clone(),
-                error,
-            })?
-        }
+        Some(path) => weights::load::<Model<D>, _, _>(path, device)
+            .map_err(|error| RunError::Load { path: path.clone(), error })?,
         None => training::train(cli, device)?,
     };
     // A failure to save must not cost the user the result of the training.
-    let saved = cli
-        .save
-        .as_ref()
-        .map_or(Ok(()), |path| weights::save(&model, path));
+    let saved = cli.save.as_ref().map_or(Ok(()), |path| weights::save(&model, path));
 
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let examined: Vec<Word> = (0..EXAMINED).map(|_| words::random(&mut rng)).collect();
     let written = decode(&model, &examined)?;
-    let right = examined
-        .iter()
-        .zip(&written)
-        .filter(|(plain, cipher)| words::rot13(plain) == **cipher);
+    let right = examined.iter().zip(&written).filter(|(plain, cipher)| words::rot13(plain) == **cipher);
     let share = right.count() as f64 / EXAMINED as f64;
     let mut report = String::new();
     let ciphers = decode(&model, &given)?;
     table(&mut report, "given", &given, &ciphers);
     table(&mut report, "random", &examined[..SHOWN], &written[..SHOWN]);
-    let _ = writeln!(
-        report,
-        "{:.1} % of {EXAMINED} fresh random words decoded exactly",
-        100.0 * share,
-    );
+    let _ = writeln!(report, "{:.1} % of {EXAMINED} fresh random words decoded exactly", 100.0 * share,);
     print(&report).map_err(RunError::Stdout)?;
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     if let Some(pictures) = pictures {
         let page = pictures::write(pictures, cli, &model, &report, (&given, &ciphers));
-        say(&format!(
-            "wrote {}",
-            page.map_err(RunError::Report)?.display()
-        ));
+        say(&format!("wrote {}", page.map_err(RunError::Report)?.display()));
     }
 
     saved?;
@@ -157,13 +138,7 @@ fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>
     let source = words::batch(plain, SrcLen)?;
     let written = try_greedy(model, &source, START, PAD, TgtLen)?;
     let (batch, _): (Batch, TgtLen) = written.shape();
-    let row = |row| {
-        written
-            .row(row)
-            .into_iter()
-            .flatten()
-            .take_while(|token| *token != PAD)
-    };
+    let row = |row| written.row(row).into_iter().flatten().take_while(|token| *token != PAD);
     Ok((0..batch.size()).map(|i| row(i).collect()).collect())
 }
 

@@ -24,7 +24,7 @@ impl Arch for Rot13 {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
-    type Style = Annotated;
+    type Conventions = Annotated;
 }
 
 impl Seq2Seq for Rot13 {

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write, stderr};
-use typed_transformer::train::Report;
+use typed_transformer::train::StepReport;
 
 /// Shows on standard error how far a training has come.
 pub struct Progress {
@@ -20,8 +20,8 @@ impl Progress {
         Self { bar }
     }
 
-    pub fn show(&self, report: &Report) {
-        let Report { step, steps, .. } = *report;
+    pub fn show(&self, report: &StepReport) {
+        let StepReport { step, steps, .. } = *report;
         if let Some(bar) = &self.bar {
             bar.set_position(step as u64);
             bar.set_message(message(report));
@@ -37,7 +37,7 @@ impl Progress {
     }
 }
 
-fn message(report: &Report) -> String {
+fn message(report: &StepReport) -> String {
     let left = report.time_left.as_secs();
     format!(
         "step {}/{}  loss {:.4}  rate {:.5}  {:.0} tokens/s  {}:{:02} left",

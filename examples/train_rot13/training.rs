@@ -11,7 +11,7 @@ use std::{path::PathBuf, process::exit, sync::atomic::Ordering};
 use typed_transformer::{
     backend::Backend,
     dims::ConstDim,
-    ops::Average,
+    ops::Reduction,
     train::{Adam, Metrics, TrainError, Trainer, WarmupCosine, try_cross_entropy},
 };
 
@@ -36,8 +36,8 @@ pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunErro
     let mut adam = Adam::default();
     adam.beta2 = 0.99;
     let mut trainer = Trainer::new(adam, schedule, cli.steps, cli.seed);
-    trainer.max_norm = MAX_NORM;
-    trainer.setting("the batch", cli.batch);
+    trainer.clip_norm = MAX_NORM;
+    trainer.pin("the batch", cli.batch);
 
     let mut model = match &cli.resume {
         Some(path) => trainer.resume(path, device)?,
@@ -45,13 +45,13 @@ pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunErro
     };
     let checkpoint = cli.resume.as_ref().or(cli.checkpoint.as_ref());
     if let Some(path) = checkpoint {
-        trainer.save_to(path, EVERY)?;
+        trainer.checkpoint_every(path, EVERY)?;
     }
     if let Some(path) = cli.metrics() {
         let metrics = Metrics::open(&path, trainer.step());
         let mut metrics = metrics.map_err(|source| TrainError::Metrics { path, source })?;
         if cli.resume.is_some() && cli.report().is_some() {
-            metrics.note(Metrics::RESUMED, 1.0);
+            metrics.log(Metrics::RESUMED, 1.0);
         }
         trainer.metrics = Some(metrics);
     }
@@ -64,17 +64,15 @@ pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunErro
     })?;
 
     let progress = Progress::new(cli.steps);
-    while let Some(mut step) = trainer.begin() {
-        let plain: Vec<Word> = (0..cli.batch)
-            .map(|_| words::random(&mut step.rng))
-            .collect();
+    while let Some(mut step) = trainer.next_step() {
+        let plain: Vec<Word> = (0..cli.batch).map(|_| words::random(&mut step.rng)).collect();
         let cipher: Vec<Word> = plain.iter().map(|word| words::rot13(word)).collect();
         let source = words::batch(&plain, SrcLen)?;
         let labels = words::batch(&cipher, TgtLen)?;
 
         let inputs = labels.shifted_right(START);
         let output = model.try_forward(&source, &inputs, OwnedTape::default())?;
-        let loss = try_cross_entropy(output.logit_output, &labels, Average::EveryPosition)?;
+        let loss = try_cross_entropy(output.logit_output, &labels, Reduction::MeanAll)?;
         let value = loss.as_vec()[0];
         let gradients = loss.try_backward().map_err(failed)?;
         let tokens = cli.batch * TgtLen::SIZE;
@@ -87,11 +85,7 @@ pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunErro
         if checkpoint.is_none() {
             trainer.save(&model, &path)?;
         }
-        return Err(RunError::Stopped {
-            step: trainer.step(),
-            steps: cli.steps,
-            path,
-        });
+        return Err(RunError::Stopped { step: trainer.step(), steps: cli.steps, path });
     }
     Ok(model)
 }

@@ -31,10 +31,7 @@ pub enum WordError {
     Letter { letter: char, word: String },
     #[error("a word must have at least one letter")]
     Empty,
-    #[error(
-        "`{word}` has {len} letters, but the model takes at most {}",
-        MaxSeqLen::SIZE
-    )]
+    #[error("`{word}` has {len} letters, but the model takes at most {}", MaxSeqLen::SIZE)]
     TooLong { word: String, len: usize },
 }
 
@@ -42,20 +39,14 @@ pub enum WordError {
 pub fn parse(word: &str) -> Result<Word, WordError> {
     let letters = word.chars().map(|letter| match letter {
         'a'..='z' => Ok(token(letter as usize - 'a' as usize)),
-        _ => Err(WordError::Letter {
-            letter,
-            word: word.to_string(),
-        }),
+        _ => Err(WordError::Letter { letter, word: word.to_string() }),
     });
     let letters = letters.collect::<Result<Word, _>>()?;
     if letters.is_empty() {
         return Err(WordError::Empty);
     }
     if letters.len() > MaxSeqLen::SIZE {
-        return Err(WordError::TooLong {
-            word: word.to_string(),
-            len: letters.len(),
-        });
+        return Err(WordError::TooLong { word: word.to_string(), len: letters.len() });
     }
     Ok(letters)
 }
@@ -72,9 +63,7 @@ pub fn write(word: &[Fin<VocabSize>]) -> String {
 
 /// The cipher: each letter 13 places further.
 pub fn rot13(word: &[Fin<VocabSize>]) -> Word {
-    word.iter()
-        .map(|letter| token((letter.value() + 13) % 26))
-        .collect()
+    word.iter().map(|letter| token((letter.value() + 13) % 26)).collect()
 }
 
 /// A word of 1 to 15 letters, every length and every letter as likely as any other.
@@ -84,10 +73,7 @@ pub fn random(rng: &mut impl Rng) -> Word {
 }
 
 /// The words as a batch, filled up to a common length.
-pub fn batch<Len: Dim>(
-    words: &[Word],
-    len: Len,
-) -> Result<TokenIds<Batch, Len, VocabSize>, TokenError> {
+pub fn batch<Len: Dim>(words: &[Word], len: Len) -> Result<TokenIds<Batch, Len, VocabSize>, TokenError> {
     TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
 }
 

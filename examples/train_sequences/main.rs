@@ -15,7 +15,7 @@
 
 mod cli;
 mod model;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 mod pictures;
 mod sequences;
 #[path = "../support/mod.rs"]
@@ -29,7 +29,7 @@ use model::Model;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, NUMBERS, Numbers, PAD, Sequence, TgtLen, VocabSize};
 use std::{fmt::Write as _, process::ExitCode};
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 use support::say;
 use support::{DeviceName, Failure, cuda, print};
 use typed_transformer::{backend::Backend, generate::try_greedy, tokens::Fin};
@@ -45,14 +45,12 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     support::status(match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed)
-            .map_err(Failure::from)
-            .and_then(|gpu| run(&cli, &gpu)),
+        DeviceName::Cuda => cuda(cli.seed).map_err(Failure::from).and_then(|gpu| run(&cli, &gpu)),
     })
 }
 
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     let pictures = cli.files.report("Sequences of integers")?;
     let model = match training::train(cli, device)? {
         Ok(model) => model,
@@ -82,7 +80,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
     let percent = 100.0 * share;
     let _ = writeln!(report, "{percent:.1} % of {EXAMINED} fresh sequences");
     print(&report)?;
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     if let Some(pictures) = pictures {
         let page = pictures::write(pictures, cli, &model, &report, &pairs)?;
         say(&format!("wrote {}", page.display()));
@@ -95,15 +93,10 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
 }
 
 /// Lets the model continue each sequence, by its own output alone.
-fn continued<D: Backend<f32>>(
-    model: &Model<D>,
-    sequences: &[Sequence],
-) -> Result<Vec<Numbers>, Failure> {
+fn continued<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<Vec<Numbers>, Failure> {
     let source = sequences::sources(sequences)?;
     let written = try_greedy(model, &source, BEGIN, PAD, TgtLen)?;
-    Ok((0..sequences.len())
-        .filter_map(|i| written.row(i))
-        .collect())
+    Ok((0..sequences.len()).filter_map(|i| written.row(i)).collect())
 }
 
 /// Numbers side by side; what is no number becomes a `~`.

@@ -22,7 +22,7 @@ impl Arch for Tiny {
     type QKDim = Quotient<EmbedDim, NumHeads>;
     type VODim = Quotient<EmbedDim, NumHeads>;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
 
 impl Seq2Seq for Tiny {

@@ -8,7 +8,7 @@ use crate::{
     text,
 };
 use std::{path::PathBuf, slice};
-use typed_transformer::{backend::Backend, nn::Module, pictures::HeatMaps, tokens::Fin};
+use typed_transformer::{backend::Backend, nn::Module, plot::HeatMapGrid, tokens::Fin};
 
 /// Writes the report; `text` is what the run has printed, `pairs` are sequences and what the model made of
 /// them.
@@ -22,7 +22,7 @@ pub fn write<D: Backend<f32>>(
     report.page.heading("Continued");
     report.page.lines(text);
     if let Some(metrics) = cli.files.metrics() {
-        report.training(&metrics)?;
+        report.training_curves(&metrics)?;
     }
     report.page.heading("Attention");
     for (direction, ascending) in [("ascending", true), ("descending", false)] {
@@ -59,23 +59,15 @@ fn attention<D: Backend<f32>>(
     let labels = sequences::labels(slice::from_ref(sequence))?;
     let weights = model.try_attention_weights(&source, &labels.shifted_right(BEGIN))?;
     let names = |numbers: &[Fin<_>]| -> Vec<String> {
-        numbers
-            .iter()
-            .map(|number| text(slice::from_ref(number)))
-            .collect()
+        numbers.iter().map(|number| text(slice::from_ref(number))).collect()
     };
     let (given, written) = (names(&sequence.given), names(written));
 
     let title = format!("{} is written", written.join(" "));
-    let cross = HeatMaps::of_attention(title, &weights.target_to_source, &written, &given);
-    let caption =
-        "A row for each number that is written: how much each head looks at the given numbers.";
-    report.picture(&format!("{direction}_cross"), caption, |path| {
-        cross.draw(path)
-    })?;
-    let encoder = HeatMaps::of_attention("The encoder reads", &weights.source, &given, &given);
+    let cross = HeatMapGrid::of_attention(title, &weights.target_to_source, &written, &given);
+    let caption = "A row for each number that is written: how much each head looks at the given numbers.";
+    report.picture(&format!("{direction}_cross"), caption, |path| cross.draw(path))?;
+    let encoder = HeatMapGrid::of_attention("The encoder reads", &weights.source, &given, &given);
     let caption = "How much each given number looks at the others.";
-    report.picture(&format!("{direction}_encoder"), caption, |path| {
-        encoder.draw(path)
-    })
+    report.picture(&format!("{direction}_encoder"), caption, |path| encoder.draw(path))
 }

@@ -10,7 +10,7 @@ use dfdx::{nn::BuildModule, tensor::OwnedTape, tensor_ops::Backward};
 use std::{process::ExitCode, sync::atomic::Ordering};
 use typed_transformer::{
     backend::Backend,
-    ops::Average,
+    ops::Reduction,
     train::{Adam, Constant, Trainer, try_cross_entropy},
 };
 
@@ -18,28 +18,23 @@ use typed_transformer::{
 const LAST_STEPS: usize = 500;
 
 /// A model, trained for `--steps` steps on `--batch` sequences each; the exit status if it was stopped.
-pub fn train<D: Backend<f32>>(
-    cli: &Cli,
-    device: &D,
-) -> Result<Result<Model<D>, ExitCode>, Failure> {
+pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Result<Model<D>, ExitCode>, Failure> {
     let schedule = Constant(cli.learning_rate);
     let mut trainer = Trainer::new(Adam::default(), schedule, cli.steps, cli.seed);
-    trainer.setting("the batch", cli.batch);
+    trainer.pin("the batch", cli.batch);
     let new = || Model::try_build(device).map_err(failed);
     let mut model = cli.files.open(&mut trainer, device, new)?;
 
     let progress = Progress::new(cli.steps);
     let mut losses = Vec::new();
-    while let Some(mut step) = trainer.begin() {
-        let sequences: Vec<Sequence> = (0..cli.batch)
-            .map(|_| Sequence::random(&mut step.rng))
-            .collect();
+    while let Some(mut step) = trainer.next_step() {
+        let sequences: Vec<Sequence> = (0..cli.batch).map(|_| Sequence::random(&mut step.rng)).collect();
         let source = sequences::sources(&sequences)?;
         let labels = sequences::labels(&sequences)?;
 
         let inputs = labels.shifted_right(BEGIN);
         let output = model.try_forward(&source, &inputs, OwnedTape::default())?;
-        let average = Average::RealLabelsOfEachSequence;
+        let average = Reduction::MeanPerSequence;
         let loss = try_cross_entropy(output.logit_output, &labels, average)?;
         let value = f64::from(loss.as_vec()[0]);
         let tokens = source.as_slice().len() + labels.as_slice().len();
@@ -51,10 +46,7 @@ pub fn train<D: Backend<f32>>(
     let last = &losses[losses.len().saturating_sub(LAST_STEPS)..];
     if !last.is_empty() {
         let mean = last.iter().sum::<f64>() / last.len() as f64;
-        progress.say(&format!(
-            "mean loss {mean:.4} of the last {} steps",
-            last.len()
-        ));
+        progress.say(&format!("mean loss {mean:.4} of the last {} steps", last.len()));
     }
     progress.finish();
     if trainer.stopped() {

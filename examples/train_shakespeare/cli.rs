@@ -8,7 +8,7 @@ use clap::Parser;
 use std::path::PathBuf;
 use typed_transformer::{
     generate::Sampler,
-    tokens::{Characters, Fin},
+    tokens::{CharTokenizer, Fin},
 };
 
 /// Train a decoder-only character model on a text, then let it write.
@@ -46,7 +46,7 @@ pub struct Cli {
         "Files", "data", "steps", "batch", "learning_rate", "interval", "save",
     ])]
     pub load: Option<PathBuf>,
-    /// Characters to write
+    /// CharTokenizer to write
     #[arg(long, value_name = "CHARACTERS", default_value_t = 500)]
     pub sample: usize,
     /// What to write on from [default: the lowest character of the text, in most a new line]
@@ -66,7 +66,7 @@ pub struct Cli {
 impl Cli {
     /// How to choose the next character.
     pub fn sampler(&self) -> Result<Sampler<VocabSize>, Failure> {
-        let mut sampler = Sampler::random(self.temperature, self.seed)?;
+        let mut sampler = Sampler::with_temperature(self.temperature, self.seed)?;
         if let Some(k) = self.top_k {
             sampler = sampler.top_k(k)?;
         }
@@ -77,15 +77,10 @@ impl Cli {
     }
 
     /// What to write on from.
-    pub fn prompt(
-        &self,
-        characters: &Characters<VocabSize>,
-    ) -> Result<Vec<Fin<VocabSize>>, Failure> {
+    pub fn prompt(&self, characters: &CharTokenizer<VocabSize>) -> Result<Vec<Fin<VocabSize>>, Failure> {
         match self.prompt.as_deref() {
             None | Some("") => Ok(characters.tokens().take(1).collect()),
-            Some(text) => characters
-                .encode(text)
-                .map_err(|error| format!("--prompt: {error}").into()),
+            Some(text) => characters.encode(text).map_err(|error| format!("--prompt: {error}").into()),
         }
     }
 }

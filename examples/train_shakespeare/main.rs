@@ -14,13 +14,13 @@
 //!
 //! How many characters a text uses is known when it is read; the model wants it in its type. So the
 //! model is typed by the most characters that it has room for, `VocabSize`, and
-//! [`Characters`](typed_transformer::tokens::Characters) proves that a text has no more: a text with
+//! [`CharTokenizer`](typed_transformer::tokens::CharTokenizer) proves that a text has no more: a text with
 //! more is refused, with both sizes. What is left of the vocabulary stands for nothing, the model
 //! learns that it never comes, and it is never sampled. Weights are saved with their characters.
 
 mod cli;
 mod model;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "plot")]
 mod pictures;
 mod sample;
 #[path = "../support/mod.rs"]
@@ -35,7 +35,7 @@ use model::{Model, VocabSize};
 use std::{collections::HashMap, path::Path, process::ExitCode};
 use support::{DeviceName, Failure, cuda, print, say};
 use text::Text;
-use typed_transformer::{backend::Backend, io as weights, tokens::Characters};
+use typed_transformer::{backend::Backend, tokens::CharTokenizer, weights};
 
 /// Under what name a file of weights has the characters.
 const CHARACTERS: &str = "characters";
@@ -44,9 +44,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     support::status(match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed)
-            .map_err(Failure::from)
-            .and_then(|gpu| run(&cli, &gpu)),
+        DeviceName::Cuda => cuda(cli.seed).map_err(Failure::from).and_then(|gpu| run(&cli, &gpu)),
     })
 }
 
@@ -54,8 +52,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
     // Whatever can be wrong with what the user gave is said before anything is trained.
     let sampler = cli.sampler()?;
     let (model, characters, prompt);
-    #[cfg(feature = "pictures")]
-    let mut report = cli.files.report("Characters of a text")?;
+    #[cfg(feature = "plot")]
+    let mut report = cli.files.report("CharTokenizer of a text")?;
     match &cli.load {
         Some(path) => {
             (model, characters) = load(path, device)?;
@@ -79,7 +77,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
             let count = text.validation.len();
             let told = format!("validation loss {loss:.4} over all {count} characters");
             print(&format!("{told}\n\n"))?;
-            #[cfg(feature = "pictures")]
+            #[cfg(feature = "plot")]
             if let Some(report) = &mut report {
                 pictures::of_training(report, cli, &model, &text, &told)?;
             }
@@ -90,7 +88,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
     let written = sample::sample(&model, &mut sampler, &prompt, cli.sample)?;
     let written = characters.decode(&written);
     print(&format!("{written}\n"))?;
-    #[cfg(feature = "pictures")]
+    #[cfg(feature = "plot")]
     if let Some(report) = report {
         let page = pictures::finish(report, cli, &model, &written)?;
         say(&format!("wrote {}", page.display()));
@@ -101,7 +99,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
 /// Saves weights and characters.
 fn save<D: Backend<f32>>(
     model: &Model<D>,
-    characters: &Characters<VocabSize>,
+    characters: &CharTokenizer<VocabSize>,
     path: &Path,
 ) -> Result<(), Failure> {
     let metadata = HashMap::from([(CHARACTERS.to_string(), characters.text())]);
@@ -109,15 +107,12 @@ fn save<D: Backend<f32>>(
 }
 
 /// Weights and characters that were saved together.
-fn load<D: Backend<f32>>(
-    path: &Path,
-    device: &D,
-) -> Result<(Model<D>, Characters<VocabSize>), Failure> {
+fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharTokenizer<VocabSize>), Failure> {
     let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let metadata = weights::metadata(path)?;
     let text = metadata.get(CHARACTERS);
     let text = text.ok_or_else(|| in_file(&"there are no characters with the weights"))?;
-    let characters = Characters::of(text).map_err(|error| in_file(&error))?;
+    let characters = CharTokenizer::from_text(text).map_err(|error| in_file(&error))?;
     let model = weights::load(path, device).map_err(|error| in_file(&error))?;
     Ok((model, characters))
 }

@@ -13,7 +13,7 @@ dims! {
     pub NumHeads = 4;
     /// Number of layers.
     pub NumLayers = 4;
-    /// Characters that the model sees now.
+    /// CharTokenizer that the model sees now.
     pub SeqLen <= Block;
     /// Pieces of text in a batch.
     pub Batch;
@@ -27,10 +27,10 @@ impl Arch for CharModel {
     type QKDim = Quotient<EmbedDim, NumHeads>;
     type VODim = Quotient<EmbedDim, NumHeads>;
     type HiddenDim = Product<Const<4>, EmbedDim>;
-    type Style = NanoGpt;
+    type Conventions = NanoGpt;
 }
 
-impl OneStack for CharModel {
+impl SingleStack for CharModel {
     type VocabSize = VocabSize;
     type MaxSeqLen = Block;
     type EmbedDim = EmbedDim;
@@ -40,8 +40,7 @@ impl OneStack for CharModel {
 pub type Model<D> = DecoderOnly<CharModel, f32, D>;
 
 // 804,096 with the 65 characters of nanoGPT's text.
-const _: () =
-    assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
+const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
 
 /// A new model; as in nanoGPT, what is added to the residual begins smaller, by the root of how many
 /// such maps there are.

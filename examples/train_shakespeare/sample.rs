@@ -23,10 +23,7 @@ pub fn sample<D: Backend<f32>>(
 }
 
 /// A logit for each character that may come next.
-fn next_logits<D: Backend<f32>>(
-    model: &Model<D>,
-    block: &[Fin<VocabSize>],
-) -> Result<Vec<f32>, Failure> {
+fn next_logits<D: Backend<f32>>(model: &Model<D>, block: &[Fin<VocabSize>]) -> Result<Vec<f32>, Failure> {
     let ids: Vec<usize> = block.iter().map(|token| token.value()).collect();
     let ids = TokenIds::from_ids(&ids, None, (Const::<1>, SeqLen::new(ids.len())?))?;
     let mut logits = model.try_forward(&ids, NoneTape)?.as_vec();

@@ -6,7 +6,7 @@ use rand::Rng;
 use std::{fs, path::Path};
 use typed_transformer::{
     prelude::*,
-    tokens::{Characters, Fin},
+    tokens::{CharTokenizer, Fin},
 };
 
 /// Six plays, for whoever gives no other text.
@@ -24,7 +24,7 @@ pub enum TextError {
 
 /// A text, its first nine tenths for training and the rest for validation.
 pub struct Text {
-    pub characters: Characters<VocabSize>,
+    pub characters: CharTokenizer<VocabSize>,
     pub training: Vec<usize>,
     pub validation: Vec<usize>,
     /// Another for every other text, as good as certainly.
@@ -54,7 +54,7 @@ impl Text {
     }
 
     fn new(text: &str) -> Result<Self, Failure> {
-        let characters = Characters::of(text)?;
+        let characters = CharTokenizer::from_text(text)?;
         let tokens = characters.encode(text)?;
         let mut training: Vec<usize> = tokens.into_iter().map(Fin::value).collect();
         let found = training.len();
@@ -89,9 +89,7 @@ impl Pieces {
     pub fn all(tokens: &[usize], count: usize) -> impl Iterator<Item = Result<Self, Failure>> {
         let labels = tokens.len() - 1;
         let whole: Vec<usize> = (0..labels / Block::SIZE).map(|i| i * Block::SIZE).collect();
-        let batches = whole
-            .chunks(count)
-            .map(|starts| (starts.to_vec(), Block::SIZE));
+        let batches = whole.chunks(count).map(|starts| (starts.to_vec(), Block::SIZE));
         let mut batches: Vec<_> = batches.collect();
         let rest = labels % Block::SIZE;
         if rest > 0 {

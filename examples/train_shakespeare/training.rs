@@ -16,7 +16,7 @@ use std::{process::ExitCode, sync::atomic::Ordering};
 use typed_transformer::{
     backend::Backend,
     dims::ConstDim,
-    ops::{Average, OpError},
+    ops::{OpError, Reduction},
     train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
 };
 
@@ -38,26 +38,23 @@ pub fn train<D: Backend<f32>>(
         steps: cli.steps,
     };
     // On matrices only, as AdamW does by itself.
-    let mut adam = AdamW {
-        weight_decay: 0.1,
-        ..AdamW::default()
-    };
+    let mut adam = AdamW { weight_decay: 0.1, ..AdamW::default() };
     adam.adam.beta2 = 0.99;
     let mut trainer = Trainer::new(adam, schedule, cli.steps, cli.seed);
-    trainer.max_norm = MAX_NORM;
-    trainer.setting("the batch", cli.batch);
-    trainer.setting("the text", &text.fingerprint);
+    trainer.clip_norm = MAX_NORM;
+    trainer.pin("the batch", cli.batch);
+    trainer.pin("the text", &text.fingerprint);
     let new = || model::new(device).map_err(failed);
     let mut model = cli.files.open(&mut trainer, device, new)?;
 
     let progress = Progress::new(cli.steps);
-    while let Some(mut step) = trainer.begin() {
+    while let Some(mut step) = trainer.next_step() {
         if cli.interval > 0 && step.number.is_multiple_of(cli.interval) {
             let (training, validation) = look(&model, text, cli)?;
             progress.say(&told(step.number, training, validation));
             if let Some(metrics) = &mut trainer.metrics {
-                metrics.note("training_loss", training);
-                metrics.note("validation_loss", validation);
+                metrics.log("training_loss", training);
+                metrics.log("validation_loss", validation);
             }
         }
         let pieces = Pieces::random(&text.training, cli.batch, &mut step.rng)?;
@@ -89,20 +86,13 @@ fn told(steps: usize, training: f64, validation: f64) -> String {
 fn look<D: Backend<f32>>(model: &Model<D>, text: &Text, cli: &Cli) -> Result<(f64, f64), Failure> {
     let of = |part: &[usize]| {
         let mut rng = StdRng::seed_from_u64(cli.seed);
-        mean_loss(
-            model,
-            (0..LOOK).map(|_| Pieces::random(part, cli.batch, &mut rng)),
-        )
+        mean_loss(model, (0..LOOK).map(|_| Pieces::random(part, cli.batch, &mut rng)))
     };
     Ok((of(&text.training)?, of(&text.validation)?))
 }
 
 /// The mean loss of a character of the whole validation part.
-pub fn validation_loss<D: Backend<f32>>(
-    model: &Model<D>,
-    text: &Text,
-    batch: usize,
-) -> Result<f64, Failure> {
+pub fn validation_loss<D: Backend<f32>>(model: &Model<D>, text: &Text, batch: usize) -> Result<f64, Failure> {
     mean_loss(model, Pieces::all(&text.validation, batch))
 }
 
@@ -126,7 +116,6 @@ fn loss<D: Backend<f32>, T: Tape<f32, D>>(
     pieces: &Pieces,
     tape: T,
 ) -> Result<Tensor<Rank0, f32, D, T>, OpError> {
-    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> =
-        model.try_forward(&pieces.inputs, tape)?;
-    try_cross_entropy(logits, &pieces.labels, Average::EveryPosition)
+    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> = model.try_forward(&pieces.inputs, tape)?;
+    try_cross_entropy(logits, &pieces.labels, Reduction::MeanAll)
 }

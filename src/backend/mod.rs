@@ -13,7 +13,7 @@ pub use sublayer::{Affine, Around, HeadMaps, Normalize};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{self, Activation, AttentionScale, Average, MaskedLogit, OpError, Real},
+    ops::{self, Activation, AttentionScale, MaskFill, OpError, Real, Reduction},
     tokens::TokenIds,
 };
 #[cfg(feature = "f16")]
@@ -111,7 +111,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         value: Tensor<(B, K, Product<H, VODim>), E, Self, T>,
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
-        masked: MaskedLogit,
+        masked: MaskFill,
         dropout: f64,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, Self, T>, OpError> {
         ops::try_multi_head_attention(query, key, value, mask, scale, masked, dropout)
@@ -138,14 +138,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A feed-forward block: `output(f(hidden(x)))`, and what stands around it; in training each
     /// element is dropped with probability `dropout` before the residual.
-    fn try_feed_forward<
-        B: Dim,
-        S: Dim,
-        M: ConstDim,
-        Hidden: ConstDim,
-        F: Activation,
-        T: Tape<E, Self>,
-    >(
+    fn try_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, F: Activation, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         hidden: &Affine<'_, M, Hidden, E, Self>,
         output: &Affine<'_, Hidden, M, E, Self>,
@@ -194,14 +187,14 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         sublayer::try_cross_attention(query, source, maps, mask, around)
     }
 
-    /// [`ops::try_smoothed_cross_entropy`].
-    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    /// [`ops::try_cross_entropy_with_label_smoothing`].
+    fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         labels: &TokenIds<B, S, V>,
-        average: Average,
+        average: Reduction,
         smoothing: f64,
     ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
-        ops::try_smoothed_cross_entropy(logits, labels, average, smoothing)
+        ops::try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing)
     }
 }
 

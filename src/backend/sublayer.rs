@@ -4,7 +4,7 @@ use super::Backend;
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{Activation, AttentionScale, MaskedLogit, NormKind, OpError, Real, try_dropout},
+    ops::{Activation, AttentionScale, MaskFill, NormKind, OpError, Real, try_dropout},
 };
 use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 
@@ -84,22 +84,15 @@ pub struct HeadMaps<
     pub(crate) value: Affine<'a, KVDim, Product<H, VODim>, E, D>,
     pub(crate) output: Affine<'a, Product<H, VODim>, QDim, E, D>,
     pub(crate) scale: AttentionScale,
-    pub(crate) masked: MaskedLogit,
+    pub(crate) masked: MaskFill,
     /// Probability with which a weight is dropped in training.
     pub(crate) weight_dropout: f64,
     /// Probability with which an element of the output is dropped in training.
     pub(crate) dropout: f64,
 }
 
-impl<
-    QDim: ConstDim,
-    KVDim: ConstDim,
-    H: ConstDim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-> HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, E, D>
+impl<QDim: ConstDim, KVDim: ConstDim, H: ConstDim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Backend<E>>
+    HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, E, D>
 {
     /// Whether anything is dropped in training.
     pub(super) fn drops(&self) -> bool {

@@ -4,14 +4,14 @@ use super::Dim;
 use dfdx::shapes::{Axis, PermuteShapeTo, ReduceShape, Shape};
 use std::marker::PhantomData;
 
-/// The shape has an axis of dimension `Name`; `Place` is where, and is inferred.
+/// The shape has an axis of dimension `Name`; `Index` is where, and is inferred.
 ///
 /// A shape with two axes of one name has no single place for it, and rustc then asks for one.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::HasAxis};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn index<Name: dfdx::shapes::Dim, Place, Dims: HasAxis<Name, Place>>() -> usize {
+/// fn index<Name: dfdx::shapes::Dim, Index, Dims: HasAxis<Name, Index>>() -> usize {
 ///     Dims::INDEX
 /// }
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
@@ -21,20 +21,20 @@ use std::marker::PhantomData;
     label = "`{Name}` is not a dimension of `{Self}`",
     note = "an axis is named by its own dimension, one of `{Self}`"
 )]
-pub trait HasAxis<Name: Dim, Place>:
-    Shape + ReduceShape<Place, Reduced = <Self as HasAxis<Name, Place>>::Without>
+pub trait HasAxis<Name: Dim, Index>:
+    Shape + ReduceShape<Index, Reduced = <Self as HasAxis<Name, Index>>::Remaining>
 {
     /// The place of the axis, from 0.
     const INDEX: usize;
     /// The shape without the axis.
-    type Without: Shape;
+    type Remaining: Shape;
     /// The shape with another dimension in its place.
-    type With<Other: Dim>: Shape;
+    type Replaced<Other: Dim>: Shape;
 
     /// The dimension of the axis.
     fn axis(self) -> Name;
     /// Puts another dimension in its place.
-    fn with<Other: Dim>(self, other: Other) -> Self::With<Other>;
+    fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other>;
 }
 
 macro_rules! has_axis {
@@ -44,8 +44,8 @@ macro_rules! has_axis {
             for ($($before,)* $axis, $($after,)*)
         {
             const INDEX: usize = $index;
-            type Without = ($($before,)* $($after,)*);
-            type With<Other: Dim> = ($($before,)* Other, $($after,)*);
+            type Remaining = ($($before,)* $($after,)*);
+            type Replaced<Other: Dim> = ($($before,)* Other, $($after,)*);
 
             #[allow(non_snake_case, unused_variables)]
             fn axis(self) -> $axis {
@@ -53,7 +53,7 @@ macro_rules! has_axis {
                 $axis
             }
             #[allow(non_snake_case)]
-            fn with<Other: Dim>(self, other: Other) -> Self::With<Other> {
+            fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other> {
                 let ($($before,)* _, $($after,)*) = self;
                 ($($before,)* other, $($after,)*)
             }
@@ -74,12 +74,12 @@ has_axis!(3: A B C [F]);
 /// The name of an axis, as an argument: `mean_over(x, axis::<SeqLen>())`.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::{AxisName, axis}};
+/// use typed_transformer::{dims, dims::{AxisOf, axis}};
 /// dims! { pub SeqLen = 3; }
-/// let positions: AxisName<SeqLen> = axis();
+/// let positions: AxisOf<SeqLen> = axis();
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct AxisName<Name>(PhantomData<fn() -> Name>);
+pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 
 /// The axis `Name`.
 ///
@@ -92,19 +92,19 @@ pub struct AxisName<Name>(PhantomData<fn() -> Name>);
 /// assert_eq!(sum_over(x, axis::<KLen>()).as_vec(), [6.0, 15.0]);
 /// ```
 #[must_use]
-pub fn axis<Name: Dim>() -> AxisName<Name> {
-    AxisName(PhantomData)
+pub fn axis<Name: Dim>() -> AxisOf<Name> {
+    AxisOf(PhantomData)
 }
 
 /// The names of two parts of an axis, as an argument: `concat(past, present, along::<Past, Present>())`.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::{Along, along}};
+/// use typed_transformer::{dims, dims::{ConcatAxis, along}};
 /// dims! { pub Past; pub Present = 1; }
-/// let steps: Along<Past, Present> = along();
+/// let steps: ConcatAxis<Past, Present> = along();
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Along<One, Other>(PhantomData<fn() -> (One, Other)>);
+pub struct ConcatAxis<One, Other>(PhantomData<fn() -> (One, Other)>);
 
 /// The axis on which `Other` follows `One`.
 ///
@@ -119,17 +119,17 @@ pub struct Along<One, Other>(PhantomData<fn() -> (One, Other)>);
 /// assert_eq!(both.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
 #[must_use]
-pub fn along<One: Dim, Other: Dim>() -> Along<One, Other> {
-    Along(PhantomData)
+pub fn along<One: Dim, Other: Dim>() -> ConcatAxis<One, Other> {
+    ConcatAxis(PhantomData)
 }
 
 /// The shape is `Less` once more for each `Name`: an axis is added and the others stay as they are.
-/// `Place` is where, and is inferred.
+/// `Index` is where, and is inferred.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::{Dim, Repeats}};
+/// use typed_transformer::{dims, dims::{Dim, BroadcastFrom}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn can_be_broadcast<Less, Name: Dim, Place, Dims: Repeats<Less, Name, Place>>() {}
+/// fn can_be_broadcast<Less, Name: Dim, Index, Dims: BroadcastFrom<Less, Name, Index>>() {}
 /// can_be_broadcast::<(SeqLen, EmbedDim), Batch, _, (Batch, SeqLen, EmbedDim)>();
 /// ```
 #[diagnostic::on_unimplemented(
@@ -137,11 +137,11 @@ pub fn along<One: Dim, Other: Dim>() -> Along<One, Other> {
     label = "`{Less}` and `{Name}` do not make `{Self}`",
     note = "only `{Name}` is added; every other axis stays as it is"
 )]
-pub trait Repeats<Less, Name: Dim, Place>: HasAxis<Name, Place, Without = Less> {}
+pub trait BroadcastFrom<Less, Name: Dim, Index>: HasAxis<Name, Index, Remaining = Less> {}
 
 #[diagnostic::do_not_recommend]
-impl<Less, Name: Dim, Place, Dims> Repeats<Less, Name, Place> for Dims where
-    Dims: HasAxis<Name, Place, Without = Less>
+impl<Less, Name: Dim, Index, Dims> BroadcastFrom<Less, Name, Index> for Dims where
+    Dims: HasAxis<Name, Index, Remaining = Less>
 {
 }
 
@@ -166,9 +166,9 @@ impl<Dims> SameAxes<Dims> for Dims {}
 /// The shape has the axes of `To` in an order of its own; `Order` is which, and is inferred.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::Reorders};
+/// use typed_transformer::{dims, dims::PermutationOf};
 /// dims! { pub Batch; pub NumHeads = 2; pub SeqLen = 3; }
-/// fn is_permutation<Dims: Reorders<To, Order>, To, Order>() {}
+/// fn is_permutation<Dims: PermutationOf<To, Order>, To, Order>() {}
 /// is_permutation::<(Batch, NumHeads, SeqLen), (NumHeads, SeqLen, Batch), _>();
 /// ```
 #[diagnostic::on_unimplemented(
@@ -176,7 +176,7 @@ impl<Dims> SameAxes<Dims> for Dims {}
     label = "`{Self}` is no order of the axes of `{To}`",
     note = "a permutation has the same dimensions, each as often"
 )]
-pub trait Reorders<To, Order>: Shape + PermuteShapeTo<To, Order> {}
+pub trait PermutationOf<To, Order>: Shape + PermuteShapeTo<To, Order> {}
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape + PermuteShapeTo<To, Order>, To, Order> Reorders<To, Order> for Dims {}
+impl<Dims: Shape + PermuteShapeTo<To, Order>, To, Order> PermutationOf<To, Order> for Dims {}

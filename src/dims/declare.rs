@@ -23,17 +23,9 @@ impl<Max: ConstDim> BoundedSize<Max> {
     /// ```
     pub fn new(dim: &'static str, size: usize) -> Result<Self, DimError> {
         if size > Max::SIZE {
-            return Err(DimError::TooLong {
-                dim,
-                size,
-                max: name::<Max>(),
-                max_size: Max::SIZE,
-            });
+            return Err(DimError::TooLong { dim, size, max: name::<Max>(), max_size: Max::SIZE });
         }
-        Ok(Self {
-            size,
-            max: PhantomData,
-        })
+        Ok(Self { size, max: PhantomData })
     }
 }
 
@@ -124,7 +116,7 @@ macro_rules! dims {
         impl $crate::dims::StaticSize for $name {
             type Nat = $crate::__nat!(<$name as $crate::dims::ConstDim>::SIZE);
         }
-        impl $crate::dims::Summed for $name {}
+        impl $crate::dims::FullyStatic for $name {}
         const _: () = ::core::assert!(
             (<$name as $crate::dims::ConstDim>::SIZE as u64) < 1 << 32,
             ::core::concat!("`", ::core::stringify!($name), "` must be smaller than 2^32"),
@@ -196,9 +188,9 @@ macro_rules! dims {
     };
 
     (@unknown $name:ident) => {
-        impl $crate::dims::Counted for $name {
-            type Known = $crate::__private::U1;
-            type Unknown<Rest> = ($name, Rest);
+        impl $crate::dims::CountFactor for $name {
+            type Static = $crate::__private::U1;
+            type Dynamic<Rest> = ($name, Rest);
         }
     };
 

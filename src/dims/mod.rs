@@ -9,7 +9,7 @@
 //! | compile-time | `pub VocabSize = 28;` | at compile time | its name: `VocabSize` |
 //! | bounded run-time | `pub SrcLen <= MaxSeqLen;` | at run time, checked | `SrcLen::new(7)?` |
 //! | free run-time | `pub Batch;` | at run time | `Batch::new(50)` |
-//! | of one value | `fresh! { let src: SrcLen = 7; }` | at run time | the declaration itself |
+//! | of one value | `local_dims! { let src: SrcLen = 7; }` | at run time | the declaration itself |
 //! | anonymous | dfdx's [`Const<N>`](dfdx::shapes::Const) | at compile time | `Const` |
 //! | unchecked | `usize` | at run time | its value |
 //!
@@ -37,19 +37,19 @@
 
 mod axis;
 mod declare;
-mod fresh;
+mod local;
 mod product;
 mod relations;
 mod size;
 mod sum;
 
-pub use axis::{Along, AxisName, HasAxis, Reorders, Repeats, SameAxes, along, axis};
+pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::{Const, ConstDim, Dim};
-pub use fresh::FreshSize;
+pub use local::LocalSize;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
-pub use size::{Counted, PushBit, StaticSize, Summed};
+pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
 
 use std::any::type_name;
@@ -112,13 +112,7 @@ pub fn same<Any: Dim>(
     if expected == found {
         return Ok(());
     }
-    Err(DimError::Mismatch {
-        dim: name::<Any>(),
-        one,
-        expected: expected.size(),
-        other,
-        found: found.size(),
-    })
+    Err(DimError::Mismatch { dim: name::<Any>(), one, expected: expected.size(), other, found: found.size() })
 }
 
 /// The name of a dimension, of a shape or of any other type as the user wrote it, without paths.

@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, StaticSize, size::Summed};
+use super::{ConstDim, Dim, Divides, StaticSize, size::FullyStatic};
 use std::{
     fmt,
     marker::PhantomData,
@@ -50,8 +50,8 @@ where
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
 }
 
-impl<One, Other> Summed for Product<One, Other> where Self: StaticSize {}
-impl<Whole, Parts> Summed for Quotient<Whole, Parts> where Self: StaticSize {}
+impl<One, Other> FullyStatic for Product<One, Other> where Self: StaticSize {}
+impl<Whole, Parts> FullyStatic for Quotient<Whole, Parts> where Self: StaticSize {}
 
 /// What dfdx asks of every dimension; derives would ask it of the operands too.
 macro_rules! symbolic_dim {

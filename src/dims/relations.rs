@@ -3,7 +3,7 @@
 
 use super::{
     ConstDim, Dim, StaticSize, Sum,
-    size::{Counted, Summed},
+    size::{CountFactor, FullyStatic},
 };
 use std::ops::{Add, Mul, Rem};
 use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
@@ -29,7 +29,7 @@ use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
 pub trait AtMost<Max: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]
-impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max::Nat): NoMoreThan {}
+impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max::Nat): LessOrEqual {}
 
 /// The dimension is strictly smaller than `Bound`: as an index, it is in range.
 ///
@@ -42,7 +42,7 @@ impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max:
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not less than `{Bound}`",
     label = "`{Bound}` counts from 0 and ends before `{Self}`",
-    note = "valid indices of `{Bound}` run from 0 to its size minus 1; one above 1024 needs a name: `Fin::named`"
+    note = "valid indices of `{Bound}` run from 0 to its size minus 1; one above 1024 needs a name: `Fin::from_dim`"
 )]
 pub trait LessThan<Bound: Dim>: ConstDim {}
 
@@ -67,7 +67,7 @@ pub trait Divides<Whole: ConstDim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
 impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where
-    (Parts::Nat, Whole::Nat): LeavesNothing
+    (Parts::Nat, Whole::Nat): DividesExactly
 {
 }
 
@@ -87,7 +87,7 @@ impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where
 pub trait Even: ConstDim {}
 
 #[diagnostic::do_not_recommend]
-impl<Width: StaticSize> Even for Width where (U2, Width::Nat): LeavesNothing {}
+impl<Width: StaticSize> Even for Width where (U2, Width::Nat): DividesExactly {}
 
 /// The dimension is as long as `One` and `Other` together.
 ///
@@ -112,7 +112,7 @@ pub trait SumOf<One: Dim, Other: Dim>: Dim {}
 impl<One: Dim, Other: Dim> SumOf<One, Other> for Sum<One, Other> {}
 
 #[diagnostic::do_not_recommend]
-impl<One: StaticSize, Other: StaticSize, Total: Summed> SumOf<One, Other> for Total where
+impl<One: StaticSize, Other: StaticSize, Total: FullyStatic> SumOf<One, Other> for Total where
     (One::Nat, Other::Nat, Total::Nat): AddsUp
 {
 }
@@ -136,10 +136,10 @@ impl<One: StaticSize, Other: StaticSize, Total: Summed> SumOf<One, Other> for To
 pub trait EqualProducts<Other> {}
 
 #[diagnostic::do_not_recommend]
-impl<One: Elements, Other: Elements> EqualProducts<Other> for One
+impl<One: ElementCount, Other: ElementCount> EqualProducts<Other> for One
 where
-    (One::Known, Other::Known): Alike,
-    (One::Unknown, Other::Unknown): Alike,
+    (One::Static, Other::Static): SameType,
+    (One::Dynamic, Other::Dynamic): SameType,
 {
 }
 
@@ -147,16 +147,16 @@ where
 // type (`IsLess<…, Output = B1>`) would replace the messages above by one about typenum.
 
 /// The first number is at most the second.
-pub trait NoMoreThan {}
-impl<One: IsLessOrEqual<Other, Output = B1>, Other> NoMoreThan for (One, Other) {}
+pub trait LessOrEqual {}
+impl<One: IsLessOrEqual<Other, Output = B1>, Other> LessOrEqual for (One, Other) {}
 
 /// The first number is less than the second.
 pub trait Less {}
 impl<One: IsLess<Other, Output = B1>, Other> Less for (One, Other) {}
 
 /// The second number is a multiple of the first.
-pub trait LeavesNothing {}
-impl<Parts, Whole: Rem<Parts>> LeavesNothing for (Parts, Whole) where Mod<Whole, Parts>: Zero {}
+pub trait DividesExactly {}
+impl<Parts, Whole: Rem<Parts>> DividesExactly for (Parts, Whole) where Mod<Whole, Parts>: Zero {}
 
 /// Zero.
 pub trait Zero {}
@@ -167,28 +167,28 @@ pub trait AddsUp {}
 impl<One: Add<Other, Output = Total>, Other, Total> AddsUp for (One, Other, Total) {}
 
 /// The two are the same.
-pub trait Alike {}
-impl<Any> Alike for (Any, Any) {}
+pub trait SameType {}
+impl<Any> SameType for (Any, Any) {}
 
 /// The number of elements of a shape: its compile-time part, and the run-time dimensions in their order.
-pub trait Elements {
-    type Known;
-    type Unknown;
+pub trait ElementCount {
+    type Static;
+    type Dynamic;
 }
-impl Elements for () {
-    type Known = U1;
-    type Unknown = ();
+impl ElementCount for () {
+    type Static = U1;
+    type Dynamic = ();
 }
 macro_rules! elements {
     ($first:ident $($rest:ident)*) => {
-        impl<$first, $($rest,)*> Elements for ($first, $($rest,)*)
+        impl<$first, $($rest,)*> ElementCount for ($first, $($rest,)*)
         where
-            $first: Counted,
-            ($($rest,)*): Elements,
-            $first::Known: Mul<<($($rest,)*) as Elements>::Known>,
+            $first: CountFactor,
+            ($($rest,)*): ElementCount,
+            $first::Static: Mul<<($($rest,)*) as ElementCount>::Static>,
         {
-            type Known = Prod<$first::Known, <($($rest,)*) as Elements>::Known>;
-            type Unknown = $first::Unknown<<($($rest,)*) as Elements>::Unknown>;
+            type Static = Prod<$first::Static, <($($rest,)*) as ElementCount>::Static>;
+            type Dynamic = $first::Dynamic<<($($rest,)*) as ElementCount>::Dynamic>;
         }
     };
 }

@@ -27,21 +27,21 @@ where
 
 /// Every compile-time dimension but a [`Sum`](super::Sum), whose parts may be known at run time only.
 #[doc(hidden)]
-pub trait Summed: StaticSize {}
-impl<const N: usize> Summed for Const<N> where Const<N>: StaticSize {}
+pub trait FullyStatic: StaticSize {}
+impl<const N: usize> FullyStatic for Const<N> where Const<N>: StaticSize {}
 
 /// A dimension with which the type checker can count elements: compile-time ones by their sizes, those
 /// of [`dims!`](crate::dims!) that are known at run time by their names.
 #[doc(hidden)]
-pub trait Counted: Dim {
+pub trait CountFactor: Dim {
     /// What it multiplies the compile-time part of a count by, as a typenum number.
-    type Known;
+    type Static;
     /// The run-time part of a count: its names before those of `Rest`.
-    type Unknown<Rest>;
+    type Dynamic<Rest>;
 }
-impl<Any: StaticSize> Counted for Any {
-    type Known = Any::Nat;
-    type Unknown<Rest> = Rest;
+impl<Any: StaticSize> CountFactor for Any {
+    type Static = Any::Nat;
+    type Dynamic<Rest> = Rest;
 }
 
 /// Appends a bit to a typenum number, without leading zeros.

@@ -36,10 +36,7 @@ impl<One: Dim, Other: Dim> Sum<One, Other> {
 
 impl<One, Other> Sum<One, Other> {
     fn unchecked(size: usize) -> Self {
-        Self {
-            size,
-            of: PhantomData,
-        }
+        Self { size, of: PhantomData }
     }
 }
 

@@ -7,7 +7,7 @@ pub use sampler::{Sampler, SamplingError};
 use crate::{
     backend::Backend,
     dims::{AtMost, Const, ConstDim, Dim},
-    nn::{DecoderOnly, LM, OneStack, Seq2Seq},
+    nn::{DecoderOnly, LM, Seq2Seq, SingleStack},
     ops::{OpError, Real, or_panic},
     tokens::{Fin, TokenIds},
 };
@@ -36,7 +36,7 @@ use dfdx::tensor::NoneTape;
 /// #     type QKDim = HeadDim;
 /// #     type VODim = HeadDim;
 /// #     type HiddenDim = HiddenDim;
-/// #     type Style = TypedTransformer;
+/// #     type Conventions = TypedTransformer;
 /// # }
 /// # impl Seq2Seq for Rot13 {
 /// #     type SrcVocab = VocabSize;
@@ -76,7 +76,7 @@ pub fn greedy<
 /// Fallible [`greedy`].
 ///
 /// # Errors
-/// Those of [`try_answer`].
+/// Those of [`try_generate`].
 pub fn try_greedy<
     B: Dim,
     Src: AtMost<M::MaxSrcLen>,
@@ -91,19 +91,19 @@ pub fn try_greedy<
     end: Fin<M::TgtVocab>,
     len: Tgt,
 ) -> Result<TokenIds<B, Tgt, M::TgtVocab>, OpError> {
-    try_answer(model, source, start, end, len, &mut Sampler::greedy())
+    try_generate(model, source, start, end, len, &mut Sampler::greedy())
 }
 
 /// As [`greedy`], but each token is what `sampler` chooses.
 ///
 /// `(B, Src) ids of SrcVocab -> (B, Tgt) ids of TgtVocab`
 ///
-/// What was read and written is kept in a [`CrossCache`](crate::nn::CrossCache), so each token costs
+/// What was read and written is kept in a [`DecoderCache`](crate::nn::DecoderCache), so each token costs
 /// the same.
 ///
 /// # Errors
 /// [`OpError::NotANumber`] if the model's logits are NaN; [`OpError::Device`] if the device fails.
-pub fn try_answer<
+pub fn try_generate<
     B: Dim,
     Src: AtMost<M::MaxSrcLen>,
     Tgt: AtMost<M::MaxTgtLen>,
@@ -124,7 +124,7 @@ pub fn try_answer<
     let mut rows = Rows::new(batch, Some(end), vec![Vec::new(); batch.size()]);
     let mut next = TokenIds::from_fn((batch, Const::<1>), |_, _| start);
     for position in 0..len.size() {
-        let decoded = model.decoder.try_extend(&next, &mut cache)?;
+        let decoded = model.decoder.try_forward_cached(&next, &mut cache)?;
         let logits = model.try_logits(decoded)?.as_vec();
         next = rows.choose(&logits, sampler)?;
         if rows.all_ended() || position + 1 == len.size() {
@@ -159,9 +159,9 @@ pub fn try_answer<
 /// #     type QKDim = HeadDim;
 /// #     type VODim = HeadDim;
 /// #     type HiddenDim = HiddenDim;
-/// #     type Style = TypedTransformer;
+/// #     type Conventions = TypedTransformer;
 /// # }
-/// # impl OneStack for Small {
+/// # impl SingleStack for Small {
 /// #     type VocabSize = VocabSize;
 /// #     type MaxSeqLen = MaxSeqLen;
 /// #     type EmbedDim = EmbedDim;
@@ -169,7 +169,7 @@ pub fn try_answer<
 /// # }
 /// let model = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
 /// let prompt = TokenIds::from_ids(&[7, 4], None, (Batch, Prompt))?;
-/// let mut sampler = Sampler::random(0.8, 1)?.top_k(5)?;
+/// let mut sampler = Sampler::with_temperature(0.8, 1)?.top_k(5)?;
 /// let whole: TokenIds<Batch, Len, VocabSize> = try_complete(&model, &prompt, None, Len, &mut sampler)?;
 /// assert!(whole.as_slice().starts_with(&[7, 4]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -178,7 +178,7 @@ pub fn try_complete<
     B: Dim,
     Prompt: AtMost<M::MaxSeqLen>,
     Len: AtMost<M::MaxSeqLen>,
-    M: OneStack,
+    M: SingleStack,
     E: Real,
     D: Backend<E>,
 >(
@@ -200,19 +200,17 @@ pub fn try_complete<
     let mut cache = model.try_cache(batch)?;
     let begin = (0..batch.size()).filter_map(|row| prompt.row(row));
     let mut rows = Rows::new(batch, end, begin.collect());
-    let logits = model.try_extend(prompt, &mut cache)?.as_vec();
+    let logits = model.try_forward_cached(prompt, &mut cache)?.as_vec();
     // Of each row only what follows its last token.
     let size = M::VocabSize::SIZE;
-    let last = logits
-        .chunks(read.size() * size)
-        .flat_map(|row| &row[row.len() - size..]);
+    let last = logits.chunks(read.size() * size).flat_map(|row| &row[row.len() - size..]);
     let mut logits: Vec<E> = last.copied().collect();
     for position in read.size()..len.size() {
         let next = rows.choose(&logits, sampler)?;
         if rows.all_ended() || position + 1 == len.size() {
             break;
         }
-        logits = model.try_extend(&next, &mut cache)?.as_vec();
+        logits = model.try_forward_cached(&next, &mut cache)?.as_vec();
     }
     Ok(rows.written(len))
 }
@@ -227,12 +225,7 @@ struct Rows<B, V> {
 
 impl<B: Dim, V: ConstDim> Rows<B, V> {
     fn new(batch: B, end: Option<Fin<V>>, begin: Vec<Vec<Fin<V>>>) -> Self {
-        Self {
-            batch,
-            end,
-            ended: vec![false; batch.size()],
-            tokens: begin,
-        }
+        Self { batch, end, ended: vec![false; batch.size()], tokens: begin }
     }
 
     /// Adds to each row that has not ended what is chosen from its logits; the others go on with `end`.

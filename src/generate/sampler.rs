@@ -54,26 +54,18 @@ impl<V: ConstDim> Sampler<V> {
     /// Chooses the most likely token; of several, the first.
     #[must_use]
     pub fn greedy() -> Self {
-        Self {
-            random: None,
-            top_k: usize::MAX,
-            top_p: 1.0,
-            tokens: None,
-        }
+        Self { random: None, top_k: usize::MAX, top_p: 1.0, tokens: None }
     }
 
     /// Chooses at random: sharper than the model's own distribution below a temperature of 1, flatter above.
     ///
     /// # Errors
     /// [`SamplingError::Temperature`] unless it is positive and finite.
-    pub fn random(temperature: f64, seed: u64) -> Result<Self, SamplingError> {
+    pub fn with_temperature(temperature: f64, seed: u64) -> Result<Self, SamplingError> {
         if !(temperature.is_finite() && temperature > 0.0) {
             return Err(SamplingError::Temperature(temperature));
         }
-        Ok(Self {
-            random: Some((temperature, StdRng::seed_from_u64(seed))),
-            ..Self::greedy()
-        })
+        Ok(Self { random: Some((temperature, StdRng::seed_from_u64(seed))), ..Self::greedy() })
     }
 
     /// Leaves the `k` most likely tokens.
@@ -102,10 +94,7 @@ impl<V: ConstDim> Sampler<V> {
     /// Leaves only these tokens, as when a text does not use the whole vocabulary of a model.
     #[must_use]
     pub fn among(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
-        Self {
-            tokens: Some(tokens.into_iter().collect()),
-            ..self
-        }
+        Self { tokens: Some(tokens.into_iter().collect()), ..self }
     }
 
     /// A token, from one logit for each of the vocabulary.
@@ -132,11 +121,7 @@ impl<V: ConstDim> Sampler<V> {
         tokens.truncate(self.top_k);
         // Two infinite logits are equal, though their difference is no number.
         let weight = |logit: f64| {
-            if logit == highest {
-                1.0
-            } else {
-                ((logit - highest) / *temperature).exp()
-            }
+            if logit == highest { 1.0 } else { ((logit - highest) / *temperature).exp() }
         };
         let mut weights: Vec<f64> = tokens.iter().map(|&(_, logit)| weight(logit)).collect();
         let enough = self.top_p * weights.iter().sum::<f64>();

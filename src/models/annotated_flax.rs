@@ -3,7 +3,7 @@
 //!
 //! | section of the notebook | here |
 //! | --- | --- |
-//! | Embedding: `SequenceEmbedding` | [`Embedder`](crate::nn::Embedder), scaled by [`PowerOfWidth::InverseSqrt`] |
+//! | Embedding: `SequenceEmbedding` | [`Embedder`](crate::nn::Embedder), scaled by [`WidthScale::InvSqrt`] |
 //! | Positional Encoding: `AbsolutePositionalEncoder` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions), [`Arch::DROPOUT`](crate::nn::Arch::DROPOUT) |
 //! | Self-Attention | [`attention`](crate::ops::attention), [`Arch::ATTENTION_DROPOUT`](crate::nn::Arch::ATTENTION_DROPOUT) |
 //! | Attention Heads: `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention), [`Quotient`](crate::dims::Quotient) |
@@ -20,7 +20,7 @@
 
 use crate::{
     mask::PadSourceKeys,
-    nn::{PowerOfWidth, Sinusoidal, Style},
+    nn::{Conventions, Sinusoidal, WidthScale},
     ops::Relu,
 };
 
@@ -42,12 +42,12 @@ use crate::{
 ///     type QKDim = Quotient<DModel, NumHeads>;
 ///     type VODim = Quotient<DModel, NumHeads>;
 ///     type HiddenDim = FFHidden;
-///     type Style = AnnotatedFlax;
+///     type Conventions = AnnotatedFlax;
 ///     const ATTENTION_DROPOUT: f64 = 0.1;
 ///     const DROPOUT: f64 = 0.1;
 ///     const FEED_FORWARD_DROPOUT: f64 = 0.1;
 /// }
-/// impl OneStack for Notebook {
+/// impl SingleStack for Notebook {
 ///     type VocabSize = VocabSize;
 ///     type MaxSeqLen = MaxLen;
 ///     type EmbedDim = DModel;
@@ -62,14 +62,14 @@ use crate::{
 pub struct AnnotatedFlax;
 
 #[diagnostic::do_not_recommend]
-impl Style for AnnotatedFlax {
+impl Conventions for AnnotatedFlax {
     type Activation = Relu;
     type Positions = Sinusoidal;
     type Padding = PadSourceKeys;
     const NORM_BIAS: bool = false;
     const ATTENTION_BIAS: bool = true;
-    const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::InverseSqrt;
-    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::InverseSqrt;
+    const EMBEDDING_SCALE: WidthScale = WidthScale::InvSqrt;
+    const EMBEDDING_INIT_STD: WidthScale = WidthScale::InvSqrt;
     const EMBEDDING_NORM: bool = false;
     const NORM_EPSILON: f64 = 1e-6;
 }

@@ -5,7 +5,7 @@
 //! | Tokenization | [`TokenIds::padded`](crate::tokens::TokenIds::padded), `examples/train_rot13` |
 //! | Embedding | [`Embedder`](crate::nn::Embedder) |
 //! | Positional encoding: `sin_pos_enc` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions) |
-//! | Scaled dot product attention, masked softmax | [`attention`](crate::ops::attention), [`MaskedLogit::Minus`] |
+//! | Scaled dot product attention, masked softmax | [`attention`](crate::ops::attention), [`MaskFill::Subtract`] |
 //! | `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention) |
 //! | `FeedForward`, `AddAndNorm` | [`FeedForward`](crate::nn::FeedForward), and [`Norm`](crate::nn::Norm) in each sublayer |
 //! | `EncoderLayer`, `Encoder` | [`EncoderLayer`](crate::nn::EncoderLayer), [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder) |
@@ -18,8 +18,8 @@
 
 use crate::{
     mask::PadSourceKeys,
-    nn::{PowerOfWidth, Sinusoidal, Style},
-    ops::{MaskedLogit, Relu},
+    nn::{Conventions, Sinusoidal, WidthScale},
+    ops::{MaskFill, Relu},
 };
 
 /// The style of *Another annotated transformer*: ReLU, sinusoidal positions added to embeddings that
@@ -35,7 +35,7 @@ use crate::{
 ///     type QKDim = HeadDim;
 ///     type VODim = HeadDim;
 ///     type HiddenDim = HiddenDim;
-///     type Style = Annotated;
+///     type Conventions = Annotated;
 /// }
 /// // The number that the post prints for attention alone.
 /// type Attention = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Small, f32, Cpu>;
@@ -45,14 +45,14 @@ use crate::{
 pub struct Annotated;
 
 #[diagnostic::do_not_recommend]
-impl Style for Annotated {
+impl Conventions for Annotated {
     type Activation = Relu;
     type Positions = Sinusoidal;
     type Padding = PadSourceKeys;
     const ATTENTION_BIAS: bool = true;
-    const MASKED_LOGIT: MaskedLogit = MaskedLogit::Minus(10_000.0);
-    const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::Sqrt;
-    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::InverseSqrt;
+    const MASK_FILL: MaskFill = MaskFill::Subtract(10_000.0);
+    const EMBEDDING_SCALE: WidthScale = WidthScale::Sqrt;
+    const EMBEDDING_INIT_STD: WidthScale = WidthScale::InvSqrt;
     const EMBEDDING_NORM: bool = false;
     const NORM_EPSILON: f64 = 1e-6;
 }

@@ -6,17 +6,17 @@
 //! | The Input: `get_positional_encoding` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions) |
 //! | `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention) |
 //! | Insertion: Masking | [`CausalMask`](crate::mask::CausalMask) |
-//! | The Rest: the feed-forward of depth 2 | [`FeedForward`](crate::nn::FeedForward), [`Arch::EXTRA_HIDDEN_LAYERS`](crate::nn::Arch::EXTRA_HIDDEN_LAYERS) |
+//! | The Rest: the feed-forward of depth 2 | [`FeedForward`](crate::nn::FeedForward), [`Arch::FEED_FORWARD_EXTRA_LAYERS`](crate::nn::Arch::FEED_FORWARD_EXTRA_LAYERS) |
 //! | The Rest: `RMSNorm`, one for both sublayers | [`rms_norm`](crate::ops::rms_norm), [`NormPlacement::PostShared`] |
 //! | `Transformer` | [`DecoderOnly`](crate::nn::DecoderOnly) |
-//! | "create a sequence of these MHA blocks … left to the reader" | [`Stack`](crate::nn::Stack) |
+//! | "create a sequence of these MHA blocks … left to the reader" | [`BlockStack`](crate::nn::BlockStack) |
 //!
 //! As published, attention and feed-forward are as wide as the vocabulary and are given embeddings,
 //! which does not run. A [`Block`](crate::nn::Block) has one width, so here it cannot be written.
 
 use crate::{
     mask::PadSourceKeys,
-    nn::{NormKind, NormPlacement, Sinusoidal, Style},
+    nn::{Conventions, NormKind, NormPlacement, Sinusoidal},
     ops::Relu,
 };
 
@@ -40,10 +40,10 @@ use crate::{
 ///     type QKDim = Quotient<NumEmbed, NumHeads>;
 ///     type VODim = Quotient<NumEmbed, NumHeads>;
 ///     type HiddenDim = Width;
-///     type Style = Learning;
-///     const EXTRA_HIDDEN_LAYERS: usize = 1;
+///     type Conventions = Learning;
+///     const FEED_FORWARD_EXTRA_LAYERS: usize = 1;
 /// }
-/// impl OneStack for Small {
+/// impl SingleStack for Small {
 ///     type VocabSize = VocabSize;
 ///     type MaxSeqLen = MaxT;
 ///     type EmbedDim = NumEmbed;
@@ -56,7 +56,7 @@ use crate::{
 pub struct Learning;
 
 #[diagnostic::do_not_recommend]
-impl Style for Learning {
+impl Conventions for Learning {
     type Activation = Relu;
     type Positions = Sinusoidal;
     type Padding = PadSourceKeys;

@@ -1,6 +1,6 @@
 //! Whole systems put together from [`nn`](crate::nn), one file for each post and one for nanoGPT.
 //!
-//! A file holds the system's [`Style`](crate::nn::Style), says where each section of the post is found,
+//! A file holds the system's [`Conventions`](crate::nn::Conventions), says where each section of the post is found,
 //! and shows the system at a size that the post gives. What differs from one to another:
 //!
 //! | | [`TypedTransformer`](typed_transformer::TypedTransformer) | [`Annotated`](another_annotated::Annotated) | [`FromScratch`](transformer_from_scratch::FromScratch) | [`Learning`](learning_the_transformer::Learning) | [`AnnotatedFlax`](annotated_flax::AnnotatedFlax) | [`NanoGpt`](nano_gpt::NanoGpt) |

@@ -3,15 +3,15 @@
 //!
 //! | in `model.py` | here |
 //! | --- | --- |
-//! | `LayerNorm` with an optional bias | [`Norm`](crate::nn::Norm), [`Style::NORM_BIAS`] |
+//! | `LayerNorm` with an optional bias | [`Norm`](crate::nn::Norm), [`Conventions::NORM_BIAS`] |
 //! | `CausalSelfAttention` | [`SelfAttention`](crate::nn::SelfAttention) of a [`CausalMask`](crate::mask::CausalMask) |
 //! | `MLP` | [`FeedForward`](crate::nn::FeedForward) |
 //! | `Block` | [`Block`](crate::nn::Block), normalized by [`NormPlacement::Pre`] |
-//! | `GPT`, `ln_f`, `lm_head` tied to `wte` | [`DecoderOnly`](crate::nn::DecoderOnly), [`Style::TIED_LOGITS`] |
+//! | `GPT`, `ln_f`, `lm_head` tied to `wte` | [`DecoderOnly`](crate::nn::DecoderOnly), [`Conventions::TIED_LOGITS`] |
 
 use crate::{
     mask::PadSourceKeys,
-    nn::{Learned, NormPlacement, PowerOfWidth, Style},
+    nn::{Conventions, Learned, NormPlacement, WidthScale},
     ops::GeluErf,
 };
 
@@ -35,9 +35,9 @@ use crate::{
 ///     type QKDim = Quotient<EmbedDim, NumHeads>;
 ///     type VODim = Quotient<EmbedDim, NumHeads>;
 ///     type HiddenDim = Product<Const<4>, EmbedDim>;
-///     type Style = NanoGpt;
+///     type Conventions = NanoGpt;
 /// }
-/// impl OneStack for CharModel {
+/// impl SingleStack for CharModel {
 ///     type VocabSize = Chars;
 ///     type MaxSeqLen = Block;
 ///     type EmbedDim = EmbedDim;
@@ -49,7 +49,7 @@ use crate::{
 pub struct NanoGpt;
 
 #[diagnostic::do_not_recommend]
-impl Style for NanoGpt {
+impl Conventions for NanoGpt {
     type Activation = GeluErf;
     type Positions = Learned;
     type Padding = PadSourceKeys;
@@ -58,7 +58,7 @@ impl Style for NanoGpt {
     const FEED_FORWARD_BIAS: bool = false;
     const NORM_BIAS: bool = false;
     const LOGIT_BIAS: bool = false;
-    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::Constant(0.02);
-    const WEIGHT_DEVIATION: Option<f64> = Some(0.02);
+    const EMBEDDING_INIT_STD: WidthScale = WidthScale::Const(0.02);
+    const WEIGHT_INIT_STD: Option<f64> = Some(0.02);
     const EMBEDDING_NORM: bool = false;
 }

@@ -24,7 +24,7 @@
 
 use crate::{
     mask::PadSourceKeys,
-    nn::{AttentionKind, Sinusoidal, Style},
+    nn::{AttentionKind, Conventions, Sinusoidal},
     ops::{AttentionScale, GeluErf},
 };
 
@@ -46,7 +46,7 @@ use crate::{
 ///     type QKDim = Quotient<EmbedDim, NumHeads>;
 ///     type VODim = Quotient<EmbedDim, NumHeads>;
 ///     type HiddenDim = Product<Const<4>, EmbedDim>;
-///     type Style = FromScratch;
+///     type Conventions = FromScratch;
 /// }
 /// impl Seq2Seq for Small {
 ///     type SrcVocab = SrcVocab;
@@ -69,7 +69,7 @@ use crate::{
 pub struct FromScratch;
 
 #[diagnostic::do_not_recommend]
-impl Style for FromScratch {
+impl Conventions for FromScratch {
     type Activation = GeluErf;
     type Positions = Sinusoidal;
     type Padding = PadSourceKeys;
@@ -83,10 +83,10 @@ impl Style for FromScratch {
 pub struct AsPublished;
 
 #[diagnostic::do_not_recommend]
-impl Style for AsPublished {
-    type Activation = <FromScratch as Style>::Activation;
-    type Positions = <FromScratch as Style>::Positions;
-    type Padding = <FromScratch as Style>::Padding;
+impl Conventions for AsPublished {
+    type Activation = <FromScratch as Conventions>::Activation;
+    type Positions = <FromScratch as Conventions>::Positions;
+    type Padding = <FromScratch as Conventions>::Padding;
     const ATTENTION: AttentionKind = AttentionKind::SumOfValues;
     const ATTENTION_SCALE: AttentionScale = FromScratch::ATTENTION_SCALE;
     const EMBEDDING_NORM: bool = FromScratch::EMBEDDING_NORM;

@@ -2,7 +2,7 @@
 
 use crate::{
     mask::PadQueriesAndKeys,
-    nn::{Learned, Style},
+    nn::{Conventions, Learned},
     ops::Gelu,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 ///     type QKDim = Quotient<EmbedDim, NumHeads>;
 ///     type VODim = Quotient<EmbedDim, NumHeads>;
 ///     type HiddenDim = HiddenDim;
-///     type Style = TypedTransformer;
+///     type Conventions = TypedTransformer;
 /// }
 /// impl Seq2Seq for Tiny {
 ///     type SrcVocab = VocabSize;
@@ -41,7 +41,7 @@ use crate::{
 pub struct TypedTransformer;
 
 #[diagnostic::do_not_recommend]
-impl Style for TypedTransformer {
+impl Conventions for TypedTransformer {
     type Activation = Gelu;
     type Positions = Learned;
     type Padding = PadQueriesAndKeys;

@@ -1,7 +1,7 @@
 use crate::{
     dims::{ConstDim, Even, name},
     mask::PaddingRule,
-    ops::{Activation, AttentionScale, MaskedLogit, NormKind},
+    ops::{Activation, AttentionScale, MaskFill, NormKind},
 };
 
 /// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
@@ -19,7 +19,7 @@ use crate::{
 ///     type QKDim = HeadDim;
 ///     type VODim = HeadDim;
 ///     type HiddenDim = HiddenDim;
-///     type Style = TypedTransformer;
+///     type Conventions = TypedTransformer;
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
@@ -37,7 +37,7 @@ pub trait Arch: 'static {
     /// Width between the two linear maps of a feed-forward block.
     type HiddenDim: ConstDim;
     /// The conventions that the blocks follow.
-    type Style: Style;
+    type Conventions: Conventions;
     /// Probability with which an attention weight is dropped in training.
     const ATTENTION_DROPOUT: f64 = 0.0;
     /// Probability with which an element of an embedding or of an attention's output is dropped in
@@ -46,7 +46,7 @@ pub trait Arch: 'static {
     /// Probability with which an element of a feed-forward block's output is dropped in training.
     const FEED_FORWARD_DROPOUT: f64 = 0.0;
     /// Hidden layers of a feed-forward block after its first.
-    const EXTRA_HIDDEN_LAYERS: usize = 0;
+    const FEED_FORWARD_EXTRA_LAYERS: usize = 0;
 }
 
 /// The conventions in which published transformers differ, as types and constants: they are known
@@ -57,9 +57,9 @@ pub trait Arch: 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a style",
     label = "`{Self}` does not say which conventions the blocks follow",
-    note = "the styles of the posts are in `typed_transformer::models`; a type of your own is one when it implements `Style`"
+    note = "the styles of the posts are in `typed_transformer::models`; a type of your own is one when it implements `Conventions`"
 )]
-pub trait Style: 'static {
+pub trait Conventions: 'static {
     /// The non-linearity of the feed-forward block.
     type Activation: Activation;
     /// How positions become vectors.
@@ -86,14 +86,14 @@ pub trait Style: 'static {
     /// What the product of a query and a key is divided by.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
     /// What becomes of the logits of hidden keys.
-    const MASKED_LOGIT: MaskedLogit = MaskedLogit::Lowest;
+    const MASK_FILL: MaskFill = MaskFill::MinValue;
     /// By what a token's embedding is multiplied before positions are added to it.
-    const EMBEDDING_SCALE: PowerOfWidth = PowerOfWidth::One;
+    const EMBEDDING_SCALE: WidthScale = WidthScale::One;
     /// The deviation of the normal distribution that new embeddings are drawn from.
-    const EMBEDDING_DEVIATION: PowerOfWidth = PowerOfWidth::One;
+    const EMBEDDING_INIT_STD: WidthScale = WidthScale::One;
     /// The deviation of the normal distribution that new weights of linear maps inside the blocks are
     /// drawn from, if it is not to be [`init::uniform`](super::init::uniform).
-    const WEIGHT_DEVIATION: Option<f64> = None;
+    const WEIGHT_INIT_STD: Option<f64> = None;
     /// Whether the sum of token and position is normalized.
     const EMBEDDING_NORM: bool = true;
     /// What a norm adds to the variance or to the mean square.
@@ -101,11 +101,11 @@ pub trait Style: 'static {
 
     /// What the style decides without a trace in the parameters' paths and sizes, each by its name.
     ///
-    /// A [saved](crate::io::save) model keeps them, and its weights do not become those of a model that would
+    /// A [saved](crate::weights::save) model keeps them, and its weights do not become those of a model that would
     /// compute something else from them.
     ///
     /// ```
-    /// use typed_transformer::{nn::Style, prelude::*};
+    /// use typed_transformer::{nn::Conventions, prelude::*};
     /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "Gelu".to_string()));
     /// ```
     fn conventions() -> Vec<(&'static str, String)> {
@@ -118,7 +118,7 @@ pub trait Style: 'static {
             ("norm epsilon", Self::NORM_EPSILON.to_string()),
             ("attention", format!("{:?}", Self::ATTENTION)),
             ("attention scale", format!("{:?}", Self::ATTENTION_SCALE)),
-            ("masked logit", format!("{:?}", Self::MASKED_LOGIT)),
+            ("masked logit", format!("{:?}", Self::MASK_FILL)),
             ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
         ]
     }
@@ -149,50 +149,50 @@ pub enum NormPlacement {
 
 impl NormPlacement {
     /// Whether each sublayer has a norm of its own.
-    pub const fn is_in_sublayers(self) -> bool {
-        !self.is_in_blocks()
+    pub const fn per_sublayer(self) -> bool {
+        !self.per_block()
     }
 
     /// Whether each block has a norm beside its sublayers.
-    pub const fn is_in_blocks(self) -> bool {
+    pub const fn per_block(self) -> bool {
         matches!(self, Self::PostShared)
     }
 
     /// Whether there is a norm after the last block.
-    pub const fn is_at_the_end(self) -> bool {
+    pub const fn has_final_norm(self) -> bool {
         matches!(self, Self::Pre)
     }
 }
 
 /// A factor that may depend on the width of an embedding.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum PowerOfWidth {
+pub enum WidthScale {
     /// 1.
     One,
     /// The same for every width.
-    Constant(f64),
+    Const(f64),
     /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
     Sqrt,
     /// 1 over the square root of the width.
-    InverseSqrt,
+    InvSqrt,
 }
 
-impl PowerOfWidth {
+impl WidthScale {
     /// The factor for `width` columns.
     ///
     /// ```
-    /// use typed_transformer::nn::PowerOfWidth;
-    /// assert_eq!(PowerOfWidth::Sqrt.of(16), 4.0);
-    /// assert_eq!(PowerOfWidth::InverseSqrt.of(16), 0.25);
+    /// use typed_transformer::nn::WidthScale;
+    /// assert_eq!(WidthScale::Sqrt.of(16), 4.0);
+    /// assert_eq!(WidthScale::InvSqrt.of(16), 0.25);
     /// ```
     #[must_use]
     pub fn of(self, width: usize) -> f64 {
         let width = width as f64;
         match self {
             Self::One => 1.0,
-            Self::Constant(factor) => factor,
+            Self::Const(factor) => factor,
             Self::Sqrt => width.sqrt(),
-            Self::InverseSqrt => width.sqrt().recip(),
+            Self::InvSqrt => width.sqrt().recip(),
         }
     }
 }
@@ -227,16 +227,16 @@ impl PositionKind for Sinusoidal {
 
 /// A kind of positions that can fill vectors of width `M`: [`Learned`] ones any, [`Sinusoidal`] ones
 /// those of even width.
-pub trait PositionsOf<M: ConstDim>: PositionKind {}
-impl<M: ConstDim> PositionsOf<M> for Learned {}
-impl<M: Even> PositionsOf<M> for Sinusoidal {}
+pub trait PositionsFor<M: ConstDim>: PositionKind {}
+impl<M: ConstDim> PositionsFor<M> for Learned {}
+impl<M: Even> PositionsFor<M> for Sinusoidal {}
 
 /// An [`Arch`] whose positions can fill embeddings of width `EmbedDim`.
 ///
 /// Every architecture is one for the widths that its kind of positions takes; nobody implements it
 /// by hand.
-pub trait Embeds<EmbedDim: ConstDim>: Arch {}
-impl<A, EmbedDim: ConstDim> Embeds<EmbedDim> for A where
-    A: Arch<Style: Style<Positions: PositionsOf<EmbedDim>>>
+pub trait HasPositionsFor<EmbedDim: ConstDim>: Arch {}
+impl<A, EmbedDim: ConstDim> HasPositionsFor<EmbedDim> for A where
+    A: Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>
 {
 }

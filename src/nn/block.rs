@@ -1,4 +1,4 @@
-use super::{Arch, FeedForward, KeyValueCache, Norm, SelfAttention, Style, norm::try_norm};
+use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -26,13 +26,13 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let block = Block::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-    ///     block.forward(x, &PaddingMask::none((Batch, SeqLen)));
+    ///     block.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
     /// ```
     pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// Positions inform each other.
@@ -40,14 +40,12 @@ module! {
         /// Each position by itself.
         pub feed_forward: module FeedForward<EmbedDim, A, E, D>,
         /// The norm of both, where they share one.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_blocks())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
             module Norm<EmbedDim, A, E, D>,
     }
 }
 
-impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
-    Block<EmbedDim, Mask, A, E, D>
-{
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Mask, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
     /// # Panics
@@ -79,16 +77,16 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, CausalMask, A, E, D> {
-    /// [`SelfAttention::try_extend`], then the rest of the block.
+    /// [`SelfAttention::try_forward_cached`], then the rest of the block.
     ///
     /// # Errors
-    /// Those of [`SelfAttention::try_extend`].
-    pub fn try_extend<B: Dim, S: Dim, MaxLen: ConstDim>(
+    /// Those of [`SelfAttention::try_forward_cached`].
+    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let attn_out = self.self_attention.try_extend(input, cache)?;
+        let attn_out = self.self_attention.try_forward_cached(input, cache)?;
         let attn_out = try_norm(&self.norm, attn_out)?;
         try_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }

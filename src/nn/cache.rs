@@ -20,12 +20,10 @@ pub struct KeyValueCache<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<
 }
 
 /// The keys of all heads.
-pub type Keys<B, Len, A, E, D> =
-    Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::QKDim>), E, D>;
+pub type Keys<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::QKDim>), E, D>;
 
 /// The values of all heads.
-pub type Values<B, Len, A, E, D> =
-    Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::VODim>), E, D>;
+pub type Values<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::VODim>), E, D>;
 
 impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// A cache of nothing yet.
@@ -101,11 +99,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
 }
 
 /// Refuses positions past the last.
-pub(crate) fn room_for<S: Dim, MaxLen: Dim>(
-    start: usize,
-    next: S,
-    max: MaxLen,
-) -> Result<(), OpError> {
+pub(crate) fn room_for<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
     if start + next.size() > max.size() {
         return Err(OpError::Range {
             op: "cache",
@@ -131,9 +125,9 @@ pub(crate) fn room_for<S: Dim, MaxLen: Dim>(
 /// #     type QKDim = HeadDim;
 /// #     type VODim = HeadDim;
 /// #     type HiddenDim = HiddenDim;
-/// #     type Style = TypedTransformer;
+/// #     type Conventions = TypedTransformer;
 /// # }
-/// # impl OneStack for Small {
+/// # impl SingleStack for Small {
 /// #     type VocabSize = VocabSize;
 /// #     type MaxSeqLen = MaxSeqLen;
 /// #     type EmbedDim = EmbedDim;
@@ -143,8 +137,8 @@ pub(crate) fn room_for<S: Dim, MaxLen: Dim>(
 /// let mut cache: Cache<Batch, MaxSeqLen, Small, f32, Cpu> = model.try_cache(Batch)?;
 /// let prompt = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, Prompt))?;
 /// let next = TokenIds::from_ids(&[14], None, (Batch, Next))?;
-/// model.try_extend(&prompt, &mut cache)?;
-/// let logits: Tensor<(Batch, Next, VocabSize), f32, Cpu> = model.try_extend(&next, &mut cache)?;
+/// model.try_forward_cached(&prompt, &mut cache)?;
+/// let logits: Tensor<(Batch, Next, VocabSize), f32, Cpu> = model.try_forward_cached(&next, &mut cache)?;
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -161,11 +155,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
     /// [`OpError::Device`] if the device fails.
     pub(crate) fn try_new(device: &D, batch: B, layers: usize) -> Result<Self, OpError> {
         let layers = (0..layers).map(|_| KeyValueCache::try_new(device, batch));
-        Ok(Self {
-            layers: layers.collect::<Result<_, _>>()?,
-            len: 0,
-            batch,
-        })
+        Ok(Self { layers: layers.collect::<Result<_, _>>()?, len: 0, batch })
     }
 
     /// How many positions were read.
@@ -189,7 +179,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
 
 /// What the decoder of an encoder-decoder keeps while it writes: of the target, what it has written; of
 /// the source, the keys and values that each layer's cross-attention makes of it once.
-pub struct CrossCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
     pub(crate) written: Cache<B, MaxLen, A, E, D>,
     pub(crate) source: Vec<SourceKeys<B, Src, A, E, D>>,
     pub(crate) source_padding: PaddingMask<B, Src>,
@@ -199,7 +189,7 @@ pub struct CrossCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: B
 pub(crate) type SourceKeys<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
 
 impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    CrossCache<B, Src, MaxLen, A, E, D>
+    DecoderCache<B, Src, MaxLen, A, E, D>
 {
     /// How many positions were written.
     #[must_use]
@@ -229,4 +219,4 @@ macro_rules! debug {
 }
 debug!(KeyValueCache<B: Dim>, |cache| cache.keys.shape().0);
 debug!(Cache<B: Dim>, |cache| cache.batch);
-debug!(CrossCache<B: Dim, Src: Dim>, |cache| cache.written.batch);
+debug!(DecoderCache<B: Dim, Src: Dim>, |cache| cache.written.batch);

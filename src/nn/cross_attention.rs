@@ -1,5 +1,5 @@
 use super::{
-    Arch, AttentionKind, MHAttention, Norm, Style,
+    Arch, AttentionKind, Conventions, MHAttention, Norm,
     cache::SourceKeys,
     norm::{around, try_read},
 };
@@ -31,14 +31,14 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let layer = CrossAttention::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let target_padding = PaddingMask::none((Batch, TgtLen));
-    /// let source_padding = PaddingMask::none((Batch, SrcLen));
+    /// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
+    /// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
@@ -46,14 +46,12 @@ module! {
         /// The attention, which reads `KVDim` and answers in `QDim`.
         pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
         /// Its norm, where it has one of its own.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_sublayers())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<QDim, A, E, D>,
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    CrossAttention<QDim, KVDim, A, E, D>
-{
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAttention<QDim, KVDim, A, E, D> {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
     ///
     /// # Panics
@@ -82,13 +80,13 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let mask = mk_cross_mask::<<A::Style as Style>::Padding, B, Q, K>(
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
             query_padding_mask,
             key_value_padding_mask,
         )
         .map_err(mismatch("cross-attention"))?;
         let around = around(&self.norm);
-        match A::Style::ATTENTION {
+        match A::Conventions::ATTENTION {
             AttentionKind::DotProduct => {
                 let maps = self.attention.maps();
                 D::try_cross_attention(query, key_value, &maps, &mask, &around)
@@ -112,7 +110,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
-        let mask = mk_cross_mask::<<A::Style as Style>::Padding, B, Q, K>(
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
             query_padding_mask,
             key_value_padding_mask,
         )
@@ -121,7 +119,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         self.attention.try_weights(query, key_value, &mask)
     }
 
-    /// The keys and values of a source, for [`try_extend`](Self::try_extend).
+    /// The keys and values of a source, for [`try_forward_cached`](Self::try_forward_cached).
     pub(crate) fn try_source<B: Dim, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -133,15 +131,13 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     }
 
     /// [`try_forward`](Self::try_forward) to a source that is projected already.
-    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim>(
+    pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         (keys, values): &SourceKeys<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        around(&self.norm).try_apply(query, |query| {
-            self.attention
-                .try_attend(query, keys.clone(), values.clone(), mask)
-        })
+        around(&self.norm)
+            .try_apply(query, |query| self.attention.try_attend(query, keys.clone(), values.clone(), mask))
     }
 }

@@ -1,6 +1,5 @@
 use super::{
-    Arch, Cache, CrossCache, DecoderLayer, Norm, Style, decoder_layer::DecoderWeights,
-    norm::try_norm,
+    Arch, Cache, Conventions, DecoderCache, DecoderLayer, Norm, decoder_layer::DecoderWeights, norm::try_norm,
 };
 use crate::{
     backend::Backend,
@@ -30,14 +29,14 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let decoder = Decoder::<EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let target_padding = PaddingMask::none((Batch, TgtLen));
-    /// let source_padding = PaddingMask::none((Batch, SrcLen));
+    /// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
+    /// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     decoder.forward(target, source, &target_padding, &source_padding);
     /// ```
@@ -45,7 +44,7 @@ module! {
         /// The layers, first to last.
         pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
         /// The norm after the last, where the style has one.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_at_the_end())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
             module Norm<QDim, A, E, D>,
     }
 }
@@ -87,12 +86,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let (key_value, source_tape) = key_value.split_tape();
         let query = query.put_tape(tape.merge(source_tape));
         let output = self.layers.iter().try_fold(query, |query, layer| {
-            layer.try_forward(
-                query,
-                key_value.retaped::<T>(),
-                query_padding_mask,
-                key_value_padding_mask,
-            )
+            layer.try_forward(query, key_value.retaped::<T>(), query_padding_mask, key_value_padding_mask)
         });
         try_norm(&self.norm, output?)
     }
@@ -116,46 +110,39 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         self.layers.iter().map(of_layer).collect()
     }
 
-    /// What [`try_extend`](Self::try_extend) needs of a source: nothing written yet.
+    /// What [`try_forward_cached`](Self::try_forward_cached) needs of a source: nothing written yet.
     pub(crate) fn try_cache<B: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
         source_padding: &PaddingMask<B, K>,
-    ) -> Result<CrossCache<B, K, MaxLen, A, E, D>, OpError> {
+    ) -> Result<DecoderCache<B, K, MaxLen, A, E, D>, OpError> {
         let (batch, _, _) = *key_value.shape();
-        let source = self
-            .layers
-            .iter()
-            .map(|layer| layer.cross_attention.try_source(key_value.clone()));
-        Ok(CrossCache {
+        let source = self.layers.iter().map(|layer| layer.cross_attention.try_source(key_value.clone()));
+        Ok(DecoderCache {
             written: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
             source: source.collect::<Result<_, _>>()?,
             source_padding: source_padding.clone(),
         })
     }
 
-    /// [`DecoderLayer::try_extend`] of each layer.
-    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+    /// [`DecoderLayer::try_forward_cached`] of each layer.
+    pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
-        cache: &mut CrossCache<B, K, MaxLen, A, E, D>,
+        cache: &mut DecoderCache<B, K, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next, _) = *query.shape();
         cache.written.check(batch, next)?;
-        let nothing_hidden = PaddingMask::none((batch, next));
-        let mask = mk_cross_mask::<<A::Style as Style>::Padding, B, Q, K>(
+        let nothing_hidden = PaddingMask::without_padding((batch, next));
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
             &nothing_hidden,
             &cache.source_padding,
         )
         .map_err(mismatch("cross-attention"))?;
         let kept = cache.written.layers.iter_mut().zip(&cache.source);
-        let output = self
-            .layers
-            .iter()
-            .zip(kept)
-            .try_fold(query, |query, (layer, (written, source))| {
-                layer.try_extend(query, written, source, &mask)
-            })?;
+        let output = self.layers.iter().zip(kept).try_fold(query, |query, (layer, (written, source))| {
+            layer.try_forward_cached(query, written, source, &mask)
+        })?;
         cache.written.len += next.size();
         try_norm(&self.norm, output)
     }

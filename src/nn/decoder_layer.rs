@@ -1,6 +1,6 @@
 use super::{
-    Arch, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, Style,
-    cache::SourceKeys, norm::try_norm,
+    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, cache::SourceKeys,
+    norm::try_norm,
 };
 use crate::{
     backend::Backend,
@@ -67,14 +67,14 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let layer = DecoderLayer::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let target_padding = PaddingMask::none((Batch, TgtLen));
-    /// let source_padding = PaddingMask::none((Batch, SrcLen));
+    /// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
+    /// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
@@ -86,14 +86,12 @@ module! {
         /// Each position by itself.
         pub feed_forward: module FeedForward<QDim, A, E, D>,
         /// The norm of all three, where they share one.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_blocks())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
             module Norm<QDim, A, E, D>,
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    DecoderLayer<QDim, KVDim, A, E, D>
-{
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLayer<QDim, KVDim, A, E, D> {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
     ///
     /// # Panics
@@ -141,9 +139,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<DecoderWeights<B, Q, K, A, E, D>, OpError> {
         let own_padding = own_padding::<A, B, Q>(query_padding_mask);
-        let to_itself = self
-            .self_attention
-            .try_weights(query.clone(), &own_padding)?;
+        let to_itself = self.self_attention.try_weights(query.clone(), &own_padding)?;
         let to_source = self.cross_attention.try_weights(
             self.try_self_attend(query, query_padding_mask)?,
             key_value,
@@ -159,43 +155,34 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
         padding_mask: &PaddingMask<B, Q>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
         let own_padding = own_padding::<A, B, Q>(padding_mask);
-        try_norm(
-            &self.norm,
-            self.self_attention.try_forward(query, &own_padding)?,
-        )
+        try_norm(&self.norm, self.self_attention.try_forward(query, &own_padding)?)
     }
 
-    /// [`SelfAttention::try_extend`], then the rest of the layer, which attends to a source that is
+    /// [`SelfAttention::try_forward_cached`], then the rest of the layer, which attends to a source that is
     /// projected already.
-    pub(crate) fn try_extend<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+    pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         written: &mut KeyValueCache<B, MaxLen, A, E, D>,
         source: &SourceKeys<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        let self_attn_out = self.self_attention.try_extend(query, written)?;
+        let self_attn_out = self.self_attention.try_forward_cached(query, written)?;
         let self_attn_out = try_norm(&self.norm, self_attn_out)?;
-        let cross_attn_out = self
-            .cross_attention
-            .try_extend(self_attn_out, source, mask)?;
+        let cross_attn_out = self.cross_attention.try_forward_cached(self_attn_out, source, mask)?;
         let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
         try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 }
 
 /// What a layer's self-attention sees of the target's padding.
-fn own_padding<A: Arch, B: Dim, Q: Dim>(
-    padding_mask: &PaddingMask<B, Q>,
-) -> Cow<'_, PaddingMask<B, Q>> {
-    match <A::Style as Style>::Padding::HIDES_TARGET {
+fn own_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
+    match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
-        false => Cow::Owned(PaddingMask::none(padding_mask.shape())),
+        false => Cow::Owned(PaddingMask::without_padding(padding_mask.shape())),
     }
 }
 
 /// The weights of a decoder layer, or of several: to the target itself, to the source.
-pub(crate) type DecoderWeights<B, Q, K, A, E, D> = (
-    Tensor<(B, <A as Arch>::NumHeads, Q, Q), E, D>,
-    Tensor<(B, <A as Arch>::NumHeads, Q, K), E, D>,
-);
+pub(crate) type DecoderWeights<B, Q, K, A, E, D> =
+    (Tensor<(B, <A as Arch>::NumHeads, Q, Q), E, D>, Tensor<(B, <A as Arch>::NumHeads, Q, K), E, D>);

@@ -1,4 +1,4 @@
-use super::{Embedding, Embeds, Norm, PositionKind, PowerOfWidth, Style, norm::try_norm};
+use super::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -26,7 +26,7 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&device);
@@ -34,14 +34,14 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: Embeds<EmbedDim>; E, D> in A::Style -> EmbedDim {
+    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>; E, D> in A::Conventions -> EmbedDim {
         /// A vector for each token.
         pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
         /// A vector for each position, where positions are learned.
-        pub position_embedder: optional(<A::Style as Style>::Positions::LEARNED)
+        pub position_embedder: optional(<A::Conventions as Conventions>::Positions::LEARNED)
             module Embedding<MaxSeqLen, EmbedDim, A, E, D>,
         /// The norm of the sum, where the style has one.
-        pub norm: optional(<A::Style as Style>::EMBEDDING_NORM)
+        pub norm: optional(<A::Conventions as Conventions>::EMBEDDING_NORM)
             module Norm<EmbedDim, A, E, D>,
     }
 }
@@ -50,7 +50,7 @@ impl<
     VocabSize: ConstDim,
     MaxSeqLen: ConstDim,
     EmbedDim: ConstDim,
-    A: Embeds<EmbedDim>,
+    A: HasPositionsFor<EmbedDim>,
     E: Real,
     D: Backend<E>,
 > Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
@@ -90,8 +90,8 @@ impl<
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let (_, len) = token_ids.shape();
         let tokens = self.token_embedder.try_forward(token_ids, tape)?;
-        let tokens = match A::Style::EMBEDDING_SCALE {
-            PowerOfWidth::One => tokens,
+        let tokens = match A::Conventions::EMBEDDING_SCALE {
+            WidthScale::One => tokens,
             power => try_scale(tokens, power.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {

@@ -20,7 +20,7 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&Cpu::default());
     /// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
@@ -33,9 +33,7 @@ module! {
     }
 }
 
-impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    Embedding<N, EmbedDim, A, E, D>
-{
+impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding<N, EmbedDim, A, E, D> {
     /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
     ///
     /// # Panics

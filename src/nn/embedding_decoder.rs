@@ -1,4 +1,4 @@
-use super::{CrossCache, Decoder, Embedder, Embeds};
+use super::{Decoder, DecoderCache, Embedder, HasPositionsFor};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -25,7 +25,7 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let decoder =
@@ -33,10 +33,10 @@ module! {
     /// let ids = TokenIds::from_ids(&[0, 1, 2, 3, 4, 5], None, (Batch, TgtLen))?;
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     decoder.forward(&ids, source, &PaddingMask::none((Batch, SrcLen)));
+    ///     decoder.forward(&ids, source, &PaddingMask::without_padding((Batch, SrcLen)));
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Embeds<QDim>; E, D> -> QDim {
+    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<QDim>; E, D> -> QDim {
         /// From tokens to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
         /// The layers.
@@ -50,7 +50,7 @@ impl<
     QDim: ConstDim,
     KVDim: ConstDim,
     NumLayers: ConstDim,
-    A: Embeds<QDim>,
+    A: HasPositionsFor<QDim>,
     E: Real,
     D: Backend<E>,
 > EmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, E, D>
@@ -82,15 +82,10 @@ impl<
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
         let embeds = self.embedder.try_forward(query, T::default())?;
-        self.decoder.try_forward(
-            embeds,
-            key_value,
-            &query.padding_mask(),
-            key_value_padding_mask,
-        )
+        self.decoder.try_forward(embeds, key_value, &query.padding_mask(), key_value_padding_mask)
     }
 
-    /// A cache for [`try_extend`](Self::try_extend): of the source what each layer needs, of the target
+    /// A cache for [`try_forward_cached`](Self::try_forward_cached): of the source what each layer needs, of the target
     /// nothing yet, with room for `MaxSeqLen` positions.
     ///
     /// # Errors
@@ -99,7 +94,7 @@ impl<
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
         key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Result<CrossCache<B, K, MaxSeqLen, A, E, D>, OpError> {
+    ) -> Result<DecoderCache<B, K, MaxSeqLen, A, E, D>, OpError> {
         self.decoder.try_cache(key_value, key_value_padding_mask)
     }
 
@@ -112,16 +107,14 @@ impl<
     /// # Errors
     /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches differ in size;
     /// [`OpError::Device`] if the device fails.
-    pub fn try_extend<B: Dim, Q: Dim, K: Dim>(
+    pub fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: &TokenIds<B, Q, VocabSize>,
-        cache: &mut CrossCache<B, K, MaxSeqLen, A, E, D>,
+        cache: &mut DecoderCache<B, K, MaxSeqLen, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next) = query.shape();
         cache.written.check(batch, next)?;
-        let embeds = self
-            .embedder
-            .try_forward_from(cache.len(), query, NoneTape)?;
-        self.decoder.try_extend(embeds, cache)
+        let embeds = self.embedder.try_forward_from(cache.len(), query, NoneTape)?;
+        self.decoder.try_forward_cached(embeds, cache)
     }
 }

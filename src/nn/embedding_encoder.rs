@@ -1,4 +1,4 @@
-use super::{Embedder, Embeds, Encoder};
+use super::{Embedder, Encoder, HasPositionsFor};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -23,7 +23,7 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let encoder =
@@ -32,7 +32,7 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: Embeds<EmbedDim>; E, D> -> EmbedDim {
+    pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<EmbedDim>; E, D> -> EmbedDim {
         /// From tokens to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
         /// The layers.
@@ -45,7 +45,7 @@ impl<
     MaxSeqLen: ConstDim,
     EmbedDim: ConstDim,
     NumLayers: ConstDim,
-    A: Embeds<EmbedDim>,
+    A: HasPositionsFor<EmbedDim>,
     E: Real,
     D: Backend<E>,
 > EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>

@@ -1,4 +1,4 @@
-use super::Stack;
+use super::BlockStack;
 use crate::mask::NoMask;
 
 /// Encoder layers one after the other (*The Typed Transformer*, "Encoder stack").
@@ -15,12 +15,12 @@ use crate::mask::NoMask;
 /// #     type QKDim = HeadDim;
 /// #     type VODim = HeadDim;
 /// #     type HiddenDim = HiddenDim;
-/// #     type Style = TypedTransformer;
+/// #     type Conventions = TypedTransformer;
 /// # }
 /// # let device = Cpu::default();
 /// let encoder = Encoder::<EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
 /// let embeds: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
-///     encoder.forward(embeds, &PaddingMask::none((Batch, SrcLen)));
+///     encoder.forward(embeds, &PaddingMask::without_padding((Batch, SrcLen)));
 /// ```
-pub type Encoder<EmbedDim, NumLayers, A, E, D> = Stack<EmbedDim, NumLayers, NoMask, A, E, D>;
+pub type Encoder<EmbedDim, NumLayers, A, E, D> = BlockStack<EmbedDim, NumLayers, NoMask, A, E, D>;

@@ -51,12 +51,12 @@ use crate::mask::NoMask;
 /// #     type QKDim = HeadDim;
 /// #     type VODim = HeadDim;
 /// #     type HiddenDim = HiddenDim;
-/// #     type Style = TypedTransformer;
+/// #     type Conventions = TypedTransformer;
 /// # }
 /// # let device = Cpu::default();
 /// let layer = EncoderLayer::<EmbedDim, Model, f32, Cpu>::build(&device);
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
-///     layer.forward(x, &PaddingMask::none((Batch, SrcLen)));
+///     layer.forward(x, &PaddingMask::without_padding((Batch, SrcLen)));
 /// ```
 pub type EncoderLayer<EmbedDim, A, E, D> = Block<EmbedDim, NoMask, A, E, D>;

@@ -1,4 +1,4 @@
-use super::{Arch, InFeedForward, Norm, Projection, Style, norm::around};
+use super::{Arch, Conventions, FeedForwardProjection, Norm, Projection, norm::around};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -26,23 +26,23 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let layer = FeedForward::<EmbedDim, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x);
     /// ```
-    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Style -> EmbedDim {
+    pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
         /// Into the hidden width.
-        pub hidden: module Projection<EmbedDim, A::HiddenDim, InFeedForward<A>, E, D>,
+        pub hidden: module Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
         /// Layers between the two others, each with the activation before it.
-        pub inner: layers({ A::EXTRA_HIDDEN_LAYERS })
-            Projection<A::HiddenDim, A::HiddenDim, InFeedForward<A>, E, D>,
+        pub inner: layers({ A::FEED_FORWARD_EXTRA_LAYERS })
+            Projection<A::HiddenDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
         /// And back.
-        pub output: module Projection<A::HiddenDim, EmbedDim, InFeedForward<A>, E, D>,
+        pub output: module Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
         /// Its norm, where it has one of its own.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_sublayers())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<EmbedDim, A, E, D>,
     }
 }
@@ -73,17 +73,15 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         if self.inner.is_empty() {
             let (hidden, output) = (self.hidden.affine(), self.output.affine());
             let dropout = A::FEED_FORWARD_DROPOUT;
-            return D::try_feed_forward::<_, _, _, _, <A::Style as Style>::Activation, _>(
+            return D::try_feed_forward::<_, _, _, _, <A::Conventions as Conventions>::Activation, _>(
                 input, &hidden, &output, &around, dropout,
             );
         }
         around.try_apply(input, |x| {
-            let activate = |hidden| <A::Style as Style>::Activation::try_apply(hidden);
+            let activate = |hidden| <A::Conventions as Conventions>::Activation::try_apply(hidden);
             let hidden = self.hidden.try_forward(x)?;
-            let hidden = self
-                .inner
-                .iter()
-                .try_fold(hidden, |hidden, layer| layer.try_forward(activate(hidden)?))?;
+            let hidden =
+                self.inner.iter().try_fold(hidden, |hidden, layer| layer.try_forward(activate(hidden)?))?;
             let output = self.output.try_forward(activate(hidden)?)?;
             try_dropout(output, A::FEED_FORWARD_DROPOUT)
         })

@@ -3,7 +3,7 @@
 //! A device that is made with a seed (`Cpu::seed_from_u64`) makes the same model every time, and in every
 //! dtype the same but for rounding: uniform numbers are drawn in `f32`, normal ones in `f64`.
 
-use super::{Arch, Style};
+use super::{Arch, Conventions};
 use crate::ops::{Real, real};
 use dfdx::{
     shapes::{ConstDim, Shape},
@@ -17,9 +17,7 @@ use rand_distr::{Distribution, StandardNormal, Uniform};
 ///
 /// # Errors
 /// Those of the device.
-pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(
-    parameter: &mut Tensor<Dims, E, D>,
-) -> Result<(), D::Err> {
+pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_zeros()
 }
 
@@ -27,9 +25,7 @@ pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(
 ///
 /// # Errors
 /// Those of the device.
-pub fn ones<Dims: Shape, E: Real, D: Device<E>>(
-    parameter: &mut Tensor<Dims, E, D>,
-) -> Result<(), D::Err> {
+pub fn ones<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_ones()
 }
 
@@ -62,7 +58,7 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
 pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(OutDim, InDim), E, D>,
 ) -> Result<(), D::Err> {
-    match A::Style::WEIGHT_DEVIATION {
+    match A::Conventions::WEIGHT_INIT_STD {
         Some(deviation) => parameter.try_fill_with_distr(Rounded(normal(deviation))),
         None => uniform::<InDim, _, _, _>(parameter),
     }
@@ -75,7 +71,7 @@ pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>
 pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(N, EmbedDim), E, D>,
 ) -> Result<(), D::Err> {
-    let deviation = A::Style::EMBEDDING_DEVIATION.of(EmbedDim::SIZE);
+    let deviation = A::Conventions::EMBEDDING_INIT_STD.of(EmbedDim::SIZE);
     parameter.try_fill_with_distr(Rounded(normal(deviation)))
 }
 

@@ -1,4 +1,4 @@
-use super::{Arch, Style, init};
+use super::{Arch, Conventions, init};
 use crate::{
     backend::{Affine, Backend},
     dims::{ConstDim, Dim},
@@ -53,8 +53,8 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     }
 }
 
-/// Where in a block a [`Projection`] is: [`InAttention`] or [`InFeedForward`].
-pub trait Place: 'static {
+/// Where in a block a [`Projection`] is: [`AttentionProjection`] or [`FeedForwardProjection`].
+pub trait BiasRule: 'static {
     /// Whose style the projection follows.
     type Arch: Arch;
     /// Whether it has a bias.
@@ -62,25 +62,25 @@ pub trait Place: 'static {
 }
 
 /// In the attentions of `A`.
-pub struct InAttention<A>(PhantomData<fn() -> A>);
+pub struct AttentionProjection<A>(PhantomData<fn() -> A>);
 
 /// In the feed-forward blocks of `A`.
-pub struct InFeedForward<A>(PhantomData<fn() -> A>);
+pub struct FeedForwardProjection<A>(PhantomData<fn() -> A>);
 
-impl<A: Arch> Place for InAttention<A> {
+impl<A: Arch> BiasRule for AttentionProjection<A> {
     type Arch = A;
-    const BIAS: bool = A::Style::ATTENTION_BIAS;
+    const BIAS: bool = A::Conventions::ATTENTION_BIAS;
 }
-impl<A: Arch> Place for InFeedForward<A> {
+impl<A: Arch> BiasRule for FeedForwardProjection<A> {
     type Arch = A;
-    const BIAS: bool = A::Style::FEED_FORWARD_BIAS;
+    const BIAS: bool = A::Conventions::FEED_FORWARD_BIAS;
 }
 
 module! {
     /// A linear map inside a block: `x Wᵀ`, plus a bias where the style has one for this `P`.
     ///
     /// ```
-    /// use typed_transformer::{models::another_annotated::Annotated, nn::{InAttention, Module, Projection}, prelude::*};
+    /// use typed_transformer::{models::another_annotated::Annotated, nn::{AttentionProjection, Module, Projection}, prelude::*};
     /// dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; }
     /// struct Biased;
     /// impl Arch for Biased {
@@ -88,12 +88,12 @@ module! {
     ///     type QKDim = HeadDim;
     ///     type VODim = HeadDim;
     ///     type HiddenDim = HiddenDim;
-    ///     type Style = Annotated;
+    ///     type Conventions = Annotated;
     /// }
-    /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, InAttention<Biased>, f32, Cpu>;
+    /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, AttentionProjection<Biased>, f32, Cpu>;
     /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
     /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, P: Place; E, D> -> OutDim {
+    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, P: BiasRule; E, D> -> OutDim {
         /// `W`.
         pub weight: param (OutDim, InDim) = init::weight::<P::Arch, _, _, _, _>,
         /// `b`.
@@ -102,7 +102,7 @@ module! {
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, P: Place, E: Real, D: Backend<E>>
+impl<InDim: ConstDim, OutDim: ConstDim, P: BiasRule, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, P, E, D>
 {
     /// `(B, S, InDim) -> (B, S, OutDim)`
@@ -130,9 +130,6 @@ impl<InDim: ConstDim, OutDim: ConstDim, P: Place, E: Real, D: Backend<E>>
     }
 
     pub(crate) fn affine(&self) -> Affine<'_, InDim, OutDim, E, D> {
-        Affine {
-            weight: &self.weight,
-            bias: self.bias.as_ref(),
-        }
+        Affine { weight: &self.weight, bias: self.bias.as_ref() }
     }
 }

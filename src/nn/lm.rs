@@ -1,4 +1,4 @@
-use super::{EmbeddingDecoder, EmbeddingEncoder, Embeds, Logit};
+use super::{EmbeddingDecoder, EmbeddingEncoder, HasPositionsFor, LmHead};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -29,7 +29,7 @@ use dfdx::{
 ///     type QKDim = HeadDim;
 ///     type VODim = HeadDim;
 ///     type HiddenDim = HiddenDim;
-///     type Style = TypedTransformer;
+///     type Conventions = TypedTransformer;
 /// }
 /// impl Seq2Seq for Rot13 {
 ///     type SrcVocab = VocabSize;
@@ -42,7 +42,7 @@ use dfdx::{
 /// }
 /// type Model = LM<Rot13, f32, Cpu>;
 /// ```
-pub trait Seq2Seq: Embeds<<Self as Seq2Seq>::EmbedDim> {
+pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
     /// Tokens that the encoder reads.
     type SrcVocab: ConstDim;
     /// Tokens that the decoder reads and writes.
@@ -61,16 +61,16 @@ pub trait Seq2Seq: Embeds<<Self as Seq2Seq>::EmbedDim> {
 
 /// What an encoder-decoder computes (the post's `Output`).
 ///
-/// `Enc`, `Dec` and `Logit` are its shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
+/// `Enc`, `Dec` and `Logits` are its shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
 /// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
 #[must_use]
-pub struct Output<Enc: Shape, Dec: Shape, Logit: Shape, E: Real, D: Backend<E>, T = NoneTape> {
+pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>, T = NoneTape> {
     /// What the encoder made of the source.
     pub encoder_output: Tensor<Enc, E, D>,
     /// What the decoder made of it.
     pub decoder_output: Tensor<Dec, E, D>,
     /// For each position, how likely each token is to come next, as unnormalized log-probabilities.
-    pub logit_output: Tensor<Logit, E, D, T>,
+    pub logit_output: Tensor<Logits, E, D, T>,
 }
 
 /// How much the positions of an encoder-decoder attend to each other, a tensor for each layer, first to
@@ -126,7 +126,7 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # impl Seq2Seq for Rot13 {
     /// #     type SrcVocab = VocabSize;
@@ -152,7 +152,7 @@ module! {
         pub decoder: module EmbeddingDecoder<
             M::TgtVocab, M::MaxTgtLen, M::EmbedDim, M::EmbedDim, M::DecoderLayers, M, E, D>,
         /// From vectors to a logit for each token.
-        pub logit: module Logit<M::EmbedDim, M::TgtVocab, M, E, D>,
+        pub logit: module LmHead<M::EmbedDim, M::TgtVocab, M, E, D>,
     }
 }
 
@@ -176,20 +176,13 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     ///
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
-    pub fn try_forward<
-        B: Dim,
-        Src: AtMost<M::MaxSrcLen>,
-        Tgt: AtMost<M::MaxTgtLen>,
-        T: Tape<E, D>,
-    >(
+    pub fn try_forward<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
         tape: T,
-    ) -> Result<
-        Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T>,
-        OpError,
-    > {
+    ) -> Result<Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T>, OpError>
+    {
         let enc_out = self.encoder.try_forward(encoder_ids, tape)?;
         let (encoder_output, tape) = enc_out.split_tape();
         let decoder_out = self.decoder.try_forward(
@@ -225,7 +218,7 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # impl Seq2Seq for Rot13 {
     /// #     type SrcVocab = VocabSize;
@@ -262,18 +255,14 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     > {
         let source = self.encoder.try_attention_weights(encoder_ids)?;
         let encoder_output = self.encoder.try_forward(encoder_ids, NoneTape)?;
-        let of_decoder = self.decoder.decoder.try_weights(
+        let decoder_weights = self.decoder.decoder.try_weights(
             self.decoder.embedder.try_forward(decoder_ids, NoneTape)?,
             &encoder_output,
             &decoder_ids.padding_mask(),
             &encoder_ids.padding_mask(),
         )?;
-        let (target, target_to_source) = of_decoder.into_iter().unzip();
-        Ok(AttentionWeights {
-            source,
-            target,
-            target_to_source,
-        })
+        let (target, target_to_source) = decoder_weights.into_iter().unzip();
+        Ok(AttentionWeights { source, target, target_to_source })
     }
 
     /// What the decoder put out as logits: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.

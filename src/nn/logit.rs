@@ -1,4 +1,4 @@
-use super::{Arch, Embedding, Style, init};
+use super::{Arch, Conventions, Embedding, init};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -12,7 +12,7 @@ module! {
     /// style of `A` ties them, that of the embeddings.
     ///
     /// ```
-    /// # use typed_transformer::{nn::{Embedding, Logit}, prelude::*};
+    /// # use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
     /// # dims! { pub VocabSize = 28; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 1; }
     /// # struct Model;
     /// # impl Arch for Model {
@@ -20,26 +20,26 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let logit = Logit::<EmbedDim, VocabSize, Model, f32, Cpu>::build(&device);
+    /// let logit = LmHead::<EmbedDim, VocabSize, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = logit.forward(x, &table);
     /// ```
-    pub struct Logit<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> -> VocabSize {
+    pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> -> VocabSize {
         /// `W`, where it is not tied.
-        pub weight: optional(!<A::Style as Style>::TIED_LOGITS) param (VocabSize, EmbedDim)
+        pub weight: optional(!<A::Conventions as Conventions>::TIED_LOGITS) param (VocabSize, EmbedDim)
             = init::uniform::<EmbedDim, _, _, _>,
         /// `b`, where the style has it.
-        pub bias: optional(<A::Style as Style>::LOGIT_BIAS) param (VocabSize,)
+        pub bias: optional(<A::Conventions as Conventions>::LOGIT_BIAS) param (VocabSize,)
             = init::uniform::<EmbedDim, _, _, _>,
     }
 }
 
 impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    Logit<EmbedDim, VocabSize, A, E, D>
+    LmHead<EmbedDim, VocabSize, A, E, D>
 {
     /// `(B, S, EmbedDim), table (VocabSize, EmbedDim) -> (B, S, VocabSize)`
     ///

@@ -25,7 +25,7 @@ pub trait Module {
         Summary::of::<Self>()
     }
 
-    /// Adds the [conventions](super::Style::conventions) of the module and of those below it.
+    /// Adds the [conventions](super::Conventions::conventions) of the module and of those below it.
     fn conventions(found: &mut BTreeSet<(&'static str, String)>);
 }
 
@@ -56,7 +56,7 @@ pub struct SummaryRow {
 ///     type QKDim = HeadDim;
 ///     type VODim = HeadDim;
 ///     type HiddenDim = HiddenDim;
-///     type Style = TypedTransformer;
+///     type Conventions = TypedTransformer;
 /// }
 /// let summary = Summary::of::<FeedForward<EmbedDim, Small, f32, Cpu>>();
 /// assert_eq!(summary.to_string(), "\
@@ -81,10 +81,7 @@ impl Summary {
     pub fn of<M: Module>() -> Self {
         let mut rows = Vec::new();
         M::describe("", &mut rows);
-        Self {
-            rows,
-            total: M::NUM_PARAMS,
-        }
+        Self { rows, total: M::NUM_PARAMS }
     }
 }
 
@@ -95,15 +92,9 @@ impl SummaryRow {
         [
             self.path.clone(),
             self.module.to_string(),
-            self.output
-                .as_ref()
-                .map_or_else(String::new, |width| format!("(.., {width})")),
+            self.output.as_ref().map_or_else(String::new, |width| format!("(.., {width})")),
             parameters.join(", "),
-            if self.count > 0 {
-                self.count.to_string()
-            } else {
-                String::new()
-            },
+            if self.count > 0 { self.count.to_string() } else { String::new() },
         ]
     }
 }
@@ -143,7 +134,7 @@ pub fn join(path: &str, field: &str) -> String {
 /// of the summary, `Clone` and `Debug`. A parameter's path in a checkpoint is its field path.
 ///
 /// The last two type parameters are always the dtype `E` and the device `D`; a semicolon divides them
-/// from dimensions and whatever else the module is generic in. After them may stand `in A::Style`, where
+/// from dimensions and whatever else the module is generic in. After them may stand `in A::Conventions`, where
 /// the module computes what the style of an [`Arch`](crate::nn::Arch) `A` decides, so that weights in a file are
 /// known by it; and `-> Width`, the last dimension of what it puts out, for the summary. A field is one
 /// of
@@ -206,7 +197,7 @@ macro_rules! module {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
     (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D>
-        $(in $arch:ident::Style)? $(-> $out:ty)? { $($fields:tt)* }
+        $(in $arch:ident::Conventions)? $(-> $out:ty)? { $($fields:tt)* }
     ) => {
         $crate::module!(@fields
             [$($head)* [$($done)* {$param $bound}] [$($arch)?] $($out)?] [] $($fields)* ,);
@@ -323,7 +314,7 @@ macro_rules! module {
             fn conventions(
                 _found: &mut ::std::collections::BTreeSet<(&'static str, ::std::string::String)>,
             ) {
-                $(_found.extend(<$arch::Style as $crate::nn::Style>::conventions());)?
+                $(_found.extend(<$arch::Conventions as $crate::nn::Conventions>::conventions());)?
                 $($crate::__field!(@conventions _found $kind);)*
             }
         }

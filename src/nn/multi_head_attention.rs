@@ -1,13 +1,10 @@
-use super::{Arch, AttentionKind, InAttention, Projection, Style};
+use super::{Arch, AttentionKind, AttentionProjection, Conventions, Projection};
 use crate::{
     backend::{Backend, HeadMaps},
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
-    ops::{
-        OpError, Real, or_panic, try_attention_weights, try_dropout, try_split_heads,
-        try_sum_of_values,
-    },
+    ops::{OpError, Real, or_panic, try_attention_weights, try_dropout, try_split_heads, try_sum_of_values},
 };
 use dfdx::tensor::{Tape, Tensor};
 
@@ -68,37 +65,30 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let mask = AttentionMask::none((Batch, TgtLen, SrcLen));
+    /// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
     /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     attention.forward(target, source.clone(), source, &mask);
     /// ```
-    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Style -> OutputDim {
+    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Conventions -> OutputDim {
         /// Makes the queries of all heads.
-        pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, InAttention<A>, E, D>,
+        pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Makes the keys of all heads.
-        pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, InAttention<A>, E, D>,
+        pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Makes the values of all heads.
-        pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, InAttention<A>, E, D>,
+        pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, AttentionProjection<A>, E, D>,
         /// Mixes what the heads found.
-        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, InAttention<A>, E, D>,
+        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
     }
 }
 
-impl<
-    QDim: ConstDim,
-    KDim: ConstDim,
-    VDim: ConstDim,
-    OutputDim: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-> MHAttention<QDim, KDim, VDim, OutputDim, A, E, D>
+impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
+    MHAttention<QDim, KDim, VDim, OutputDim, A, E, D>
 {
     /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
     ///
@@ -155,13 +145,13 @@ impl<
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let mask = AttentionMask::none((Batch, TgtLen, SrcLen));
+    /// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
     /// let weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
     ///     attention.try_weights(target, source, &mask)?;
     /// assert!(weights.as_vec().iter().all(|weight| *weight == 0.25));
@@ -173,10 +163,9 @@ impl<
         key: Tensor<(B, K, KDim), E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
-        let query =
-            try_split_heads::<_, _, _, A::QKDim, _, _, _>(self.query_proj.try_forward(query)?)?;
+        let query = try_split_heads::<_, _, _, A::QKDim, _, _, _>(self.query_proj.try_forward(query)?)?;
         let key = try_split_heads(self.key_proj.try_forward(key)?)?;
-        let (scale, masked) = (A::Style::ATTENTION_SCALE, A::Style::MASKED_LOGIT);
+        let (scale, masked) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
         try_attention_weights(query, key, mask, scale, masked)
     }
 
@@ -189,15 +178,13 @@ impl<
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
         let query = self.query_proj.try_forward(query)?;
-        let (scale, masked) = (A::Style::ATTENTION_SCALE, A::Style::MASKED_LOGIT);
-        let attended = match A::Style::ATTENTION {
+        let (scale, masked) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        let attended = match A::Conventions::ATTENTION {
             AttentionKind::DotProduct => {
                 let dropout = A::ATTENTION_DROPOUT;
                 D::try_multi_head_attention(query, key, value, mask, scale, masked, dropout)?
             }
-            AttentionKind::SumOfValues => {
-                try_sum_of_values(query, key, value, mask, scale, masked)?
-            }
+            AttentionKind::SumOfValues => try_sum_of_values(query, key, value, mask, scale, masked)?,
         };
         let output = self.output_proj.try_forward(attended)?;
         try_dropout(output, A::DROPOUT)
@@ -214,8 +201,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
             key: self.key_proj.affine(),
             value: self.value_proj.affine(),
             output: self.output_proj.affine(),
-            scale: A::Style::ATTENTION_SCALE,
-            masked: A::Style::MASKED_LOGIT,
+            scale: A::Conventions::ATTENTION_SCALE,
+            masked: A::Conventions::MASK_FILL,
             weight_dropout: A::ATTENTION_DROPOUT,
             dropout: A::DROPOUT,
         }

@@ -1,4 +1,4 @@
-use super::{Arch, NormKind, NormPlacement, Style, init};
+use super::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::{
     backend::{Around, Backend, Normalize},
     dims::{ConstDim, Dim},
@@ -23,18 +23,18 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// let device = Cpu::default();
     /// let norm = Norm::<EmbedDim, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![30.0, 70.0]);
     /// assert_eq!(norm.forward(x).as_vec(), [-1.0, 1.0]);
     /// ```
-    pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Style -> EmbedDim {
+    pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
         /// What each normalized column is multiplied by.
         pub weight: param (EmbedDim,) = init::ones,
         /// What is added to each column then, where the style has it.
-        pub bias: optional(has_bias::<A::Style>()) param (EmbedDim,) = init::zeros,
+        pub bias: optional(has_bias::<A::Conventions>()) param (EmbedDim,) = init::zeros,
     }
 }
 
@@ -65,28 +65,20 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
 
     fn normalize(&self) -> Normalize<'_, EmbedDim, E, D> {
         Normalize {
-            kind: A::Style::NORM,
+            kind: A::Conventions::NORM,
             weight: &self.weight,
             bias: self.bias.as_ref(),
-            epsilon: A::Style::NORM_EPSILON,
+            epsilon: A::Conventions::NORM_EPSILON,
         }
     }
 }
 
-const fn has_bias<S: Style>() -> bool {
+const fn has_bias<S: Conventions>() -> bool {
     S::NORM_BIAS && matches!(S::NORM, NormKind::LayerNorm)
 }
 
 /// Normalizes where there is a norm.
-pub(crate) fn try_norm<
-    B: Dim,
-    S: Dim,
-    EmbedDim: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn try_norm<B: Dim, S: Dim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<EmbedDim, A, E, D>>,
     input: Tensor<(B, S, EmbedDim), E, D, T>,
 ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
@@ -100,11 +92,9 @@ pub(crate) fn try_norm<
 pub(crate) fn around<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>(
     norm: &Option<Norm<EmbedDim, A, E, D>>,
 ) -> Around<'_, EmbedDim, E, D> {
-    match (norm, A::Style::NORM_PLACEMENT) {
+    match (norm, A::Conventions::NORM_PLACEMENT) {
         (Some(norm), NormPlacement::Pre) => Around::Before(norm.normalize()),
-        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
-            Around::After(norm.normalize())
-        }
+        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => Around::After(norm.normalize()),
         (None, _) => Around::Nothing,
     }
 }

@@ -1,5 +1,5 @@
 use super::{
-    Arch, AttentionKind, KeyValueCache, MHAttention, Norm, Style,
+    Arch, AttentionKind, Conventions, KeyValueCache, MHAttention, Norm,
     norm::{around, try_read},
 };
 use crate::{
@@ -33,19 +33,19 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
     /// let layer = SelfAttention::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     layer.forward(x, &PaddingMask::none((Batch, TgtLen)));
+    ///     layer.forward(x, &PaddingMask::without_padding((Batch, TgtLen)));
     /// ```
     pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The attention, whose four widths are one here.
         pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
         /// Its norm, where it has one of its own.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_in_sublayers())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<EmbedDim, A, E, D>,
     }
 }
@@ -77,12 +77,10 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<Mask, <A::Style as Style>::Padding, B, S>(padding_mask);
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let around = around(&self.norm);
-        match A::Style::ATTENTION {
-            AttentionKind::DotProduct => {
-                D::try_self_attention(input, &self.attention.maps(), &mask, &around)
-            }
+        match A::Conventions::ATTENTION {
+            AttentionKind::DotProduct => D::try_self_attention(input, &self.attention.maps(), &mask, &around),
             AttentionKind::SumOfValues => around.try_apply(input, |x| {
                 let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
                 self.attention.try_forward(query, key, x, &mask)
@@ -100,15 +98,13 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
-        let mask = mk_mask::<Mask, <A::Style as Style>::Padding, B, S>(padding_mask);
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let x = try_read(&self.norm, input)?;
         self.attention.try_weights(x.clone(), x, &mask)
     }
 }
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    SelfAttention<EmbedDim, CausalMask, A, E, D>
-{
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, CausalMask, A, E, D> {
     /// Reads the next positions of a sequence whose earlier ones are in `cache`, and adds them to it:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
@@ -117,7 +113,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     ///
     /// # Errors
     /// Those of [`KeyValueCache::try_append`].
-    pub fn try_extend<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,

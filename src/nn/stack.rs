@@ -1,4 +1,4 @@
-use super::{Arch, Block, Cache, Norm, Style, norm::try_norm};
+use super::{Arch, Block, Cache, Conventions, Norm, norm::try_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -27,25 +27,25 @@ module! {
     /// #     type QKDim = HeadDim;
     /// #     type VODim = HeadDim;
     /// #     type HiddenDim = HiddenDim;
-    /// #     type Style = TypedTransformer;
+    /// #     type Conventions = TypedTransformer;
     /// # }
     /// # let device = Cpu::default();
-    /// let stack = Stack::<EmbedDim, NumLayers, CausalMask, Model, f32, Cpu>::build(&device);
+    /// let stack = BlockStack::<EmbedDim, NumLayers, CausalMask, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-    ///     stack.forward(x, &PaddingMask::none((Batch, SeqLen)));
+    ///     stack.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
     /// ```
-    pub struct Stack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
+    pub struct BlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) Block<EmbedDim, Mask, A, E, D>,
         /// The norm after the last, where the style has one.
-        pub norm: optional(<A::Style as Style>::NORM_PLACEMENT.is_at_the_end())
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
             module Norm<EmbedDim, A, E, D>,
     }
 }
 
 impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
-    Stack<EmbedDim, NumLayers, Mask, A, E, D>
+    BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
@@ -71,9 +71,8 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let output = self.layers.iter().try_fold(embeds, |embeds, layer| {
-            layer.try_forward(embeds, padding_mask)
-        });
+        let output =
+            self.layers.iter().try_fold(embeds, |embeds, layer| layer.try_forward(embeds, padding_mask));
         try_norm(&self.norm, output?)
     }
 
@@ -84,9 +83,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
         let of_layer = |layer: &Block<EmbedDim, Mask, A, E, D>| {
-            let weights = layer
-                .self_attention
-                .try_weights(embeds.clone(), padding_mask)?;
+            let weights = layer.self_attention.try_weights(embeds.clone(), padding_mask)?;
             embeds = layer.try_forward(embeds.clone(), padding_mask)?;
             Ok(weights)
         };
@@ -95,10 +92,10 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
 }
 
 impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    Stack<EmbedDim, NumLayers, CausalMask, A, E, D>
+    BlockStack<EmbedDim, NumLayers, CausalMask, A, E, D>
 {
-    /// [`Block::try_extend`] of each layer.
-    pub(crate) fn try_extend<B: Dim, S: Dim, MaxLen: ConstDim>(
+    /// [`Block::try_forward_cached`] of each layer.
+    pub(crate) fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut Cache<B, MaxLen, A, E, D>,
@@ -106,9 +103,8 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
         let (batch, next, _) = *input.shape();
         cache.check(batch, next)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let output = layers.try_fold(input, |input, (layer, cache)| {
-            layer.try_extend(input, cache)
-        })?;
+        let output =
+            layers.try_fold(input, |input, (layer, cache)| layer.try_forward_cached(input, cache))?;
         cache.len += next.size();
         try_norm(&self.norm, output)
     }

@@ -14,7 +14,7 @@ use std::f64::consts::{PI, SQRT_2};
 )]
 pub trait Activation: 'static {
     /// Which of the functions it is that kernels know, if it is one of them.
-    const ELEMENTWISE: Option<Elementwise> = None;
+    const ELEMENTWISE: Option<ActivationKind> = None;
 
     /// Applies the function to every element; any shape to the same shape.
     ///
@@ -34,7 +34,7 @@ pub trait Activation: 'static {
 
 /// A function of each element by itself that kernels know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elementwise {
+pub enum ActivationKind {
     /// [`Relu`].
     Relu,
     /// [`Gelu`].
@@ -83,7 +83,7 @@ pub struct GeluErf;
 
 #[diagnostic::do_not_recommend]
 impl Activation for Relu {
-    const ELEMENTWISE: Option<Elementwise> = Some(Elementwise::Relu);
+    const ELEMENTWISE: Option<ActivationKind> = Some(ActivationKind::Relu);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
@@ -94,7 +94,7 @@ impl Activation for Relu {
 
 #[diagnostic::do_not_recommend]
 impl Activation for Gelu {
-    const ELEMENTWISE: Option<Elementwise> = Some(Elementwise::Gelu);
+    const ELEMENTWISE: Option<ActivationKind> = Some(ActivationKind::Gelu);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
@@ -105,7 +105,7 @@ impl Activation for Gelu {
 
 #[diagnostic::do_not_recommend]
 impl Activation for GeluErf {
-    const ELEMENTWISE: Option<Elementwise> = Some(Elementwise::GeluErf);
+    const ELEMENTWISE: Option<ActivationKind> = Some(ActivationKind::GeluErf);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
@@ -114,10 +114,7 @@ impl Activation for GeluErf {
         // added here is zero and has the slope (1 - √2) x φ(x), since φ'(x) = -x φ(x).
         let define = || {
             let surplus: E = real((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
-            let density = input
-                .retaped::<T>()
-                .try_square()?
-                .try_mul(real::<E>(-0.5))?;
+            let density = input.retaped::<T>().try_square()?.try_mul(real::<E>(-0.5))?;
             let density = density.try_exp()?.try_mul(surplus)?;
             let off_the_tape = density.retaped::<NoneTape>().try_mul(E::one())?;
             let zero = density.try_sub(off_the_tape)?;

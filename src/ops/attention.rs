@@ -35,8 +35,8 @@ impl AttentionScale {
 
 /// What becomes of the logit of a key that the mask hides.
 ///
-/// The two agree, for an amount far above any logit, unless a query sees no key at all: then [`Lowest`](Self::Lowest) attends to all
-/// keys alike, and [`Minus`](Self::Minus) as if there were no mask. Neither gives a NaN.
+/// The two agree, for an amount far above any logit, unless a query sees no key at all: then [`MinValue`](Self::MinValue) attends to all
+/// keys alike, and [`Minus`](Self::Subtract) as if there were no mask. Neither gives a NaN.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -48,15 +48,15 @@ impl AttentionScale {
 /// let weights = |masked| {
 ///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, masked).as_vec()
 /// };
-/// assert_eq!(weights(MaskedLogit::Lowest), [0.5, 0.5]);
-/// assert!((weights(MaskedLogit::Minus(10_000.0))[1] - 0.75).abs() < 1e-9);
+/// assert_eq!(weights(MaskFill::MinValue), [0.5, 0.5]);
+/// assert!((weights(MaskFill::Subtract(10_000.0))[1] - 0.75).abs() < 1e-9);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaskedLogit {
+pub enum MaskFill {
     /// It becomes the lowest finite number (*The Typed Transformer*).
-    Lowest,
+    MinValue,
     /// It is made smaller by this much (*Another annotated transformer*, by 10,000).
-    Minus(f64),
+    Subtract(f64),
 }
 
 /// `softmax(scale · q kᵀ)`, hidden keys aside: how much each query attends to each key (the
@@ -75,7 +75,7 @@ pub enum MaskedLogit {
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.tensor(vec![1.0]);
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> = device.tensor(vec![5.0, 5.0, 9.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
-/// let weights = attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest);
+/// let weights = attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskFill::MinValue);
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
 /// ```
 #[track_caller]
@@ -94,7 +94,7 @@ pub fn attention_weights<
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
 ) -> Tensor<(B, H, Q, K), E, D, T> {
     or_panic(try_attention_weights(query, key, mask, scale, masked))
 }
@@ -111,9 +111,9 @@ pub fn attention_weights<
 /// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f32, Cpu> = device.zeros();
 /// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f32, Cpu> =
 ///     device.zeros_like(&(Batch, NumHeads, KLen::new(3), QKDim));
-/// let mask = AttentionMask::none((Batch, QLen, KLen::new(2)));
+/// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(2)));
 /// let error =
-///     try_attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+///     try_attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskFill::MinValue)
 ///         .unwrap_err();
 /// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
 /// ```
@@ -131,11 +131,10 @@ pub fn try_attention_weights<
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
-    let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) =
-        (*query.shape(), *key.shape());
+    let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) = (*query.shape(), *key.shape());
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
     same("the query", batch, "the key", key_batch).map_err(mismatch(OP))?;
     same("the query", heads, "the key", key_heads).map_err(mismatch(OP))?;
@@ -147,24 +146,18 @@ pub fn try_attention_weights<
     let define = || {
         let logits = query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?)?;
         let shape = *logits.shape();
-        let visible: Vec<E> = mask
-            .as_slice()
-            .iter()
-            .map(|&v| real(f64::from(v)))
-            .collect();
+        let visible: Vec<E> = mask.as_slice().iter().map(|&v| real(f64::from(v))).collect();
         let visible = logits
             .device()
             .try_tensor_from_vec(visible, mask.shape())?
             .try_gt(real::<E>(0.5))?
             .try_broadcast_like::<_, Axis<1>>(&shape)?;
         let hidden = match masked {
-            MaskedLogit::Lowest => {
-                let lowest = logits
-                    .device()
-                    .try_tensor_from_vec(vec![E::min_value()], ())?;
+            MaskFill::MinValue => {
+                let lowest = logits.device().try_tensor_from_vec(vec![E::min_value()], ())?;
                 lowest.retaped::<T>().try_broadcast_like(&shape)?
             }
-            MaskedLogit::Minus(amount) => logits.retaped::<T>().try_add(real::<E>(-amount))?,
+            MaskFill::Subtract(amount) => logits.retaped::<T>().try_add(real::<E>(-amount))?,
         };
         visible.try_choose(logits, hidden)?.try_softmax::<Axis<3>>()
     };
@@ -192,7 +185,7 @@ pub fn try_attention_weights<
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0, 7.0, 70.0]);
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k < 2);
 /// let attended: Tensor<(Batch, NumHeads, QLen, VODim), f32, Cpu> =
-///     attention(query, key, value, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0);
+///     attention(query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
 #[track_caller]
@@ -213,12 +206,10 @@ pub fn attention<
     value: Tensor<(B, H, K, VODim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
     dropout: f64,
 ) -> Tensor<(B, H, Q, VODim), E, D, T> {
-    or_panic(try_attention(
-        query, key, value, mask, scale, masked, dropout,
-    ))
+    or_panic(try_attention(query, key, value, mask, scale, masked, dropout))
 }
 
 /// Fallible [`attention`].
@@ -232,8 +223,8 @@ pub fn attention<
 /// let device = Cpu::default();
 /// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f32, Cpu> = device.zeros();
 /// let keys = |len| device.zeros_like(&(Batch, NumHeads, KLen::new(len), HeadDim));
-/// let mask = AttentionMask::none((Batch, QLen, KLen::new(3)));
-/// let (scale, masked) = (AttentionScale::HeadDim, MaskedLogit::Lowest);
+/// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(3)));
+/// let (scale, masked) = (AttentionScale::HeadDim, MaskFill::MinValue);
 /// let error = try_attention(query, keys(3), keys(4), &mask, scale, masked, 0.0).unwrap_err();
 /// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
 /// ```
@@ -253,18 +244,14 @@ pub fn try_attention<
     value: Tensor<(B, H, K, VODim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     const OP: &str = "attention";
-    let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) =
-        (*key.shape(), *value.shape());
+    let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
     same("the key", batch, "the value", value_batch).map_err(mismatch(OP))?;
     same("the key", heads, "the value", value_heads).map_err(mismatch(OP))?;
     same("the key", keys, "the value", value_keys).map_err(mismatch(OP))?;
-    let weights = try_dropout(
-        try_attention_weights(query, key, mask, scale, masked)?,
-        dropout,
-    )?;
+    let weights = try_dropout(try_attention_weights(query, key, mask, scale, masked)?, dropout)?;
     weights.try_matmul(value).map_err(failed(OP))
 }

@@ -1,12 +1,12 @@
 use super::{OpError, Real, failed, or_panic};
-use crate::dims::{AxisName, Dim, Repeats};
+use crate::dims::{AxisOf, BroadcastFrom, Dim};
 use dfdx::{
     shapes::{Axes, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device},
 };
 
-/// Repeats a tensor along a new axis, which is named: `(.., ..) -> (.., Name, ..)`.
+/// BroadcastFrom a tensor along a new axis, which is named: `(.., ..) -> (.., Name, ..)`.
 ///
 /// # Panics
 /// If a run-time dimension has another size in `shape` than in `input` or the device fails;
@@ -22,13 +22,13 @@ use dfdx::{
 /// ```
 #[track_caller]
 #[must_use]
-pub fn broadcast<Less: Shape, Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn broadcast<Less: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Less, E, D, T>,
     shape: Dims,
-    axis: AxisName<Name>,
+    axis: AxisOf<Name>,
 ) -> Tensor<Dims, E, D, T>
 where
-    Dims: Repeats<Less, Name, Place>,
+    Dims: BroadcastFrom<Less, Name, Index>,
 {
     or_panic(try_broadcast(input, shape, axis))
 }
@@ -38,21 +38,13 @@ where
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
 /// [`OpError::Device`] if the device fails.
-pub fn try_broadcast<
-    Less: Shape,
-    Dims,
-    Name: Dim,
-    Place: Axes,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn try_broadcast<Less: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Less, E, D, T>,
     shape: Dims,
-    _: AxisName<Name>,
+    _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: Repeats<Less, Name, Place>,
+    Dims: BroadcastFrom<Less, Name, Index>,
 {
     const OP: &str = "broadcast";
     let mut sizes: Vec<_> = shape.concrete().into_iter().collect();
@@ -65,7 +57,5 @@ where
             to: format!("{shape:?}"),
         });
     }
-    input
-        .try_broadcast_like::<_, Place>(&shape)
-        .map_err(failed(OP))
+    input.try_broadcast_like::<_, Index>(&shape).map_err(failed(OP))
 }

@@ -20,18 +20,18 @@ const OP: &str = "cross-entropy";
 ///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
 /// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
 /// let loss = |average| cross_entropy(logits.clone(), &labels, average).array();
-/// assert!((loss(Average::EveryPosition) - 3f64.ln() / 2.0).abs() < 1e-12);
-/// assert!((loss(Average::RealLabelsOfEachSequence) - 3f64.ln()).abs() < 1e-12);
+/// assert!((loss(Reduction::MeanAll) - 3f64.ln() / 2.0).abs() < 1e-12);
+/// assert!((loss(Reduction::MeanPerSequence) - 3f64.ln()).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Average {
+pub enum Reduction {
     /// The mean over every position, padding included (*Another annotated transformer*).
-    EveryPosition,
+    MeanAll,
     /// The mean over the real labels of each sequence, then over the sequences (*The Typed
     /// Transformer*). A sequence of padding alone counts as 0, and the logits where the labels are
     /// padding may be anything.
-    RealLabelsOfEachSequence,
+    MeanPerSequence,
 }
 
 /// `-log softmax(logits)[label]`, averaged: how surprised the model is by the right tokens, in nats.
@@ -47,7 +47,7 @@ pub enum Average {
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().zeros();
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
-/// let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
 /// assert_eq!(loss.array(), 4f64.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
@@ -56,7 +56,7 @@ pub enum Average {
 pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
 ) -> Tensor<Rank0, E, D, T> {
     or_panic(try_cross_entropy(logits, labels, average))
 }
@@ -73,16 +73,16 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
 ///     Cpu::default().zeros_like(&(Batch, SeqLen::new(3), VocabSize));
 /// let labels = TokenIds::from_ids(&[2, 0], None, (Batch, SeqLen::new(2)))?;
-/// let error = try_cross_entropy(logits, &labels, Average::EveryPosition).err().unwrap();
+/// let error = try_cross_entropy(logits, &labels, Reduction::MeanAll).err().unwrap();
 /// assert_eq!(error.to_string(), "cross-entropy: `SeqLen` is 3 in the logits and 2 in the labels");
 /// # Ok::<(), TokenError>(())
 /// ```
 pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    try_smoothed_cross_entropy(logits, labels, average, 0.0)
+    try_cross_entropy_with_label_smoothing(logits, labels, average, 0.0)
 }
 
 /// [`cross_entropy`] with labels of which a share is taken and spread over the whole vocabulary
@@ -95,39 +95,23 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
 ///
 /// # Panics
 /// If `smoothing` is not from 0 to 1, two sizes of a run-time dimension differ or the device fails;
-/// [`try_smoothed_cross_entropy`] returns the error.
+/// [`try_cross_entropy_with_label_smoothing`] returns the error.
 ///
 /// ```
-/// use typed_transformer::{ops::smoothed_cross_entropy, prelude::*};
+/// use typed_transformer::{ops::cross_entropy_with_label_smoothing, prelude::*};
 /// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }
 /// // The model is sure of the right token, by odds of e⁴.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
 /// let labels = TokenIds::from_ids(&[0], None, (Batch, SeqLen))?;
-/// let sure = cross_entropy(logits.clone(), &labels, Average::EveryPosition);
-/// let smoothed = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, 0.1);
+/// let sure = cross_entropy(logits.clone(), &labels, Reduction::MeanAll);
+/// let smoothed = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1);
 /// // A twentieth of the label is on the other token.
 /// assert!((smoothed.array() - (sure.array() + 0.05 * 4.0)).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
 #[must_use]
-pub fn smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
-    average: Average,
-    smoothing: f64,
-) -> Tensor<Rank0, E, D, T> {
-    or_panic(try_smoothed_cross_entropy(
-        logits, labels, average, smoothing,
-    ))
-}
-
-/// Fallible [`smoothed_cross_entropy`].
-///
-/// # Errors
-/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
-/// run-time dimension differ; [`OpError::Device`] if the device fails.
-pub fn try_smoothed_cross_entropy<
+pub fn cross_entropy_with_label_smoothing<
     B: Dim,
     S: Dim,
     V: ConstDim,
@@ -137,24 +121,41 @@ pub fn try_smoothed_cross_entropy<
 >(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
+    smoothing: f64,
+) -> Tensor<Rank0, E, D, T> {
+    or_panic(try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing))
+}
+
+/// Fallible [`cross_entropy_with_label_smoothing`].
+///
+/// # Errors
+/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
+/// run-time dimension differ; [`OpError::Device`] if the device fails.
+pub fn try_cross_entropy_with_label_smoothing<
+    B: Dim,
+    S: Dim,
+    V: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    average: Reduction,
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     check_labels(&logits, labels, smoothing)?;
     let shape = labels.shape();
     let device = logits.device().clone();
     let define = || {
-        let ids: Tensor<_, usize, D> =
-            device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
-        let weights: Tensor<_, E, D> =
-            device.try_tensor_from_vec(weights(labels, average), shape)?;
+        let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
+        let weights: Tensor<_, E, D> = device.try_tensor_from_vec(weights(labels, average), shape)?;
         let logits = match average {
-            Average::EveryPosition => logits,
+            Reduction::MeanAll => logits,
             // What does not count must not, whatever it is: 0 times infinity is none.
-            Average::RealLabelsOfEachSequence => {
-                let counts = weights
-                    .try_gt(E::zero())?
-                    .try_broadcast_like::<_, Axis<2>>(logits.shape())?;
+            Reduction::MeanPerSequence => {
+                let counts = weights.try_gt(E::zero())?.try_broadcast_like::<_, Axis<2>>(logits.shape())?;
                 let zeros = device.try_zeros_like(logits.shape())?;
                 counts.try_choose(logits, zeros.retaped::<T>())?
             }
@@ -169,15 +170,12 @@ pub fn try_smoothed_cross_entropy<
             let right = right.try_mul(real::<E>(1.0 - smoothing))?;
             right.try_add(any.try_mul(real::<E>(smoothing))?)?
         };
-        log_likelihood
-            .try_mul(weights.retaped::<T>())?
-            .try_sum()?
-            .try_negate()
+        log_likelihood.try_mul(weights.retaped::<T>())?.try_sum()?.try_negate()
     };
     define().map_err(failed::<D::Err>(OP))
 }
 
-/// What types do not say of the arguments of [`smoothed_cross_entropy`].
+/// What types do not say of the arguments of [`cross_entropy_with_label_smoothing`].
 pub(crate) fn check_labels<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
     logits: &Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
@@ -194,20 +192,19 @@ pub(crate) fn check_labels<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T
 /// What each position counts for in the average, in row-major order.
 pub(crate) fn weights<B: Dim, S: Dim, V: ConstDim, E: Real>(
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
 ) -> Vec<E> {
     let (batch, len) = (labels.shape().0.size(), labels.shape().1.size());
     match average {
-        Average::EveryPosition => vec![real(1.0 / (batch * len) as f64); batch * len],
-        Average::RealLabelsOfEachSequence => labels
+        Reduction::MeanAll => vec![real(1.0 / (batch * len) as f64); batch * len],
+        Reduction::MeanPerSequence => labels
             .padding_mask()
             .as_slice()
             .chunks(len.max(1))
             .flat_map(|row| {
                 let labels = row.iter().filter(|real| **real).count().max(1);
                 let weight = 1.0 / (batch * labels) as f64;
-                row.iter()
-                    .map(move |&is_real| real(if is_real { weight } else { 0.0 }))
+                row.iter().map(move |&is_real| real(if is_real { weight } else { 0.0 }))
             })
             .collect(),
     }

@@ -37,10 +37,7 @@ pub struct DropoutSeed {
 impl DropoutSeed {
     /// From now on, and until the value is dropped, in favour of what was before it.
     pub fn new(seed: u64) -> Self {
-        Self {
-            before: NUMBERS.replace(Some(ChaCha8Rng::seed_from_u64(seed))),
-            thread: PhantomData,
-        }
+        Self { before: NUMBERS.replace(Some(ChaCha8Rng::seed_from_u64(seed))), thread: PhantomData }
     }
 }
 
@@ -79,7 +76,7 @@ pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 /// Fallible [`dropout`].
 ///
 /// # Errors
-/// [`OpError::Rate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
+/// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_dropout, prelude::*};
@@ -91,10 +88,7 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let is_dropped = Bernoulli::new(rate)
-        .ok()
-        .filter(|_| rate < 1.0)
-        .ok_or(OpError::Rate { rate })?;
+    let is_dropped = Bernoulli::new(rate).ok().filter(|_| rate < 1.0).ok_or(OpError::DropoutRate { rate })?;
     if !T::OWNS_TAPE || rate == 0.0 {
         return Ok(input);
     }
@@ -106,10 +100,7 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         .sample_iter(&mut numbers)
         .take(shape.num_elements())
         .map(|dropped| if dropped { E::zero() } else { kept });
-    let factors: Tensor<Dims, E, D> = device
-        .try_tensor_from_vec(factors.collect(), shape)
-        .map_err(failed("dropout"))?;
-    input
-        .try_mul(factors.retaped::<T>())
-        .map_err(failed("dropout"))
+    let factors: Tensor<Dims, E, D> =
+        device.try_tensor_from_vec(factors.collect(), shape).map_err(failed("dropout"))?;
+    input.try_mul(factors.retaped::<T>()).map_err(failed("dropout"))
 }

@@ -47,9 +47,8 @@ pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     let define = || {
-        let ids: Tensor<_, usize, D> = table
-            .device()
-            .try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
+        let ids: Tensor<_, usize, D> =
+            table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
         table.clone().put_tape(tape).try_gather(ids)
     };
     define().map_err(failed::<D::Err>("embed"))

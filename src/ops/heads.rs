@@ -25,15 +25,7 @@ use dfdx::{
 /// ```
 #[track_caller]
 #[must_use]
-pub fn split_heads<
-    B: Dim,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn split_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Tensor<(B, H, S, HeadDim), E, D, T> {
     or_panic(try_split_heads(input))
@@ -80,15 +72,7 @@ pub fn try_split_heads<
 /// ```
 #[track_caller]
 #[must_use]
-pub fn merge_heads<
-    B: Dim,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn merge_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Tensor<(B, S, Product<H, HeadDim>), E, D, T> {
     or_panic(try_merge_heads(heads))
@@ -110,10 +94,7 @@ pub fn try_merge_heads<
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     let (batch, _, len, _) = *heads.shape();
-    let define = || {
-        heads
-            .try_permute::<_, Axes4<0, 2, 1, 3>>()?
-            .try_reshape_like(&(batch, len, Product::default()))
-    };
+    let define =
+        || heads.try_permute::<_, Axes4<0, 2, 1, 3>>()?.try_reshape_like(&(batch, len, Product::default()));
     define().map_err(failed::<D::Err>("merge heads"))
 }

@@ -45,9 +45,7 @@ pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tap
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     let shape = *input.shape();
     let define = || {
-        let weight = weight
-            .retaped::<T>()
-            .try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;
+        let weight = weight.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;
         let output = input.try_normalize::<Axis<2>>(epsilon)?.try_mul(weight)?;
         let Some(bias) = bias else { return Ok(output) };
         let bias = bias.retaped::<T>();

@@ -24,15 +24,7 @@ use dfdx::{
 /// ```
 #[track_caller]
 #[must_use]
-pub fn linear<
-    B: Dim,
-    S: Dim,
-    InDim: ConstDim,
-    OutDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, InDim), E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,
     bias: Option<&Tensor<(OutDim,), E, D>>,
@@ -44,15 +36,7 @@ pub fn linear<
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
-pub fn try_linear<
-    B: Dim,
-    S: Dim,
-    InDim: ConstDim,
-    OutDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, InDim), E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,
     bias: Option<&Tensor<(OutDim,), E, D>>,
@@ -62,10 +46,7 @@ pub fn try_linear<
         let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
         let Some(bias) = bias else { return Ok(output) };
         let shape = (batch, len, OutDim::default());
-        output.try_add(
-            bias.retaped::<T>()
-                .try_broadcast_like::<_, Axes2<0, 1>>(&shape)?,
-        )
+        output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
     };
     define().map_err(failed::<D::Err>("linear"))
 }

@@ -48,18 +48,12 @@ pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Ta
     let (batch, len) = padding.shape();
     same("the input", shape.0, "the padding", batch).map_err(mismatch(OP))?;
     same("the input", shape.1, "the padding", len).map_err(mismatch(OP))?;
-    let weights = padding
-        .as_slice()
-        .chunks(len.size().max(1))
-        .flat_map(|row| {
-            let count = row.iter().filter(|real| **real).count().max(1);
-            row.iter()
-                .map(move |&is_real| real(f64::from(is_real) / count as f64))
-        });
+    let weights = padding.as_slice().chunks(len.size().max(1)).flat_map(|row| {
+        let count = row.iter().filter(|real| **real).count().max(1);
+        row.iter().map(move |&is_real| real(f64::from(is_real) / count as f64))
+    });
     let define = || {
-        let weights = input
-            .device()
-            .try_tensor_from_vec(weights.collect(), (batch, len))?;
+        let weights = input.device().try_tensor_from_vec(weights.collect(), (batch, len))?;
         let weights = weights.retaped::<T>();
         let weighted = input.try_mul(weights.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
         weighted.try_sum::<_, Axis<1>>()

@@ -21,8 +21,10 @@
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`OwnedTape`](dfdx::tensor::OwnedTape) when gradients are |
 
 mod activation;
+mod argmax;
 mod attention;
 mod broadcast;
+mod concat_split;
 mod cross_entropy;
 mod describe;
 mod dropout;
@@ -31,10 +33,8 @@ mod heads;
 mod layer_norm;
 mod linear;
 mod masked_mean;
-mod most_likely;
 mod multi_head_attention;
 mod norm_kind;
-mod parts;
 mod permute;
 mod positions;
 mod reduce;
@@ -44,13 +44,16 @@ mod rms_norm;
 mod scale;
 mod sum_of_values;
 
-pub use activation::{Activation, Elementwise, Gelu, GeluErf, Relu};
+pub use activation::{Activation, ActivationKind, Gelu, GeluErf, Relu};
+pub use argmax::{argmax, try_argmax};
 pub use attention::{
-    AttentionScale, MaskedLogit, attention, attention_weights, try_attention, try_attention_weights,
+    AttentionScale, MaskFill, attention, attention_weights, try_attention, try_attention_weights,
 };
 pub use broadcast::{broadcast, try_broadcast};
+pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use cross_entropy::{
-    Average, cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
+    Reduction, cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
+    try_cross_entropy_with_label_smoothing,
 };
 pub(crate) use cross_entropy::{check_labels, weights};
 pub use describe::Describe;
@@ -60,21 +63,18 @@ pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use masked_mean::{masked_mean, try_masked_mean};
-pub use most_likely::{most_likely, try_most_likely};
 pub(crate) use multi_head_attention::{check_attention, check_attention_of};
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
 pub use norm_kind::NormKind;
-pub use parts::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use permute::{permute, try_permute};
 pub(crate) use positions::check_positions;
 pub use positions::{
-    add_positions, learned_positions, sinusoidal_positions, try_add_positions,
-    try_learned_positions, try_sinusoidal_positions,
+    add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,
+    try_sinusoidal_positions,
 };
 pub(crate) use positions::{try_rows, try_sinusoids};
 pub use reduce::{
-    max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over,
-    try_sum_over,
+    max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over, try_sum_over,
 };
 pub use reshape::{reshape, try_reshape};
 pub(crate) use residual::check_residual;
@@ -111,7 +111,7 @@ pub(crate) fn real<E: Real>(value: f64) -> E {
 /// use typed_transformer::{ops::{OpError, try_dropout}, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
 /// let error = try_dropout(x, 1.5).unwrap_err();
-/// assert_eq!(error, OpError::Rate { rate: 1.5 });
+/// assert_eq!(error, OpError::DropoutRate { rate: 1.5 });
 /// assert_eq!(
 ///     error.to_string(),
 ///     "dropout: a rate must be at least 0 and less than 1, but it is 1.5",
@@ -159,7 +159,7 @@ pub enum OpError {
     },
     /// A probability of dropout is not one.
     #[error("dropout: a rate must be at least 0 and less than 1, but it is {rate}")]
-    Rate {
+    DropoutRate {
         /// The rate.
         rate: f64,
     },
@@ -199,20 +199,14 @@ pub(crate) fn mismatch(op: &'static str) -> impl Fn(DimError) -> OpError {
 /// Refuses a shape without elements.
 pub(crate) fn not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Result<(), OpError> {
     if dims.num_elements() == 0 {
-        return Err(OpError::Empty {
-            op,
-            dims: format!("{dims:?}"),
-        });
+        return Err(OpError::Empty { op, dims: format!("{dims:?}") });
     }
     Ok(())
 }
 
 /// Names the operation in which the device failed.
 pub(crate) fn failed<Error: Display>(op: &'static str) -> impl Fn(Error) -> OpError {
-    move |error| OpError::Device {
-        op,
-        message: error.to_string(),
-    }
+    move |error| OpError::Device { op, message: error.to_string() }
 }
 
 /// The result, or a panic with the error's text.

@@ -1,5 +1,5 @@
 use super::{
-    AttentionScale, MaskedLogit, OpError, Real, mismatch, or_panic, try_attention, try_merge_heads,
+    AttentionScale, MaskFill, OpError, Real, mismatch, or_panic, try_attention, try_merge_heads,
     try_split_heads,
 };
 use crate::{
@@ -30,9 +30,9 @@ use dfdx::{
 /// let key: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
 /// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
-/// let mask = AttentionMask::none((Batch, QLen, KLen));
+/// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
 /// let attended = multi_head_attention(
-///     query, key, value, &mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0,
+///     query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0,
 /// );
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
@@ -54,12 +54,10 @@ pub fn multi_head_attention<
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
     dropout: f64,
 ) -> Tensor<(B, Q, Product<H, VODim>), E, D, T> {
-    or_panic(try_multi_head_attention(
-        query, key, value, mask, scale, masked, dropout,
-    ))
+    or_panic(try_multi_head_attention(query, key, value, mask, scale, masked, dropout))
 }
 
 /// Fallible [`multi_head_attention`].
@@ -74,8 +72,8 @@ pub fn multi_head_attention<
 /// let heads = |rows| -> Tensor<(Batch, Len, Product<NumHeads, HeadDim>), f32, Cpu> {
 ///     device.zeros_like(&(Batch::new(rows), Len, Product::default()))
 /// };
-/// let mask = AttentionMask::none((Batch::new(2), Len, Len));
-/// let (scale, masked) = (AttentionScale::HeadDim, MaskedLogit::Lowest);
+/// let mask = AttentionMask::all_visible((Batch::new(2), Len, Len));
+/// let (scale, masked) = (AttentionScale::HeadDim, MaskFill::MinValue);
 /// let attended =
 ///     try_multi_head_attention(heads(2), heads(3), heads(3), &mask, scale, masked, 0.0);
 /// assert_eq!(
@@ -99,7 +97,7 @@ pub fn try_multi_head_attention<
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
     check_attention(&query, &key, &value, mask)?;

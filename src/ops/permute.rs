@@ -1,12 +1,12 @@
 use super::{OpError, Real, failed, or_panic};
-use crate::dims::Reorders;
+use crate::dims::PermutationOf;
 use dfdx::{
     shapes::{Axes, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, PermuteTo},
 };
 
-/// Reorders the axes into those of the result, which is named: `(A, B, C) -> (C, A, B)`, say.
+/// PermutationOf the axes into those of the result, which is named: `(A, B, C) -> (C, A, B)`, say.
 ///
 /// # Panics
 /// If the device fails; [`try_permute`] returns the error.
@@ -25,7 +25,7 @@ pub fn permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D
     input: Tensor<Dims, E, D, T>,
 ) -> Tensor<To, E, D, T>
 where
-    Dims: Reorders<To, Order>,
+    Dims: PermutationOf<To, Order>,
 {
     or_panic(try_permute(input))
 }
@@ -38,7 +38,7 @@ pub fn try_permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where
-    Dims: Reorders<To, Order>,
+    Dims: PermutationOf<To, Order>,
 {
     input.try_permute().map_err(failed("permute"))
 }

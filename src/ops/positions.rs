@@ -58,22 +58,14 @@ pub fn try_learned_positions<
 }
 
 /// [`try_learned_positions`] from a position on, for callers that know the table to reach so far.
-pub(crate) fn try_rows<
-    S: Dim,
-    MaxSeqLen: ConstDim,
-    M: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn try_rows<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     table: &Tensor<(MaxSeqLen, M), E, D>,
     start: usize,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
     let define = || {
-        let rows: Tensor<_, usize, D> = table
-            .device()
-            .try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
+        let rows: Tensor<_, usize, D> =
+            table.device().try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
         table.retaped::<T>().try_gather(rows)
     };
     define().map_err(failed::<D::Err>("learned positions"))
@@ -133,17 +125,11 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
     let row = |position| {
         wavelengths.iter().enumerate().map(move |(column, length)| {
             let angle = position as f64 / length;
-            real(if column % 2 == 0 {
-                angle.sin()
-            } else {
-                angle.cos()
-            })
+            real(if column % 2 == 0 { angle.sin() } else { angle.cos() })
         })
     };
     let table = (start..start + len.size()).flat_map(row).collect();
-    device
-        .try_tensor_from_vec(table, (len, width))
-        .map_err(failed("sinusoidal positions"))
+    device.try_tensor_from_vec(table, (len, width)).map_err(failed("sinusoidal positions"))
 }
 
 /// `x + p`: the same positions added to every sequence of the batch.

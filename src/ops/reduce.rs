@@ -1,7 +1,7 @@
 //! Reductions of an axis that is named.
 
 use super::{OpError, Real, failed, not_empty, or_panic};
-use crate::dims::{AxisName, Dim, HasAxis};
+use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::{
     shapes::{Axes, HasShape},
     tensor::{Tape, Tensor},
@@ -23,12 +23,12 @@ use dfdx::{
 /// ```
 #[track_caller]
 #[must_use]
-pub fn sum_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn sum_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    axis: AxisName<Name>,
-) -> Tensor<Dims::Without, E, D, T>
+    axis: AxisOf<Name>,
+) -> Tensor<Dims::Remaining, E, D, T>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     or_panic(try_sum_over(input, axis))
 }
@@ -37,16 +37,16 @@ where
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
-pub fn try_sum_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_sum_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    _: AxisName<Name>,
-) -> Result<Tensor<Dims::Without, E, D, T>, OpError>
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "sum_over";
     not_empty(OP, input.shape())?;
-    input.try_sum::<_, Place>().map_err(failed(OP))
+    input.try_sum::<_, Index>().map_err(failed(OP))
 }
 
 /// The mean over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
@@ -64,12 +64,12 @@ where
 /// ```
 #[track_caller]
 #[must_use]
-pub fn mean_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn mean_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    axis: AxisName<Name>,
-) -> Tensor<Dims::Without, E, D, T>
+    axis: AxisOf<Name>,
+) -> Tensor<Dims::Remaining, E, D, T>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     or_panic(try_mean_over(input, axis))
 }
@@ -78,16 +78,16 @@ where
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
-pub fn try_mean_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_mean_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    _: AxisName<Name>,
-) -> Result<Tensor<Dims::Without, E, D, T>, OpError>
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "mean_over";
     not_empty(OP, input.shape())?;
-    input.try_mean::<_, Place>().map_err(failed(OP))
+    input.try_mean::<_, Index>().map_err(failed(OP))
 }
 
 /// The largest element along an axis, which is named: `(.., Name, ..) -> (.., ..)`.
@@ -105,12 +105,12 @@ where
 /// ```
 #[track_caller]
 #[must_use]
-pub fn max_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn max_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    axis: AxisName<Name>,
-) -> Tensor<Dims::Without, E, D, T>
+    axis: AxisOf<Name>,
+) -> Tensor<Dims::Remaining, E, D, T>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     or_panic(try_max_over(input, axis))
 }
@@ -119,16 +119,16 @@ where
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
-pub fn try_max_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_max_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    _: AxisName<Name>,
-) -> Result<Tensor<Dims::Without, E, D, T>, OpError>
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "max_over";
     not_empty(OP, input.shape())?;
-    input.try_max::<_, Place>().map_err(failed(OP))
+    input.try_max::<_, Index>().map_err(failed(OP))
 }
 
 /// `exp(x) / Σ exp(x)` along an axis, which is named; any shape to the same shape.
@@ -145,12 +145,12 @@ where
 /// ```
 #[track_caller]
 #[must_use]
-pub fn softmax_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn softmax_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    axis: AxisName<Name>,
+    axis: AxisOf<Name>,
 ) -> Tensor<Dims, E, D, T>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     or_panic(try_softmax_over(input, axis))
 }
@@ -159,14 +159,14 @@ where
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
-pub fn try_softmax_over<Dims, Name: Dim, Place: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_softmax_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    _: AxisName<Name>,
+    _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Place>,
+    Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "softmax_over";
     not_empty(OP, input.shape())?;
-    input.try_softmax::<Place>().map_err(failed(OP))
+    input.try_softmax::<Index>().map_err(failed(OP))
 }

@@ -55,9 +55,7 @@ pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     check_residual(&input, &output)?;
     // dfdx refuses to add a tensor to itself; what is scaled is another tensor.
-    input
-        .try_add(try_scale(output, 1.0)?)
-        .map_err(failed("residual"))
+    input.try_add(try_scale(output, 1.0)?).map_err(failed("residual"))
 }
 
 /// The run-time sizes of [`residual`].

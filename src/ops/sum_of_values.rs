@@ -1,6 +1,6 @@
 use super::{
-    AttentionScale, MaskedLogit, OpError, Real, check_attention, failed, or_panic,
-    try_attention_weights, try_merge_heads, try_split_heads,
+    AttentionScale, MaskFill, OpError, Real, check_attention, failed, or_panic, try_attention_weights,
+    try_merge_heads, try_split_heads,
 };
 use crate::{dims::Product, mask::AttentionMask};
 use dfdx::{
@@ -32,7 +32,7 @@ use dfdx::{
 /// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
 ///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
 /// let first = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k == 0);
-/// let sums = sum_of_values(query, key, value, &first, AttentionScale::EmbedDim, MaskedLogit::Lowest);
+/// let sums = sum_of_values(query, key, value, &first, AttentionScale::EmbedDim, MaskFill::MinValue);
 /// assert_eq!(sums.as_vec(), [4.0, 40.0]);
 /// ```
 #[track_caller]
@@ -53,7 +53,7 @@ pub fn sum_of_values<
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
 ) -> Tensor<(B, Q, Product<H, VODim>), E, D, T> {
     or_panic(try_sum_of_values(query, key, value, mask, scale, masked))
 }
@@ -78,7 +78,7 @@ pub fn try_sum_of_values<
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskedLogit,
+    masked: MaskFill,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
     check_attention(&query, &key, &value, mask)?;
     let (batch, queries, _) = *query.shape();

@@ -10,14 +10,14 @@ use std::fmt;
 /// The rest of the vocabulary stays unused: [`tokens`](Self::tokens) are those that stand for a character.
 ///
 /// ```
-/// use typed_transformer::{prelude::*, tokens::Characters};
+/// use typed_transformer::{prelude::*, tokens::CharTokenizer};
 /// dims! { pub VocabSize = 4; }
-/// let characters = Characters::<VocabSize>::of("abba")?;
+/// let characters = CharTokenizer::<VocabSize>::of("abba")?;
 /// let text = characters.encode("baa")?;
 /// assert_eq!(text.iter().map(|token| token.value()).collect::<Vec<_>>(), [1, 0, 0]);
 /// assert_eq!(characters.decode(&text), "baa");
 /// assert_eq!(
-///     Characters::<VocabSize>::of("abcde").unwrap_err().to_string(),
+///     CharTokenizer::<VocabSize>::of("abcde").unwrap_err().to_string(),
 ///     "the text has 5 different characters, but `VocabSize` has room for 4",
 /// );
 /// assert_eq!(
@@ -27,18 +27,18 @@ use std::fmt;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Characters<V> {
+pub struct CharTokenizer<V> {
     /// Sorted, without repetition: a character's token is its place.
     characters: Vec<char>,
     vocab: std::marker::PhantomData<fn() -> V>,
 }
 
-impl<V: ConstDim> Characters<V> {
+impl<V: ConstDim> CharTokenizer<V> {
     /// The different characters of a text, sorted.
     ///
     /// # Errors
     /// [`TokenError::VocabularyTooSmall`] if there are more than `V::SIZE`.
-    pub fn of(text: &str) -> Result<Self, TokenError> {
+    pub fn from_text(text: &str) -> Result<Self, TokenError> {
         let mut seen: Vec<char> = text.chars().collect();
         seen.sort_unstable();
         seen.dedup();
@@ -49,10 +49,7 @@ impl<V: ConstDim> Characters<V> {
                 vocab_size: V::SIZE,
             });
         }
-        Ok(Self {
-            characters: seen,
-            vocab: std::marker::PhantomData,
-        })
+        Ok(Self { characters: seen, vocab: std::marker::PhantomData })
     }
 
     /// A text as tokens.
@@ -76,9 +73,7 @@ impl<V: ConstDim> Characters<V> {
     pub fn decode(&self, tokens: &[Fin<V>]) -> String {
         let character = |token: &Fin<V>| self.characters.get(token.value()).copied();
         let written = tokens.iter().map(character);
-        written
-            .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect()
+        written.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
     }
 
     /// The tokens that stand for a character.
@@ -93,8 +88,8 @@ impl<V: ConstDim> Characters<V> {
     }
 }
 
-impl<V: ConstDim> fmt::Debug for Characters<V> {
+impl<V: ConstDim> fmt::Debug for CharTokenizer<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Characters {:?} of {:?}", self.text(), V::default())
+        write!(f, "CharTokenizer {:?} of {:?}", self.text(), V::default())
     }
 }

@@ -6,7 +6,7 @@
 
 mod characters;
 
-pub use characters::Characters;
+pub use characters::CharTokenizer;
 
 use crate::dims::{ConstDim, Dim, LessThan, name};
 use dfdx::shapes::Const;
@@ -66,9 +66,7 @@ pub enum TokenError {
         vocab_size: usize,
     },
     /// A character of a text has no token.
-    #[error(
-        "{character:?} at position {index} is not one of the {known} characters of the vocabulary"
-    )]
+    #[error("{character:?} at position {index} is not one of the {known} characters of the vocabulary")]
     UnknownCharacter {
         /// Its position in the text, in characters from 0.
         index: usize,
@@ -131,7 +129,7 @@ impl<N: ConstDim> Fin<N> {
     /// ```
     /// use typed_transformer::prelude::*;
     /// dims! { pub VocabSize = 50_257; pub EndOfText = 50_256; }
-    /// const END: Fin<VocabSize> = Fin::named::<EndOfText>();
+    /// const END: Fin<VocabSize> = Fin::from_dim::<EndOfText>();
     /// assert_eq!(END.value(), 50_256);
     /// ```
     ///
@@ -145,10 +143,7 @@ impl<N: ConstDim> Fin<N> {
     where
         Const<VALUE>: LessThan<N>,
     {
-        Self {
-            value: VALUE,
-            bound: PhantomData,
-        }
+        Self { value: VALUE, bound: PhantomData }
     }
 
     /// The size of a dimension as a value, checked by the compiler; see [`literal`](Self::literal).
@@ -157,15 +152,12 @@ impl<N: ConstDim> Fin<N> {
     /// use typed_transformer::prelude::*;
     /// dims! { pub Letters = 26; pub VocabSize = 27; }
     /// // The letters are the tokens from 0 to 25, so their number is the next one.
-    /// const PAD: Fin<VocabSize> = Fin::named::<Letters>();
+    /// const PAD: Fin<VocabSize> = Fin::from_dim::<Letters>();
     /// assert_eq!(PAD.value(), 26);
     /// ```
     #[must_use]
-    pub const fn named<Value: LessThan<N>>() -> Self {
-        Self {
-            value: Value::SIZE,
-            bound: PhantomData,
-        }
+    pub const fn from_dim<Value: LessThan<N>>() -> Self {
+        Self { value: Value::SIZE, bound: PhantomData }
     }
 
     /// All values from 0 to `N::SIZE - 1`.
@@ -175,10 +167,7 @@ impl<N: ConstDim> Fin<N> {
     /// assert_eq!(Fin::<Const<3>>::all().map(Fin::value).collect::<Vec<_>>(), [0, 1, 2]);
     /// ```
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..N::SIZE).map(|value| Self {
-            value,
-            bound: PhantomData,
-        })
+        (0..N::SIZE).map(|value| Self { value, bound: PhantomData })
     }
 
     fn at(index: usize, value: usize) -> Result<Self, TokenError> {
@@ -190,10 +179,7 @@ impl<N: ConstDim> Fin<N> {
                 vocab_size: N::SIZE,
             });
         }
-        Ok(Self {
-            value,
-            bound: PhantomData,
-        })
+        Ok(Self { value, bound: PhantomData })
     }
 }
 
@@ -226,9 +212,7 @@ impl<N> fmt::Debug for Fin<N> {
 
 fn refuse_empty<Batch: Dim, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
     if shape.0.size() == 0 || shape.1.size() == 0 {
-        return Err(TokenError::Empty {
-            dims: format!("{shape:?}"),
-        });
+        return Err(TokenError::Empty { dims: format!("{shape:?}") });
     }
     Ok(())
 }
@@ -304,11 +288,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
             ids.extend(tokens.iter().map(|token| token.value()));
             ids.resize(ids.len() + len.size() - tokens.len(), pad.value());
         }
-        Ok(Self {
-            ids: ids.into(),
-            pad: Some(pad),
-            shape,
-        })
+        Ok(Self { ids: ids.into(), pad: Some(pad), shape })
     }
 
     /// Raw ids in row-major order; those equal to `pad`, if one is given, are padding.
@@ -342,11 +322,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         for (index, &id) in ids.iter().enumerate() {
             Fin::<VocabSize>::at(index, id)?;
         }
-        Ok(Self {
-            ids: ids.into(),
-            pad,
-            shape,
-        })
+        Ok(Self { ids: ids.into(), pad, shape })
     }
 
     /// The input of a decoder that is to produce these ids: `start`, then all but the last of each
@@ -363,19 +339,9 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     #[must_use]
     pub fn shifted_right(&self, start: Fin<VocabSize>) -> Self {
         let len = self.shape.1.size();
-        let ids = (0..self.ids.len())
-            .map(|i| {
-                if i % len == 0 {
-                    start.value()
-                } else {
-                    self.ids[i - 1]
-                }
-            })
-            .collect();
-        Self {
-            ids,
-            ..self.clone()
-        }
+        let ids =
+            (0..self.ids.len()).map(|i| if i % len == 0 { start.value() } else { self.ids[i - 1] }).collect();
+        Self { ids, ..self.clone() }
     }
 
     /// The tokens of one row, from 0 to `Batch - 1`, padding included; `None` past the last.
@@ -392,26 +358,15 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
         (row < self.shape.0.size()).then(|| {
             let len = self.shape.1.size();
-            (row * len..(row + 1) * len)
-                .map(|i| self.token(i))
-                .collect()
+            (row * len..(row + 1) * len).map(|i| self.token(i)).collect()
         })
     }
 
     /// A batch of the token at each row and position, none of them padding.
-    pub(crate) fn from_fn(
-        shape: (Batch, SeqLen),
-        token: impl Fn(usize, usize) -> Fin<VocabSize>,
-    ) -> Self {
+    pub(crate) fn from_fn(shape: (Batch, SeqLen), token: impl Fn(usize, usize) -> Fin<VocabSize>) -> Self {
         let (rows, len) = (shape.0.size(), shape.1.size());
         let places = (0..rows).flat_map(|row| (0..len).map(move |position| (row, position)));
-        Self {
-            ids: places
-                .map(|(row, position)| token(row, position).value())
-                .collect(),
-            pad: None,
-            shape,
-        }
+        Self { ids: places.map(|(row, position)| token(row, position).value()).collect(), pad: None, shape }
     }
 
     /// The same tokens; those that are `pad` are padding.
@@ -420,10 +375,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     }
 
     fn token(&self, index: usize) -> Fin<VocabSize> {
-        Fin {
-            value: self.ids[index],
-            bound: PhantomData,
-        }
+        Fin { value: self.ids[index], bound: PhantomData }
     }
 }
 
@@ -451,33 +403,20 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
 
 impl<Batch: Clone, SeqLen: Clone, VocabSize> Clone for TokenIds<Batch, SeqLen, VocabSize> {
     fn clone(&self) -> Self {
-        Self {
-            ids: self.ids.clone(),
-            pad: self.pad,
-            shape: self.shape.clone(),
-        }
+        Self { ids: self.ids.clone(), pad: self.pad, shape: self.shape.clone() }
     }
 }
 
-impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize> PartialEq
-    for TokenIds<Batch, SeqLen, VocabSize>
-{
+impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize> PartialEq for TokenIds<Batch, SeqLen, VocabSize> {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape && self.ids == other.ids && self.pad == other.pad
     }
 }
 impl<Batch: Eq, SeqLen: Eq, VocabSize> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
 
-impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug
-    for TokenIds<Batch, SeqLen, VocabSize>
-{
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows: Vec<_> = self.ids.chunks(self.shape.1.size().max(1)).collect();
-        write!(
-            f,
-            "TokenIds {:?} of {:?} {rows:?}",
-            self.shape,
-            VocabSize::default()
-        )
+        write!(f, "TokenIds {:?} of {:?} {rows:?}", self.shape, VocabSize::default())
     }
 }

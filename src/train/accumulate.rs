@@ -17,7 +17,7 @@ use dfdx::{
 ///
 /// ```
 /// use dfdx::nn::ZeroGrads;
-/// use typed_transformer::{nn::Linear, ops::scale, prelude::*, train::{Adam, accumulating, update}};
+/// use typed_transformer::{nn::Linear, ops::scale, prelude::*, train::{Adam, accumulate_gradients, update}};
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub Part = 1; }
 /// let device = Cpu::default();
 /// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
@@ -25,19 +25,19 @@ use dfdx::{
 /// for (input, label) in [([1.0, 0.0], 0), ([0.0, 1.0], 2)] {
 ///     let input: Tensor<(Part, SeqLen, EmbedDim), f32, Cpu> = device.tensor(input.to_vec());
 ///     let labels = TokenIds::from_ids(&[label], None, (Part, SeqLen))?;
-///     let logits = model.forward(input.put_tape(accumulating(&device, gradients)?));
-///     let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+///     let logits = model.forward(input.put_tape(accumulate_gradients(&device, gradients)?));
+///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
 ///     gradients = scale(loss, 1.0 / 2.0).backward();
 /// }
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn accumulating<E: Real, D: Device<E>>(
+pub fn accumulate_gradients<E: Real, D: Device<E>>(
     device: &D,
     gradients: Gradients<E, D>,
 ) -> Result<OwnedTape<E, D>, OpError> {
     // dfdx begins a tape with given gradients only on a tensor.
-    let any: Tensor<Rank0, E, D> = device.try_zeros().map_err(failed("accumulating"))?;
+    let any: Tensor<Rank0, E, D> = device.try_zeros().map_err(failed("accumulate_gradients"))?;
     let (_, tape) = any.traced(gradients).split_tape();
     Ok(tape)
 }

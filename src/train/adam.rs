@@ -1,5 +1,5 @@
 use super::{
-    Memory, Optimizer, Parameter, Slot,
+    Optimizer, OptimizerState, Parameter, Slot,
     optimizer::{for_each, step},
 };
 use crate::{
@@ -30,23 +30,18 @@ pub struct Adam<Model, E> {
     pub beta2: f64,
     /// Added to the root of that mean.
     pub epsilon: f64,
-    memory: Memory<Model, E, [Slot<E>; 2]>,
+    memory: OptimizerState<Model, E, [Slot<E>; 2]>,
 }
 
 impl<Model, E> Default for Adam<Model, E> {
     fn default() -> Self {
-        Self {
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
-            memory: Memory::new(["mean", "square"]),
-        }
+        Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, memory: OptimizerState::new(["mean", "square"]) }
     }
 }
 
 impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-        let (steps, slots) = self.memory.advance(parameters);
+        let (steps, slots) = self.memory.begin_step(parameters);
         let unbiased = |beta: f64| 1.0 - beta.powf(steps as f64);
         let rate = real::<E>(learning_rate / unbiased(self.beta1));
         let root_scale = real::<E>(1.0 / unbiased(self.beta2).sqrt());
@@ -69,17 +64,14 @@ impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
     }
 
     fn settings(&self) -> String {
-        format!(
-            "Adam {{ beta1: {:?}, beta2: {:?}, epsilon: {:?} }}",
-            self.beta1, self.beta2, self.epsilon
-        )
+        format!("Adam {{ beta1: {:?}, beta2: {:?}, epsilon: {:?} }}", self.beta1, self.beta2, self.epsilon)
     }
 
-    fn memory(&self) -> &Memory<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E> {
         &self.memory
     }
 
-    fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
         &mut self.memory
     }
 }
@@ -109,11 +101,7 @@ pub struct AdamW<Model, E> {
 
 impl<Model, E> Default for AdamW<Model, E> {
     fn default() -> Self {
-        Self {
-            adam: Adam::default(),
-            weight_decay: 0.01,
-            decays: Parameter::is_matrix,
-        }
+        Self { adam: Adam::default(), weight_decay: 0.01, decays: Parameter::is_matrix }
     }
 }
 
@@ -134,17 +122,14 @@ impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
 
     fn settings(&self) -> String {
         let adam = self.adam.settings();
-        format!(
-            "AdamW {{ weight_decay: {:?}, adam: {adam} }}",
-            self.weight_decay
-        )
+        format!("AdamW {{ weight_decay: {:?}, adam: {adam} }}", self.weight_decay)
     }
 
-    fn memory(&self) -> &Memory<Model, E> {
-        self.adam.memory()
+    fn state(&self) -> &OptimizerState<Model, E> {
+        self.adam.state()
     }
 
-    fn memory_mut(&mut self) -> &mut Memory<Model, E> {
-        self.adam.memory_mut()
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+        self.adam.state_mut()
     }
 }

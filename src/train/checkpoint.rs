@@ -1,11 +1,11 @@
 //! A training in a file: the model below `model`, each slot of the optimizer below
 //! `optimizer.<slot>`, and a header with the rest under `training` in the file's metadata.
 
-use super::Memory;
+use super::OptimizerState;
 use crate::{
     dims::name,
-    io::{self, FileTensor, LoadError, SaveError, Stored, TensorFile, Wanted},
     nn::Module,
+    weights::{self, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TensorFile},
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -110,17 +110,17 @@ struct Header {
 pub(super) fn save<Model, E, D>(
     path: &Path,
     model: &Model,
-    memory: &Memory<Model, E>,
+    memory: &OptimizerState<Model, E>,
     progress: Progress,
     settings: Vec<(String, String)>,
 ) -> Result<(), SaveError>
 where
     Model: Module + TensorCollection<E, D>,
-    E: Stored,
+    E: SafetensorsDtype,
     D: Device<E>,
 {
     let layout = layout::<Model, E, D>();
-    let mut tensors = io::collect(model, "model", path)?;
+    let mut tensors = weights::collect(model, "model", path)?;
     for slot in &memory.slots {
         for (number, parameter) in layout.iter().filter(|p| p.is_trained).enumerate() {
             let path = format!("optimizer.{}.{}", slot.name, parameter.path);
@@ -135,7 +135,8 @@ where
         }
     }
     for tensor in &tensors {
-        if let Some((index, value)) = io::first_not_finite(&io::elements_of::<E>(&tensor.bytes)) {
+        if let Some((index, value)) = weights::first_non_finite(&weights::decode_elements::<E>(&tensor.bytes))
+        {
             return Err(SaveError::NotFinite {
                 path: path.to_path_buf(),
                 tensor: tensor.path.clone(),
@@ -153,53 +154,38 @@ where
         settings: with_model::<Model, E, D>(settings),
         dimensions,
     };
-    let header = serde_json::to_string(&header).map_err(|error| SaveError::Format {
-        path: path.to_path_buf(),
-        message: error.to_string(),
-    })?;
-    io::write(
-        path,
-        &tensors,
-        Some(HashMap::from([(HEADER.into(), header)])),
-    )
+    let header = serde_json::to_string(&header)
+        .map_err(|error| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
+    weights::write(path, &tensors, Some(HashMap::from([(HEADER.into(), header)])))
 }
 
 /// The model and how far it has come. The memory is filled only if everything fits.
 pub(super) fn load<Model, E, D>(
     path: &Path,
     device: &D,
-    memory: &mut Memory<Model, E>,
+    memory: &mut OptimizerState<Model, E>,
     settings: Vec<(String, String)>,
 ) -> Result<(Model, Progress), ResumeError>
 where
     Model: Module + TensorCollection<E, D, To<E, D> = Model>,
-    E: Stored,
+    E: SafetensorsDtype,
     D: Device<E>,
 {
-    let load = |source| ResumeError::Load {
-        path: path.to_path_buf(),
-        source,
-    };
+    let load = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load)?;
     let (header, best_loss) = header(&file)?;
     compare_dimensions(path, &layout::<Model, E, D>(), &header.dimensions)?;
     compare_settings(path, &with_model::<Model, E, D>(settings), &header.settings)?;
 
-    let model = io::build(&mut file, "model", device).map_err(load)?;
+    let model = weights::build(&mut file, "model", device).map_err(load)?;
     let mut slots = Vec::new();
     for slot in &memory.slots {
-        let mut read = ReadSlot {
-            file: &mut file,
-            numbers: Vec::new(),
-        };
-        Model::iter_tensors(&mut RecursiveWalker {
-            m: format!("optimizer.{}", slot.name),
-            f: &mut read,
-        })
-        .map_err(load)?;
+        let mut read = ReadSlot { file: &mut file, numbers: Vec::new() };
+        Model::iter_tensors(&mut RecursiveWalker { m: format!("optimizer.{}", slot.name), f: &mut read })
+            .map_err(load)?;
         slots.push(read.numbers);
     }
-    file.refuse_others(|_| false).map_err(load)?;
+    file.ensure_all_read(|_| false).map_err(load)?;
 
     memory.steps = header.optimizer_steps;
     for (slot, numbers) in memory.slots.iter_mut().zip(slots) {
@@ -214,19 +200,16 @@ where
 fn with_model<Model, E, D>(mut settings: Vec<(String, String)>) -> Vec<(String, String)>
 where
     Model: Module + TensorCollection<E, D>,
-    E: Stored,
+    E: SafetensorsDtype,
     D: Device<E>,
 {
-    settings.splice(0..0, io::conventions::<Model>());
+    settings.splice(0..0, weights::conventions::<Model>());
     settings.insert(0, ("the model".into(), name::<Model::To<f32, Cpu>>()));
     settings
 }
 
 fn header(file: &TensorFile) -> Result<(Header, f64), ResumeError> {
-    let none = |message: String| ResumeError::NoCheckpoint {
-        path: file.path().to_path_buf(),
-        message,
-    };
+    let none = |message: String| ResumeError::NoCheckpoint { path: file.path().to_path_buf(), message };
     let header = file.texts().get(HEADER);
     let header = header.ok_or_else(|| none(format!("its metadata have no `{HEADER}`")))?;
     let header: Header = serde_json::from_str(header).map_err(|e| none(e.to_string()))?;
@@ -245,10 +228,7 @@ fn compare_dimensions(
     expected: &[Described],
     found: &[(String, Vec<String>)],
 ) -> Result<(), ResumeError> {
-    let load = |source| ResumeError::Load {
-        path: path.to_path_buf(),
-        source,
-    };
+    let load = |source| ResumeError::Load { path: path.to_path_buf(), source };
     for parameter in expected {
         let tensor = format!("model.{}", parameter.path);
         let Some((_, found)) = found.iter().find(|(path, _)| *path == parameter.path) else {
@@ -272,9 +252,7 @@ fn compare_dimensions(
     let is_expected = |path: &str| expected.iter().any(|parameter| parameter.path == path);
     match found.iter().find(|(path, _)| !is_expected(path)) {
         None => Ok(()),
-        Some((path, _)) => Err(load(LoadError::Unexpected {
-            tensor: format!("model.{path}"),
-        })),
+        Some((path, _)) => Err(load(LoadError::Unexpected { tensor: format!("model.{path}") })),
     }
 }
 
@@ -310,19 +288,16 @@ struct Described {
     is_trained: bool,
 }
 
-fn layout<Model: TensorCollection<E, D>, E: Stored, D: Device<E>>() -> Vec<Described> {
+fn layout<Model: TensorCollection<E, D>, E: SafetensorsDtype, D: Device<E>>() -> Vec<Described> {
     let mut layout = Layout(Vec::new());
-    match Model::iter_tensors(&mut RecursiveWalker {
-        m: String::new(),
-        f: &mut layout,
-    }) {
+    match Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut layout }) {
         Ok(_) => layout.0,
     }
 }
 
 struct Layout(Vec<Described>);
 
-impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Layout {
+impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for Layout {
     type Viewer = ViewTensorName;
     type Err = Infallible;
     type E2 = E;
@@ -342,12 +317,7 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for Layout {
             let size = format!("={size}");
             format!("{}{size}", name.strip_suffix(&size).unwrap_or(name))
         });
-        self.0.push(Described {
-            path,
-            dims: dims.collect(),
-            is_trained: options.do_gradient_update,
-            sizes,
-        });
+        self.0.push(Described { path, dims: dims.collect(), is_trained: options.do_gradient_update, sizes });
         Ok(None)
     }
 }
@@ -358,7 +328,7 @@ struct ReadSlot<'a, E> {
     numbers: Vec<Vec<E>>,
 }
 
-impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E> {
+impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E> {
     type Viewer = ViewTensorName;
     type Err = LoadError;
     type E2 = E;
@@ -370,7 +340,7 @@ impl<E: Stored, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E> {
         tensor: String,
     ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
         if options.do_gradient_update {
-            let numbers = self.file.read(&Wanted::new(&tensor, &options.shape))?;
+            let numbers = self.file.read(&ExpectedTensor::new(&tensor, &options.shape))?;
             self.numbers.push(numbers);
         }
         Ok(None)

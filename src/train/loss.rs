@@ -1,7 +1,7 @@
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    ops::{Average, OpError, Real, or_panic},
+    ops::{OpError, Real, Reduction, or_panic},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -22,7 +22,7 @@ use dfdx::{
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = Cpu::default().zeros();
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
-/// let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
 /// assert_eq!(loss.array(), 4f32.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
@@ -31,7 +31,7 @@ use dfdx::{
 pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
 ) -> Tensor<Rank0, E, D, T> {
     or_panic(try_cross_entropy(logits, labels, average))
 }
@@ -44,32 +44,32 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tap
 pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    D::try_smoothed_cross_entropy(logits, labels, average, 0.0)
+    D::try_cross_entropy_with_label_smoothing(logits, labels, average, 0.0)
 }
 
-/// [`ops::smoothed_cross_entropy`](crate::ops::smoothed_cross_entropy) by the device's kernel.
+/// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing) by the device's kernel.
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
 /// # Panics
 /// If `smoothing` is not from 0 to 1, two sizes of a run-time dimension differ or the device fails;
-/// [`try_smoothed_cross_entropy`] returns the error.
+/// [`try_cross_entropy_with_label_smoothing`] returns the error.
 ///
 /// ```
-/// use typed_transformer::{prelude::*, train::smoothed_cross_entropy};
+/// use typed_transformer::{prelude::*, train::cross_entropy_with_label_smoothing};
 /// dims! { pub VocabSize = 4; pub SeqLen = 1; pub Batch = 1; }
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = Cpu::default().zeros();
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
 /// // Nothing is sure, so it does not matter how much of a label is where.
-/// let loss = smoothed_cross_entropy(logits, &labels, Average::EveryPosition, 0.1);
+/// let loss = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1);
 /// assert_eq!(loss.array(), 4f32.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
 #[track_caller]
 #[must_use]
-pub fn smoothed_cross_entropy<
+pub fn cross_entropy_with_label_smoothing<
     B: Dim,
     S: Dim,
     V: ConstDim,
@@ -79,20 +79,18 @@ pub fn smoothed_cross_entropy<
 >(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
     smoothing: f64,
 ) -> Tensor<Rank0, E, D, T> {
-    or_panic(try_smoothed_cross_entropy(
-        logits, labels, average, smoothing,
-    ))
+    or_panic(try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing))
 }
 
-/// Fallible [`smoothed_cross_entropy`].
+/// Fallible [`cross_entropy_with_label_smoothing`].
 ///
 /// # Errors
 /// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
 /// run-time dimension differ; [`OpError::Device`] if the device fails.
-pub fn try_smoothed_cross_entropy<
+pub fn try_cross_entropy_with_label_smoothing<
     B: Dim,
     S: Dim,
     V: ConstDim,
@@ -102,8 +100,8 @@ pub fn try_smoothed_cross_entropy<
 >(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Average,
+    average: Reduction,
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    D::try_smoothed_cross_entropy(logits, labels, average, smoothing)
+    D::try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing)
 }

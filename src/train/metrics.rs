@@ -12,7 +12,7 @@ use std::{
 /// let path = std::env::temp_dir().join("typed-transformer-metrics.jsonl");
 /// let mut metrics = Metrics::open(&path, 0)?;
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
-/// metrics.note("validation_loss", f64::NAN);
+/// metrics.log("validation_loss", f64::NAN);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
 /// // A training that goes on after the first step.
 /// let mut metrics = Metrics::open(&path, 1)?;
@@ -61,7 +61,7 @@ impl Metrics {
     }
 
     /// Puts a number into the next line.
-    pub fn note(&mut self, name: &str, number: f64) {
+    pub fn log(&mut self, name: &str, number: f64) {
         self.notes.push((name.to_string(), number));
     }
 
@@ -75,10 +75,7 @@ impl Metrics {
         let notes = notes.iter().map(|(name, number)| (&**name, *number));
         let mut line = format!("{{\"step\":{step}");
         for (name, number) in numbers.iter().copied().chain(notes) {
-            let (name, number) = (
-                serde_json::to_string(name)?,
-                serde_json::to_string(&number)?,
-            );
+            let (name, number) = (serde_json::to_string(name)?, serde_json::to_string(&number)?);
             line.push_str(&format!(",{name}:{number}"));
         }
         line.push_str("}\n");

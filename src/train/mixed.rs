@@ -47,7 +47,7 @@ const OP: &str = "master gradients";
 ///
 /// let copy = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);
-/// let loss = cross_entropy(copy.forward(input.leaky_traced()), &labels, Average::EveryPosition);
+/// let loss = cross_entropy(copy.forward(input.leaky_traced()), &labels, Reduction::MeanAll);
 /// let (gradients, zeros) = (scale(loss, 1024.0).backward(), model.try_alloc_grads()?);
 /// let gradients = master_gradients(&model, &copy, gradients, 1024.0, zeros)?;
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
@@ -67,25 +67,10 @@ where
     E: Real,
     D: Backend<E> + Backend<Low>,
 {
-    let mut read = Read {
-        gradients,
-        slopes: Vec::new(),
-    };
-    Model::To::<Low, D>::iter_tensors(&mut RecursiveWalker {
-        m: copy,
-        f: &mut read,
-    })
-    .map_err(failed(OP))?;
-    let mut write = Write {
-        gradients: into,
-        slopes: read.slopes.into_iter(),
-        scale,
-    };
-    Model::iter_tensors(&mut RecursiveWalker {
-        m: model,
-        f: &mut write,
-    })
-    .map_err(failed(OP))?;
+    let mut read = Read { gradients, slopes: Vec::new() };
+    Model::To::<Low, D>::iter_tensors(&mut RecursiveWalker { m: copy, f: &mut read }).map_err(failed(OP))?;
+    let mut write = Write { gradients: into, slopes: read.slopes.into_iter(), scale };
+    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut write }).map_err(failed(OP))?;
     Ok(write.gradients)
 }
 
@@ -140,9 +125,7 @@ impl<E: Real, Low: Real, D: Backend<E>> TensorVisitor<E, D> for Write<E, Low, D>
         {
             let unscaled = |slope: Low| real(slope.to_f64().unwrap_or(f64::NAN) / self.scale);
             let slopes = slopes.into_iter().map(unscaled).collect();
-            let slopes = tensor
-                .device()
-                .try_tensor_from_vec(slopes, *tensor.shape())?;
+            let slopes = tensor.device().try_tensor_from_vec(slopes, *tensor.shape())?;
             // dfdx writes gradients only by a pass: these are the slopes of `Σ slopes · parameter`.
             let gradients = mem::replace(&mut self.gradients, Gradients::leaky());
             let sum = tensor.trace(gradients).try_mul(slopes)?.try_sum()?;

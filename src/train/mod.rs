@@ -5,12 +5,12 @@
 //!
 //! | for | there is |
 //! | --- | --- |
-//! | losses | [`cross_entropy`], [`smoothed_cross_entropy`] |
+//! | losses | [`cross_entropy`], [`cross_entropy_with_label_smoothing`] |
 //! | optimizers | [`Sgd`], [`Adam`], [`AdamW`], and [`Optimizer`] for others |
 //! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`], and [`Schedule`] for others |
-//! | batches in parts | [`accumulating`] |
+//! | batches in parts | [`accumulate_gradients`] |
 //! | mixed precision | [`master_gradients`] |
-//! | files | checkpoints by [`Trainer::save_to`] and [`Trainer::resume`], [`Metrics`] |
+//! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`] |
 
 mod accumulate;
 mod adam;
@@ -23,15 +23,16 @@ mod schedule;
 mod sgd;
 mod trainer;
 
-pub use accumulate::accumulating;
+pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
 pub use checkpoint::ResumeError;
 pub use loss::{
-    cross_entropy, smoothed_cross_entropy, try_cross_entropy, try_smoothed_cross_entropy,
+    cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
+    try_cross_entropy_with_label_smoothing,
 };
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
-pub use optimizer::{Memory, Optimizer, Parameter, Slot, update};
+pub use optimizer::{Optimizer, OptimizerState, Parameter, Slot, update};
 pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
-pub use trainer::{Report, Step, TrainError, Trainer};
+pub use trainer::{Step, StepReport, TrainError, Trainer};

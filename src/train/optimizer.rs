@@ -5,8 +5,8 @@ use crate::{
 };
 use dfdx::{
     nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut,
-        ViewTensorName, ViewTensorRef,
+        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName,
+        ViewTensorRef,
     },
     shapes::{HasShape, Shape},
     tensor::{Gradients, Tensor},
@@ -18,7 +18,7 @@ use std::{fmt, marker::PhantomData, mem, slice::Iter};
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
 ///
-/// What it remembers from step to step is a [`Memory`] of that `Model`, so it cannot step another.
+/// What it remembers from step to step is a [`OptimizerState`] of that `Model`, so it cannot step another.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no optimizer of `{Model}`",
     label = "it remembers another model",
@@ -33,10 +33,10 @@ pub trait Optimizer<Model, E> {
     fn settings(&self) -> String;
 
     /// What it remembers, for a checkpoint.
-    fn memory(&self) -> &Memory<Model, E>;
+    fn state(&self) -> &OptimizerState<Model, E>;
 
     /// The same, for a checkpoint to fill.
-    fn memory_mut(&mut self) -> &mut Memory<Model, E>;
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E>;
 }
 
 /// A parameter and its gradient, as an [`Optimizer`] meets them.
@@ -67,15 +67,15 @@ impl<E> Parameter<E> {
 /// It holds an array of slots; where their number does not matter, it is seen as a slice of them.
 ///
 /// ```
-/// use typed_transformer::{nn::Linear, prelude::*, train::{Memory, Optimizer, Parameter, Slot}};
+/// use typed_transformer::{nn::Linear, prelude::*, train::{OptimizerState, Optimizer, Parameter, Slot}};
 ///
 /// /// Steps of one size, by the sign of the momentum alone.
-/// struct Signum<Model, E>(Memory<Model, E, [Slot<E>; 1]>);
+/// struct Signum<Model, E>(OptimizerState<Model, E, [Slot<E>; 1]>);
 ///
 /// impl<Model, E: Real> Optimizer<Model, E> for Signum<Model, E> {
 ///     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
 ///         let rate = E::from_f64(learning_rate).unwrap();
-///         let (_, [momentum]) = self.0.advance(parameters);
+///         let (_, [momentum]) = self.0.begin_step(parameters);
 ///         for (parameter, momentum) in parameters.iter_mut().zip(momentum) {
 ///             for ((value, gradient), momentum) in
 ///                 parameter.values.iter_mut().zip(&parameter.gradient).zip(momentum)
@@ -88,17 +88,17 @@ impl<E> Parameter<E> {
 ///     fn settings(&self) -> String {
 ///         "signum".into()
 ///     }
-///     fn memory(&self) -> &Memory<Model, E> {
+///     fn state(&self) -> &OptimizerState<Model, E> {
 ///         &self.0
 ///     }
-///     fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+///     fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
 ///         &mut self.0
 ///     }
 /// }
-/// let signum: Signum<Linear<Const<2>, Const<3>, f32, Cpu>, f32> = Signum(Memory::new(["momentum"]));
-/// assert_eq!(signum.memory().steps(), 0);
+/// let signum: Signum<Linear<Const<2>, Const<3>, f32, Cpu>, f32> = Signum(OptimizerState::new(["momentum"]));
+/// assert_eq!(signum.state().steps(), 0);
 /// ```
-pub struct Memory<Model, E, Slots: ?Sized = [Slot<E>]> {
+pub struct OptimizerState<Model, E, Slots: ?Sized = [Slot<E>]> {
     pub(super) steps: u64,
     model: PhantomData<fn() -> (Model, E)>,
     /// Those of the last step, whose memory the next one uses again.
@@ -114,22 +114,19 @@ pub struct Slot<E> {
     pub(super) numbers: Vec<Vec<E>>,
 }
 
-impl<Model, E, const SLOTS: usize> Memory<Model, E, [Slot<E>; SLOTS]> {
+impl<Model, E, const SLOTS: usize> OptimizerState<Model, E, [Slot<E>; SLOTS]> {
     /// A memory without steps; the names are those of the slots in a checkpoint.
     pub fn new(names: [&'static str; SLOTS]) -> Self {
         Self {
             steps: 0,
             model: PhantomData,
             parameters: Vec::new(),
-            slots: names.map(|name| Slot {
-                name,
-                numbers: Vec::new(),
-            }),
+            slots: names.map(|name| Slot { name, numbers: Vec::new() }),
         }
     }
 
     /// Counts a step, and returns how many there are now and each slot's numbers for each parameter.
-    pub fn advance(&mut self, parameters: &[Parameter<E>]) -> (u64, [&mut [Vec<E>]; SLOTS])
+    pub fn begin_step(&mut self, parameters: &[Parameter<E>]) -> (u64, [&mut [Vec<E>]; SLOTS])
     where
         E: Real,
     {
@@ -145,7 +142,7 @@ impl<Model, E, const SLOTS: usize> Memory<Model, E, [Slot<E>; SLOTS]> {
     }
 }
 
-impl<Model, E, Slots: ?Sized> Memory<Model, E, Slots> {
+impl<Model, E, Slots: ?Sized> OptimizerState<Model, E, Slots> {
     /// How many steps it has made.
     pub fn steps(&self) -> u64 {
         self.steps
@@ -153,23 +150,18 @@ impl<Model, E, Slots: ?Sized> Memory<Model, E, Slots> {
 }
 
 // Derives would ask the same of `Model`, which is only a name here.
-impl<Model, E, Slots: Clone> Clone for Memory<Model, E, Slots> {
+impl<Model, E, Slots: Clone> Clone for OptimizerState<Model, E, Slots> {
     fn clone(&self) -> Self {
-        Self {
-            steps: self.steps,
-            model: PhantomData,
-            parameters: Vec::new(),
-            slots: self.slots.clone(),
-        }
+        Self { steps: self.steps, model: PhantomData, parameters: Vec::new(), slots: self.slots.clone() }
     }
 }
-impl<Model, E, Slots: ?Sized> fmt::Debug for Memory<Model, E, Slots> {
+impl<Model, E, Slots: ?Sized> fmt::Debug for OptimizerState<Model, E, Slots> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} after {} steps", name::<Model>(), self.steps)
     }
 }
 
-/// One update of a model: clips the gradients to a global norm of at most `max_norm`, then lets the
+/// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
 ///
 /// The global norm is `√(Σ g²)` over every parameter of the model. From the first update on, the device
@@ -188,7 +180,7 @@ impl<Model, E, Slots: ?Sized> fmt::Debug for Memory<Model, E, Slots> {
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 1.0]);
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
 /// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
-///     cross_entropy(model.forward(x.leaky_trace()), &labels, Average::EveryPosition)
+///     cross_entropy(model.forward(x.leaky_trace()), &labels, Reduction::MeanAll)
 /// };
 /// let before = loss(&model).array();
 /// let mut adam = Adam::default();
@@ -204,18 +196,11 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     gradients: Gradients<E, D>,
     optimizer: &mut impl Optimizer<Model, E>,
     learning_rate: f64,
-    max_norm: f64,
+    clip_norm: f64,
 ) -> Result<f64, OpError> {
-    let mut read = Read {
-        gradients,
-        parameters: mem::take(&mut optimizer.memory_mut().parameters),
-        count: 0,
-    };
-    Model::iter_tensors(&mut RecursiveWalker {
-        m: (&*model, String::new()),
-        f: &mut read,
-    })
-    .map_err(failed("update"))?;
+    let mut read = Read { gradients, parameters: mem::take(&mut optimizer.state_mut().parameters), count: 0 };
+    Model::iter_tensors(&mut RecursiveWalker { m: (&*model, String::new()), f: &mut read })
+        .map_err(failed("update"))?;
     let mut parameters = read.parameters;
     parameters.truncate(read.count);
     // What the device still holds of the gradients can serve the next pass.
@@ -226,8 +211,8 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }
-    if norm > max_norm {
-        let factor = real::<E>(max_norm / norm);
+    if norm > clip_norm {
+        let factor = real::<E>(clip_norm / norm);
         for_each(&mut parameters, |p| {
             vectorized(
                 #[inline(always)]
@@ -237,12 +222,9 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     }
     optimizer.step(learning_rate, &mut parameters);
 
-    Model::iter_tensors(&mut RecursiveWalker {
-        m: model,
-        f: &mut Write(parameters.iter()),
-    })
-    .map_err(failed("update"))?;
-    optimizer.memory_mut().parameters = parameters;
+    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut Write(parameters.iter()) })
+        .map_err(failed("update"))?;
+    optimizer.state_mut().parameters = parameters;
     Ok(norm)
 }
 
@@ -261,11 +243,7 @@ pub(super) fn for_each<'a, E: Real, Value: Send>(
 /// elements each.
 fn in_parts<Work>(work: Vec<Work>, elements: impl Fn(&Work) -> usize) -> Vec<Vec<Work>> {
     let all = work.iter().map(&elements).sum::<usize>();
-    let threads = if all < WORTH_THREADS {
-        1
-    } else {
-        current_num_threads()
-    };
+    let threads = if all < WORTH_THREADS { 1 } else { current_num_threads() };
     let mut parts: Vec<_> = (0..threads).map(|_| Vec::new()).collect();
     let mut before = 0;
     for work in work {

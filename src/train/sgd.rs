@@ -1,4 +1,4 @@
-use super::{Memory, Optimizer, Parameter, Slot, optimizer::step};
+use super::{Optimizer, OptimizerState, Parameter, Slot, optimizer::step};
 use crate::ops::{Real, real};
 
 /// Stochastic gradient descent with momentum
@@ -27,22 +27,19 @@ use crate::ops::{Real, real};
 pub struct Sgd<Model, E> {
     /// What is left of the last step in the next one, from 0 to 1.
     pub momentum: f64,
-    memory: Memory<Model, E, [Slot<E>; 1]>,
+    memory: OptimizerState<Model, E, [Slot<E>; 1]>,
 }
 
 impl<Model, E> Default for Sgd<Model, E> {
     fn default() -> Self {
-        Self {
-            momentum: 0.0,
-            memory: Memory::new(["velocity"]),
-        }
+        Self { momentum: 0.0, memory: OptimizerState::new(["velocity"]) }
     }
 }
 
 impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
         let (rate, momentum) = (real::<E>(learning_rate), real::<E>(self.momentum));
-        let (_, slots) = self.memory.advance(parameters);
+        let (_, slots) = self.memory.begin_step(parameters);
         step(parameters, slots, |parameter, [velocity]| {
             let elements = parameter.values.iter_mut().zip(&parameter.gradient);
             for ((value, &gradient), velocity) in elements.zip(velocity) {
@@ -56,11 +53,11 @@ impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
         format!("Sgd {{ momentum: {:?} }}", self.momentum)
     }
 
-    fn memory(&self) -> &Memory<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E> {
         &self.memory
     }
 
-    fn memory_mut(&mut self) -> &mut Memory<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
         &mut self.memory
     }
 }

@@ -5,9 +5,9 @@ use super::{
 };
 use crate::backend::Backend;
 use crate::{
-    io::{self, SaveError, Stored},
     nn::Module,
     ops::{DropoutSeed, OpError},
+    weights::{self, SafetensorsDtype, SaveError},
 };
 use dfdx::{nn::TensorCollection, tensor::Gradients};
 use rand::{RngCore, SeedableRng};
@@ -36,14 +36,14 @@ use std::{
 /// let device = Cpu::seed_from_u64(0);
 /// let mut model = Linear::<InDim, VocabSize, f32, Cpu>::build(&device);
 /// let mut trainer = Trainer::new(AdamW::default(), Constant(1e-3), 100, 0);
-/// trainer.max_norm = 1.0;
-/// while let Some(mut step) = trainer.begin() {
+/// trainer.clip_norm = 1.0;
+/// while let Some(mut step) = trainer.next_step() {
 ///     let ids = [0; 2].map(|_| step.rng.gen_range(0..5));
 ///     let labels = TokenIds::from_ids(&ids, None, (Batch, SeqLen))?;
 ///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.ones();
 ///
 ///     let logits = model.forward(input.leaky_traced());
-///     let loss = cross_entropy(logits, &labels, Average::EveryPosition);
+///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
 ///     let value = loss.array();
 ///     let gradients = loss.backward();
 ///     trainer.update(&mut model, gradients, value.into(), ids.len())?;
@@ -62,7 +62,7 @@ use std::{
 ///
 /// After [`resume`](Self::resume) the training goes on to the last bit as if it had never stopped, if
 /// it draws its batches from [`Step::rng`] and is set to the same. What the trainer knows of that,
-/// optimizer, schedule, clipping, seed and [`setting`](Self::setting)s, is compared.
+/// optimizer, schedule, clipping, seed and [`setting`](Self::pin)s, is compared.
 #[derive(Debug)]
 pub struct Trainer<O, S> {
     /// Turns gradients into new parameters.
@@ -70,7 +70,7 @@ pub struct Trainer<O, S> {
     /// Gives each step its learning rate.
     pub schedule: S,
     /// The global norm that gradients are clipped to; infinite at first.
-    pub max_norm: f64,
+    pub clip_norm: f64,
     /// Where each step writes a line, if anywhere.
     pub metrics: Option<Metrics>,
     /// Once it is true, the step in progress is the last one and is saved: for a handler of Ctrl-C.
@@ -81,12 +81,12 @@ pub struct Trainer<O, S> {
     seed: u64,
     progress: Progress,
     stopped: bool,
-    clock: Option<Clock>,
+    clock: Option<Throughput>,
 }
 
 /// When this run of a training began, and what it has done since.
 #[derive(Debug)]
-struct Clock {
+struct Throughput {
     begun: Instant,
     steps: usize,
     tokens: usize,
@@ -103,7 +103,7 @@ pub struct Step {
 
 /// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Report {
+pub struct StepReport {
     /// Steps made, this one included.
     pub step: usize,
     /// Steps to be made in all.
@@ -161,17 +161,14 @@ impl<O, S> Trainer<O, S> {
         Self {
             optimizer,
             schedule,
-            max_norm: f64::INFINITY,
+            clip_norm: f64::INFINITY,
             metrics: None,
             stop: Arc::default(),
             settings: Vec::new(),
             checkpoint: None,
             steps,
             seed,
-            progress: Progress {
-                step: 0,
-                best_loss: f64::INFINITY,
-            },
+            progress: Progress { step: 0, best_loss: f64::INFINITY },
             stopped: false,
             clock: None,
         }
@@ -179,7 +176,7 @@ impl<O, S> Trainer<O, S> {
 
     /// Adds something else that decides how the training goes, such as the size of a batch: a
     /// checkpoint in which it differs is refused.
-    pub fn setting(&mut self, name: &str, value: impl Display) {
+    pub fn pin(&mut self, name: &str, value: impl Display) {
         self.settings.push((name.to_string(), value.to_string()));
     }
 
@@ -191,13 +188,10 @@ impl<O, S> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written.
-    pub fn save_to(&mut self, path: impl AsRef<Path>, every: usize) -> Result<(), SaveError> {
+    pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, every: usize) -> Result<(), SaveError> {
         let path = path.as_ref().to_path_buf();
-        io::ensure_writable(&path)?;
-        io::clear_partial(&path).map_err(|source| SaveError::Write {
-            path: path.clone(),
-            source,
-        })?;
+        weights::ensure_writable(&path)?;
+        weights::clear_partial(&path).map_err(|source| SaveError::Write { path: path.clone(), source })?;
         self.checkpoint = Some((path, every));
         Ok(())
     }
@@ -212,14 +206,14 @@ impl<O, S> Trainer<O, S> {
         self.stopped
     }
 
-    /// The lowest loss that [`improves`](Self::improves) was given; infinite at first.
+    /// The lowest loss that [`improves`](Self::record_best) was given; infinite at first.
     pub fn best_loss(&self) -> f64 {
         self.progress.best_loss
     }
 
     /// Whether this loss is the lowest so far, which is remembered in checkpoints. To be asked before
     /// the update of a step, so that a training that is resumed after it asks the same.
-    pub fn improves(&mut self, loss: f64) -> bool {
+    pub fn record_best(&mut self, loss: f64) -> bool {
         let improves = loss < self.progress.best_loss;
         if improves {
             self.progress.best_loss = loss;
@@ -228,23 +222,15 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The next step; `None` after the last one, or if the training was stopped.
-    pub fn begin(&mut self) -> Option<Step> {
+    pub fn next_step(&mut self) -> Option<Step> {
         let number = self.progress.step;
         if number >= self.steps || self.stopped {
             return None;
         }
-        self.clock.get_or_insert_with(|| Clock {
-            begun: Instant::now(),
-            steps: 0,
-            tokens: 0,
-        });
+        self.clock.get_or_insert_with(|| Throughput { begun: Instant::now(), steps: 0, tokens: 0 });
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(number as u64);
-        Some(Step {
-            number,
-            _dropout: DropoutSeed::new(rng.next_u64()),
-            rng,
-        })
+        Some(Step { number, _dropout: DropoutSeed::new(rng.next_u64()), rng })
     }
 }
 
@@ -262,11 +248,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         gradients: Gradients<E, D>,
         loss: f64,
         tokens: usize,
-    ) -> Result<Report, TrainError>
+    ) -> Result<StepReport, TrainError>
     where
         O: Optimizer<Model, E>,
         Model: Module + TensorCollection<E, D>,
-        E: Stored,
+        E: SafetensorsDtype,
         D: Backend<E>,
     {
         let step = self.progress.step;
@@ -275,15 +261,16 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let learning_rate = self.schedule.learning_rate(step);
         let optimizer = &mut self.optimizer;
-        let gradient_norm = update(model, gradients, optimizer, learning_rate, self.max_norm)
-            .map_err(|error| match error {
+        let gradient_norm = update(model, gradients, optimizer, learning_rate, self.clip_norm).map_err(
+            |error| match error {
                 OpError::Gradient { norm } => TrainError::Gradient { step, norm },
                 error => TrainError::Op(error),
-            })?;
+            },
+        )?;
         self.progress.step += 1;
 
         let (tokens_per_second, time_left) = self.speed(tokens);
-        let report = Report {
+        let report = StepReport {
             step: self.progress.step,
             steps: self.steps,
             loss,
@@ -308,7 +295,7 @@ impl<O, S: Schedule> Trainer<O, S> {
 
     /// Saves the training: model, optimizer, step, best loss, and all that decides how it goes on.
     ///
-    /// As [`io::save`](crate::io::save) does, it leaves what is there whole until all is written.
+    /// As [`weights::save`](crate::weights::save) does, it leaves what is there whole until all is written.
     ///
     /// # Errors
     /// [`SaveError`] if the file cannot be written, or if a number is not finite, with which the
@@ -317,10 +304,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     where
         O: Optimizer<Model, E>,
         Model: Module + TensorCollection<E, D>,
-        E: Stored,
+        E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let (memory, settings) = (self.optimizer.memory(), self.all_settings());
+        let (memory, settings) = (self.optimizer.state(), self.all_settings());
         checkpoint::save(path.as_ref(), model, memory, self.progress, settings)
     }
 
@@ -329,19 +316,15 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// # Errors
     /// A [`ResumeError`] that names the first difference between the file and this training. The
     /// training is then as it was.
-    pub fn resume<Model, E, D>(
-        &mut self,
-        path: impl AsRef<Path>,
-        device: &D,
-    ) -> Result<Model, ResumeError>
+    pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
         O: Optimizer<Model, E>,
         Model: Module + TensorCollection<E, D, To<E, D> = Model>,
-        E: Stored,
+        E: SafetensorsDtype,
         D: Backend<E>,
     {
         let settings = self.all_settings();
-        let memory = self.optimizer.memory_mut();
+        let memory = self.optimizer.state_mut();
         let (model, progress) = checkpoint::load(path.as_ref(), device, memory, settings)?;
         self.progress = progress;
         Ok(model)
@@ -355,17 +338,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         let mut settings: Vec<(String, String)> = vec![
             ("the optimizer".into(), self.optimizer.settings()),
             ("the schedule".into(), format!("{:?}", self.schedule)),
-            ("the norm to clip to".into(), self.max_norm.to_string()),
-            (
-                "the random numbers".into(),
-                format!("ChaCha8 of seed {}", self.seed),
-            ),
+            ("the norm to clip to".into(), self.clip_norm.to_string()),
+            ("the random numbers".into(), format!("ChaCha8 of seed {}", self.seed)),
         ];
         settings.extend_from_slice(&self.settings);
         settings
     }
 
-    fn write_metrics(&mut self, report: &Report) -> Result<(), TrainError> {
+    fn write_metrics(&mut self, report: &StepReport) -> Result<(), TrainError> {
         let Some(metrics) = &mut self.metrics else {
             return Ok(());
         };
@@ -376,10 +356,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             ("tokens_per_second", report.tokens_per_second),
         ];
         let written = metrics.write(report.step, &numbers);
-        written.map_err(|source| TrainError::Metrics {
-            path: metrics.path().to_path_buf(),
-            source,
-        })
+        written.map_err(|source| TrainError::Metrics { path: metrics.path().to_path_buf(), source })
     }
 
     /// Tokens a second and the time left, after a step of as many tokens.

@@ -3,8 +3,8 @@
 
 use typed_transformer::{
     generate::greedy,
-    nn::Logit,
-    ops::{Activation, Gelu, most_likely},
+    nn::LmHead,
+    ops::{Activation, Gelu, argmax},
     prelude::*,
 };
 
@@ -51,7 +51,7 @@ impl Arch for Speech {
     type QKDim = QKDim;
     type VODim = VODim;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
 
 impl Seq2Seq for Speech {
@@ -79,8 +79,7 @@ fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> 
     let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> =
         &model.encoder;
     let encoded: Plain<(Batch, SrcLen, EmbedDim)> = encoder.forward(words, NoneTape);
-    let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> =
-        &model.decoder.decoder;
+    let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let lookup = |layer: &Layer| {
         let attention = &layer.cross_attention.attention;
         Lookup {
@@ -98,39 +97,22 @@ fn decode(
     mask: &AttentionMask<Batch, SoFar, SrcLen>,
     input: Plain<(Batch, SoFar, EmbedDim)>,
 ) -> Plain<(Batch, SoFar, EmbedDim)> {
-    let nothing_hidden = PaddingMask::<Batch, SoFar>::none((mask.shape().0, mask.shape().1));
-    let asking: Plain<(Batch, SoFar, EmbedDim)> =
-        layer.self_attention.forward(input, &nothing_hidden);
+    let nothing_hidden = PaddingMask::<Batch, SoFar>::without_padding((mask.shape().0, mask.shape().1));
+    let asking: Plain<(Batch, SoFar, EmbedDim)> = layer.self_attention.forward(input, &nothing_hidden);
 
     let cross: &CrossAttention<EmbedDim, EmbedDim, Speech, f32, Cpu> = &layer.cross_attention;
     let queries: Plain<(Batch, SoFar, Product<NumHeads, QKDim>)> =
         cross.attention.query_proj.forward(asking.clone());
     let (keys, values) = (lookup.keys.clone(), lookup.values.clone());
-    let answers: Plain<(Batch, SoFar, Product<NumHeads, VODim>)> = multi_head_attention(
-        queries,
-        keys,
-        values,
-        mask,
-        AttentionScale::HeadDim,
-        MaskedLogit::Lowest,
-        0.0,
-    );
+    let answers: Plain<(Batch, SoFar, Product<NumHeads, VODim>)> =
+        multi_head_attention(queries, keys, values, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
     let answers: Plain<(Batch, SoFar, EmbedDim)> = cross.attention.output_proj.forward(answers);
-    let answered = cross
-        .norm
-        .as_ref()
-        .unwrap()
-        .forward(residual(asking, answers));
+    let answered = cross.norm.as_ref().unwrap().forward(residual(asking, answers));
 
     let block: &FeedForward<EmbedDim, Speech, f32, Cpu> = &layer.feed_forward;
     let hidden: Plain<(Batch, SoFar, HiddenDim)> = block.hidden.forward(answered.clone());
-    let output: Plain<(Batch, SoFar, EmbedDim)> =
-        block.output.forward(Gelu::try_apply(hidden).unwrap());
-    block
-        .norm
-        .as_ref()
-        .unwrap()
-        .forward(residual(answered, output))
+    let output: Plain<(Batch, SoFar, EmbedDim)> = block.output.forward(Gelu::try_apply(hidden).unwrap());
+    block.norm.as_ref().unwrap().forward(residual(answered, output))
 }
 
 /// The most likely sound after those so far, for each word of the batch.
@@ -141,10 +123,8 @@ fn next(
     so_far: &TokenIds<Batch, SoFar, Sounds>,
 ) -> Vec<Fin<Sounds>> {
     let mask: AttentionMask<Batch, SoFar, SrcLen> =
-        mk_cross_mask::<PadQueriesAndKeys, Batch, SoFar, SrcLen>(&so_far.padding_mask(), heard)
-            .unwrap();
-    let embedder: &Embedder<Sounds, MaxSounds, EmbedDim, Speech, f32, Cpu> =
-        &model.decoder.embedder;
+        mk_cross_mask::<PadQueriesAndKeys, Batch, SoFar, SrcLen>(&so_far.padding_mask(), heard).unwrap();
+    let embedder: &Embedder<Sounds, MaxSounds, EmbedDim, Speech, f32, Cpu> = &model.decoder.embedder;
     let embeds: Plain<(Batch, SoFar, EmbedDim)> = embedder.forward(so_far, NoneTape);
     let decoded: Plain<(Batch, SoFar, EmbedDim)> = model
         .decoder
@@ -153,10 +133,10 @@ fn next(
         .iter()
         .zip(lookups)
         .fold(embeds, |x, (layer, lookup)| decode(layer, lookup, &mask, x));
-    let logit: &Logit<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;
+    let logit: &LmHead<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;
     let logits: Plain<(Batch, SoFar, Sounds)> = logit.forward(decoded, &embedder.token_embedder);
 
-    let best: TokenIds<Batch, SoFar, Sounds> = most_likely(&logits);
+    let best: TokenIds<Batch, SoFar, Sounds> = argmax(&logits);
     let last = |row| best.row(row).and_then(|word| word.last().copied());
     (0..).map_while(last).collect()
 }

@@ -45,7 +45,7 @@ impl Arch for Speech {
     type QKDim = QKDim;
     type VODim = VODim;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
 
 impl Seq2Seq for Speech {
@@ -97,29 +97,16 @@ impl<
         let query: Tensor<(B, H, Q, QK), E, D, T> = split_heads(query);
         let key: Tensor<(B, H, K, QK), E, D, T> = split_heads(key);
         let value: Tensor<(B, H, K, VO), E, D, T> = split_heads(value);
-        let answer: Tensor<(B, H, Q, VO), E, D, T> = attention(
-            query,
-            key,
-            value,
-            mask,
-            AttentionScale::HeadDim,
-            MaskedLogit::Lowest,
-            0.0,
-        );
+        let answer: Tensor<(B, H, Q, VO), E, D, T> =
+            attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
         let answer: Tensor<(B, Q, Product<H, VO>), E, D, T> = merge_heads(answer);
         let answer: Tensor<(B, Q, Tgt), E, D, T> = linear(answer, &self.output_proj, None);
         let answered: Tensor<(B, Q, Tgt), E, D, T> = residual(target, answer);
 
-        let hidden: Tensor<(B, Q, Hidden), E, D, T> =
-            linear(answered.with_empty_tape(), &self.hidden, None);
+        let hidden: Tensor<(B, Q, Hidden), E, D, T> = linear(answered.with_empty_tape(), &self.hidden, None);
         let output: Tensor<(B, Q, Tgt), E, D, T> =
             linear(gelu(hidden), &self.output, Some(&self.output_bias));
-        layer_norm(
-            residual(answered, output),
-            &self.scale,
-            Some(&self.shift),
-            1e-5,
-        )
+        layer_norm(residual(answered, output), &self.scale, Some(&self.shift), 1e-5)
     }
 }
 
@@ -146,9 +133,7 @@ impl<E: Real, D: Backend<E>> Translator<E, D> {
     fn begin_with(&mut self, model: LM<Speech, E, D>) {
         let encoder: EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, E, D> =
             model.encoder;
-        let EmbeddingDecoder {
-            embedder, decoder, ..
-        } = model.decoder;
+        let EmbeddingDecoder { embedder, decoder, .. } = model.decoder;
         let decoder: Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, E, D> = decoder;
         let embedder: Embedder<Sounds, MaxSounds, EmbedDim, Speech, E, D> = embedder;
 
@@ -188,8 +173,7 @@ impl<E: Real, D: Backend<E>> Translator<E, D> {
         let (heard, spoken): (PaddingMask<B, S>, PaddingMask<B, Q>) =
             (letters.padding_mask(), sounds.padding_mask());
         let decoded: Tensor<(B, Q, EmbedDim), E, D, T> =
-            self.decoder
-                .forward(embeds, source.with_empty_tape(), &spoken, &heard);
+            self.decoder.forward(embeds, source.with_empty_tape(), &spoken, &heard);
         let mask: AttentionMask<B, Q, S> =
             mk_cross_mask::<PadQueriesAndKeys, B, Q, S>(&spoken, &heard).expect("one batch");
         let read: Tensor<(B, Q, EmbedDim), E, D, T> = self.reader.forward(decoded, source, &mask);
@@ -208,8 +192,7 @@ pub fn main() {
         TokenIds::from_ids(&[7, 4, 24, 0, 1, 24, 4, 27], None, (batch, src_len)).unwrap();
     let sounds: TokenIds<Batch, TgtLen, Sounds> =
         TokenIds::from_ids(&[43, 12, 7, 43, 3, 9], None, (batch, tgt_len)).unwrap();
-    let logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu> =
-        translator.forward(&letters, &sounds, NoneTape);
+    let logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu> = translator.forward(&letters, &sounds, NoneTape);
     assert_eq!(logits.as_vec().len(), 2 * 3 * 44);
     assert!(logits.as_vec().iter().all(|logit| logit.is_finite()));
 }

@@ -2,7 +2,7 @@
 
 use dfdx::tensor::Gradients;
 use typed_transformer::{
-    nn::{Embedding, Logit},
+    nn::{Embedding, LmHead},
     prelude::*,
     train::{Adam, update},
 };
@@ -45,7 +45,7 @@ impl Arch for Speech {
     type QKDim = Quotient<EmbedDim, NumHeads>;
     type VODim = Quotient<EmbedDim, NumHeads>;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
 
 impl Seq2Seq for Speech {
@@ -70,11 +70,7 @@ fn batch<Len: Dim, Vocab: ConstDim>(
 ) -> Result<TokenIds<Batch, Len, Vocab>, TokenError> {
     let mut checked: Vec<Vec<Fin<Vocab>>> = Vec::new();
     for row in rows {
-        checked.push(
-            row.iter()
-                .map(|&id| Fin::new(id))
-                .collect::<Result<_, _>>()?,
-        );
+        checked.push(row.iter().map(|&id| Fin::new(id)).collect::<Result<_, _>>()?);
     }
     TokenIds::<Batch, Len, Vocab>::padded(&checked, pad, (Batch, len))
 }
@@ -96,7 +92,7 @@ fn train_step(
         OwnedTape<f32, Cpu>,
     > = model.forward(words, &so_far, OwnedTape::default());
     let logits: Taped<(Batch, TgtLen, Sounds)> = output.logit_output;
-    let loss: Taped<()> = cross_entropy(logits, utterances, Average::RealLabelsOfEachSequence);
+    let loss: Taped<()> = cross_entropy(logits, utterances, Reduction::MeanPerSequence);
     let wrong = loss.array();
     let gradients: Gradients<f32, Cpu> = loss.backward();
     update(model, gradients, adam, 0.01, 1.0)?;
@@ -115,11 +111,10 @@ struct Weights {
 fn weights(model: &Model) -> Weights {
     let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> =
         &model.encoder;
-    let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> =
-        &model.decoder.decoder;
+    let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let layer: &DecoderLayer<EmbedDim, EmbedDim, Speech, f32, Cpu> = &decoder.layers[2];
     let attention = &layer.self_attention.attention;
-    let logit: &Logit<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;
+    let logit: &LmHead<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;
     Weights {
         letters: encoder.embedder.token_embedder.weight.clone(),
         query_proj: attention.query_proj.weight.clone(),
@@ -135,25 +130,16 @@ fn positions(model: &Model) -> Option<&Embedding<MaxSounds, EmbedDim, Speech, f3
 }
 
 pub fn main() {
-    let words: TokenIds<Batch, SrcLen, Letters> = batch(
-        [&[2, 0, 19], &[3, 14, 6], &[1, 8, 17, 3], &[5, 8, 18, 7]],
-        SILENCE,
-        SrcLen,
-    )
-    .unwrap();
-    let utterances: TokenIds<Batch, TgtLen, Sounds> = batch(
-        [&[11, 2, 20], &[5, 16, 9], &[1, 29, 6, 4], &[7, 13, 31]],
-        END,
-        TgtLen,
-    )
-    .unwrap();
+    let words: TokenIds<Batch, SrcLen, Letters> =
+        batch([&[2, 0, 19], &[3, 14, 6], &[1, 8, 17, 3], &[5, 8, 18, 7]], SILENCE, SrcLen).unwrap();
+    let utterances: TokenIds<Batch, TgtLen, Sounds> =
+        batch([&[11, 2, 20], &[5, 16, 9], &[1, 29, 6, 4], &[7, 13, 31]], END, TgtLen).unwrap();
 
     let mut model: Model = LM::build(&Cpu::seed_from_u64(0));
     let mut adam = Adam::default();
     let (before, positions_before) = (weights(&model), positions(&model).cloned());
-    let losses: Vec<f32> = (0..20)
-        .map(|_| train_step(&mut model, &mut adam, &words, &utterances).unwrap())
-        .collect();
+    let losses: Vec<f32> =
+        (0..20).map(|_| train_step(&mut model, &mut adam, &words, &utterances).unwrap()).collect();
     assert!(losses[19] < losses[0], "{losses:?}");
 
     let after = weights(&model);

@@ -50,14 +50,8 @@ impl Compiler {
                 refusals[program] = Some(error);
             }
             let refused = |program: &usize| refusals[*program].is_some();
-            let unsure = crates
-                .into_iter()
-                .filter(|members| members.iter().any(refused));
-            open = unsure
-                .flatten()
-                .copied()
-                .filter(|program| !refused(program))
-                .collect();
+            let unsure = crates.into_iter().filter(|members| members.iter().any(refused));
+            open = unsure.flatten().copied().filter(|program| !refused(program)).collect();
         }
         refusals
     }
@@ -78,13 +72,7 @@ impl Compiler {
     fn check(&self, crates: usize) -> BTreeMap<usize, String> {
         let mut cargo = Command::new(env!("CARGO"));
         cargo
-            .args([
-                "check",
-                "--offline",
-                "--keep-going",
-                "--quiet",
-                "--message-format=json",
-            ])
+            .args(["check", "--offline", "--keep-going", "--quiet", "--message-format=json"])
             .args((0..crates).map(|number| format!("--bin=crate{number}")))
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_TARGET_DIR", self.0.with_file_name("checked"))
@@ -95,28 +83,17 @@ impl Compiler {
             let message = &serde_json::from_str::<Value>(line).unwrap()["message"];
             let text = message["message"].as_str().unwrap_or_default();
             let is_summary = text.starts_with("aborting due to");
-            if !message["level"]
-                .as_str()
-                .is_some_and(|level| level.starts_with("error"))
-                || is_summary
-            {
+            if !message["level"].as_str().is_some_and(|level| level.starts_with("error")) || is_summary {
                 continue;
             }
             let spans = message["spans"].as_array().unwrap();
             let program = spans.iter().find_map(program).unwrap_or_else(|| {
-                panic!(
-                    "an error in no program: {}",
-                    message["rendered"].as_str().unwrap_or(text)
-                )
+                panic!("an error in no program: {}", message["rendered"].as_str().unwrap_or(text))
             });
             errors.entry(program).or_insert_with(|| text.to_string());
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(
-            output.status.success(),
-            errors.is_empty(),
-            "cargo says: {said}"
-        );
+        assert_eq!(output.status.success(), errors.is_empty(), "cargo says: {said}");
         errors
     }
 }
@@ -125,12 +102,6 @@ impl Compiler {
 /// is in.
 fn program(span: &Value) -> Option<usize> {
     let file = Path::new(span["file_name"].as_str()?);
-    let number = file
-        .file_stem()?
-        .to_str()?
-        .strip_prefix('p')
-        .and_then(|n| n.parse().ok());
-    number
-        .filter(|_| file.starts_with("src/bin"))
-        .or_else(|| program(&span["expansion"]["span"]))
+    let number = file.file_stem()?.to_str()?.strip_prefix('p').and_then(|n| n.parse().ok());
+    number.filter(|_| file.starts_with("src/bin")).or_else(|| program(&span["expansion"]["span"]))
 }

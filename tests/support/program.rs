@@ -130,10 +130,7 @@ impl Run {
     #[track_caller]
     pub fn assert_usage(&self, error: &str) {
         let said = self.stderr.lines().next().unwrap();
-        assert!(
-            said.starts_with("error: ") && said.contains(error),
-            "{said}"
-        );
+        assert!(said.starts_with("error: ") && said.contains(error), "{said}");
         assert_eq!(self.status.code(), Some(2));
         assert_eq!(self.stdout, "");
     }

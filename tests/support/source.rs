@@ -38,9 +38,7 @@ pub fn declarations(source: &str) -> (Vec<(Range<usize>, Option<Range<usize>>)>,
         let close = block.iter().position(|token| text(token) == "}").unwrap();
         end = block[close].end;
         for item in block[..close].split(|token| text(token) == ";") {
-            let sign = item
-                .iter()
-                .position(|token| ["=", "<"].contains(&text(token)));
+            let sign = item.iter().position(|token| ["=", "<"].contains(&text(token)));
             let (name, rest) = item.split_at(sign.unwrap_or(item.len()));
             // Behind the last `;` there is nothing.
             let Some(name) = name.last() else { continue };
@@ -56,10 +54,7 @@ pub fn declarations(source: &str) -> (Vec<(Range<usize>, Option<Range<usize>>)>,
 }
 
 /// The program with other text in some places, which are in order.
-pub fn replaced<'a>(
-    source: &str,
-    places: impl IntoIterator<Item = (Range<usize>, &'a str)>,
-) -> String {
+pub fn replaced<'a>(source: &str, places: impl IntoIterator<Item = (Range<usize>, &'a str)>) -> String {
     let (mut new, mut rest) = (String::new(), 0);
     for (place, text) in places {
         new += &source[rest..place.start];
@@ -72,9 +67,6 @@ pub fn replaced<'a>(
 /// The program with every size that `dims!` gives at compile time the same: an even number, and one
 /// that no index in the programs reaches.
 pub fn with_equal_sizes(source: &str) -> String {
-    let sizes = declarations(source)
-        .0
-        .into_iter()
-        .filter_map(|(_, size)| size);
+    let sizes = declarations(source).0.into_iter().filter_map(|(_, size)| size);
     replaced(source, sizes.map(|size| (size, "64")))
 }

@@ -2,7 +2,7 @@ use super::{
     math::{erf, exp},
     vectorized,
 };
-use crate::ops::Elementwise;
+use crate::ops::ActivationKind;
 use std::f32::consts::FRAC_1_SQRT_2;
 
 /// √(2/π).
@@ -40,21 +40,21 @@ macro_rules! each_with_slopes {
 }
 
 /// `y = f(x)`.
-pub fn forward(function: Elementwise, x: &[f32], y: &mut [f32]) {
+pub fn forward(function: ActivationKind, x: &[f32], y: &mut [f32]) {
     // A loop for each function, so that none is chosen inside it.
     match function {
-        Elementwise::Relu => each!(x, y, relu),
-        Elementwise::Gelu => each!(x, y, gelu),
-        Elementwise::GeluErf => each!(x, y, gelu_erf),
+        ActivationKind::Relu => each!(x, y, relu),
+        ActivationKind::Gelu => each!(x, y, gelu),
+        ActivationKind::GeluErf => each!(x, y, gelu_erf),
     }
 }
 
 /// `y = f(x)` and `slopes = f'(x)`.
-pub fn forward_with_slopes(function: Elementwise, x: &[f32], y: &mut [f32], slopes: &mut [f32]) {
+pub fn forward_with_slopes(function: ActivationKind, x: &[f32], y: &mut [f32], slopes: &mut [f32]) {
     match function {
-        Elementwise::Relu => each_with_slopes!(x, y, slopes, relu),
-        Elementwise::Gelu => each_with_slopes!(x, y, slopes, gelu),
-        Elementwise::GeluErf => each_with_slopes!(x, y, slopes, gelu_erf),
+        ActivationKind::Relu => each_with_slopes!(x, y, slopes, relu),
+        ActivationKind::Gelu => each_with_slopes!(x, y, slopes, gelu),
+        ActivationKind::GeluErf => each_with_slopes!(x, y, slopes, gelu_erf),
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
         all.collect()
     }
 
-    fn assert_near(function: Elementwise, exact: impl Fn(f64) -> (f64, f64)) {
+    fn assert_near(function: ActivationKind, exact: impl Fn(f64) -> (f64, f64)) {
         let x = arguments();
         let (mut y, mut again, mut slopes) = <(Vec<f32>, Vec<f32>, Vec<f32>)>::default();
         for result in [&mut y, &mut again, &mut slopes] {
@@ -112,38 +112,29 @@ mod tests {
             let (exact_y, exact_slope) = exact(f64::from(x));
             let bound = 1e-6 * f64::from(x).abs().max(1.0);
             assert!((f64::from(y) - exact_y).abs() <= bound, "f({x}) = {y}");
-            assert!(
-                (f64::from(slope) - exact_slope).abs() <= 2e-6,
-                "f'({x}) = {slope}, not {exact_slope}"
-            );
+            assert!((f64::from(slope) - exact_slope).abs() <= 2e-6, "f'({x}) = {slope}, not {exact_slope}");
         }
     }
 
     #[test]
     fn relu_is_exact() {
-        assert_near(Elementwise::Relu, |x| {
-            (x.max(0.0), f64::from(u8::from(x > 0.0)))
-        });
+        assert_near(ActivationKind::Relu, |x| (x.max(0.0), f64::from(u8::from(x > 0.0))));
     }
 
     #[test]
     fn gelu_is_within_its_bound() {
-        assert_near(Elementwise::Gelu, |x| {
+        assert_near(ActivationKind::Gelu, |x| {
             let c = (2.0 / std::f64::consts::PI).sqrt();
             let tanh = (c * (x + 0.044715 * x.powi(3))).tanh();
             let inner = c * (1.0 + 3.0 * 0.044715 * x * x);
-            let bell = if tanh.abs() < 1.0 {
-                x * (1.0 - tanh * tanh) * inner
-            } else {
-                0.0
-            };
+            let bell = if tanh.abs() < 1.0 { x * (1.0 - tanh * tanh) * inner } else { 0.0 };
             (0.5 * x * (1.0 + tanh), 0.5 * (1.0 + tanh) + 0.5 * bell)
         });
     }
 
     #[test]
     fn gelu_by_erf_is_within_its_bound() {
-        assert_near(Elementwise::GeluErf, |x| {
+        assert_near(ActivationKind::GeluErf, |x| {
             let share = 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
             let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
             let bell = if density > 0.0 { x * density } else { 0.0 };
@@ -153,7 +144,7 @@ mod tests {
 
     #[test]
     fn infinity_and_nan_come_through() {
-        for function in [Elementwise::Relu, Elementwise::Gelu, Elementwise::GeluErf] {
+        for function in [ActivationKind::Relu, ActivationKind::Gelu, ActivationKind::GeluErf] {
             let x = [f32::INFINITY, f32::NAN, -f32::MAX];
             let (mut y, mut slopes) = ([0.0; 3], [0.0; 3]);
             forward_with_slopes(function, &x, &mut y, &mut slopes);

@@ -80,10 +80,7 @@ impl Around {
     /// Room for what is kept of so many rows of a width.
     pub fn kept(&self, rows: usize, width: usize) -> Kept {
         let rows = if self.norm.is_some() { rows } else { 0 };
-        Kept {
-            normal: Buffer::new(rows * width),
-            scales: Buffer::new(rows),
-        }
+        Kept { normal: Buffer::new(rows * width), scales: Buffer::new(rows) }
     }
 
     pub fn zeros(&self) -> AroundGradient {
@@ -110,12 +107,7 @@ impl Around {
     }
 
     /// What the sublayer reads: the input, or its norm, which is put into `scratch`.
-    pub fn before<'a>(
-        &self,
-        x: &'a [f32],
-        scratch: &'a mut [f32],
-        kept: &mut KeptRowsMut<'_>,
-    ) -> &'a [f32] {
+    pub fn before<'a>(&self, x: &'a [f32], scratch: &'a mut [f32], kept: &mut KeptRowsMut<'_>) -> &'a [f32] {
         let Some(norm) = self.norm_before() else {
             return x;
         };
@@ -193,11 +185,7 @@ impl Kept {
     }
 
     /// The same, to be written.
-    pub fn chunks_mut(
-        &mut self,
-        rows: usize,
-        width: usize,
-    ) -> impl Iterator<Item = KeptRowsMut<'_>> {
+    pub fn chunks_mut(&mut self, rows: usize, width: usize) -> impl Iterator<Item = KeptRowsMut<'_>> {
         let mut normal = self.normal.chunks_mut((rows * width).max(1));
         let mut scales = self.scales.chunks_mut(rows.max(1));
         iter::repeat_with(move || KeptRowsMut {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     dims::{ConstDim, Dim},
-    ops::{AttentionScale, MaskedLogit},
+    ops::{AttentionScale, MaskFill},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
@@ -84,14 +84,14 @@ pub fn attention(
 pub struct Heads {
     pub sizes: Sizes,
     pub scale: f32,
-    pub masked: MaskedLogit,
+    pub masked: MaskFill,
 }
 
 impl Heads {
     pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
         (_, queries, keys): (impl Dim, impl Dim, impl Dim),
         scale: AttentionScale,
-        masked: MaskedLogit,
+        masked: MaskFill,
     ) -> Self {
         let sizes = Sizes {
             queries: queries.size(),
@@ -100,11 +100,7 @@ impl Heads {
             qk: QKDim::SIZE,
             vo: VODim::SIZE,
         };
-        Self {
-            sizes,
-            scale: scale.factor(H::SIZE, QKDim::SIZE) as f32,
-            masked,
-        }
+        Self { sizes, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, masked }
     }
 
     /// How many sequences of about so many positions together to work on at once.
@@ -117,8 +113,8 @@ impl Heads {
     pub fn logit(&self, product: f32, visible: bool) -> f32 {
         let scaled = product * self.scale;
         let hidden = match self.masked {
-            MaskedLogit::Lowest => f32::MIN,
-            MaskedLogit::Minus(amount) => scaled - amount as f32,
+            MaskFill::MinValue => f32::MIN,
+            MaskFill::Subtract(amount) => scaled - amount as f32,
         };
         if visible { scaled } else { hidden }
     }
@@ -166,16 +162,7 @@ impl Heads {
             y: Tile::new(sizes.queries, sizes.vo),
         };
         for (q, k, v, visible, weights, y) in sequences {
-            Arch::new().dispatch(Forward {
-                heads: self,
-                q,
-                k,
-                v,
-                visible,
-                weights,
-                y,
-                tiles: &mut tiles,
-            });
+            Arch::new().dispatch(Forward { heads: self, q, k, v, visible, weights, y, tiles: &mut tiles });
         }
     }
 
@@ -309,11 +296,10 @@ impl Sight {
         let keys: Vec<usize> = rows
             .map(|row| match heads.masked {
                 // A row without any visible key weighs all of them alike.
-                MaskedLogit::Lowest => row
-                    .iter()
-                    .rposition(|visible| *visible)
-                    .map_or(sizes.keys, |last| last + 1),
-                MaskedLogit::Minus(_) => sizes.keys,
+                MaskFill::MinValue => {
+                    row.iter().rposition(|visible| *visible).map_or(sizes.keys, |last| last + 1)
+                }
+                MaskFill::Subtract(_) => sizes.keys,
             })
             .collect();
         let mut first_queries = Vec::with_capacity(sizes.keys);
@@ -321,10 +307,7 @@ impl Sight {
             first_queries.resize(first_queries.len().max(keys), query);
         }
         first_queries.resize(sizes.keys, sizes.queries);
-        Self {
-            keys,
-            first_queries,
-        }
+        Self { keys, first_queries }
     }
 
     /// The keys that some of these queries see.
@@ -365,16 +348,7 @@ impl WithSimd for Forward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self {
-            heads,
-            q,
-            k,
-            v,
-            visible,
-            weights,
-            y,
-            tiles,
-        } = self;
+        let Self { heads, q, k, v, visible, weights, y, tiles } = self;
         let sizes = heads.sizes;
         let width = padded(sizes.keys).max(1);
         let sight = Sight::new(heads, visible);
@@ -385,9 +359,7 @@ impl WithSimd for Forward<'_> {
             let size = sizes.queries * padded(sizes.keys);
             let weights = &mut weights[head * size..][..size];
             let q = sizes.head(q, head, sizes.queries, sizes.qk);
-            multiply(simd, weights, q, &tiles.k_columns, |queries| {
-                (0..sizes.qk, sight.of_queries(queries))
-            });
+            multiply(simd, weights, q, &tiles.k_columns, |queries| (0..sizes.qk, sight.of_queries(queries)));
             let rows = weights.chunks_exact_mut(width);
             let rows = rows.zip(visible.chunks_exact(sizes.keys.max(1)));
             for ((logits, visible), &seen) in rows.zip(&sight.keys) {
@@ -439,19 +411,7 @@ impl WithSimd for Backward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self {
-            heads,
-            q,
-            k,
-            v,
-            visible,
-            weights,
-            dy,
-            dq,
-            dk,
-            dv,
-            tiles,
-        } = self;
+        let Self { heads, q, k, v, visible, weights, dy, dq, dk, dv, tiles } = self;
         let sizes = heads.sizes;
         let width = padded(sizes.keys).max(1);
         let sight = Sight::new(heads, visible);
@@ -466,9 +426,7 @@ impl WithSimd for Backward<'_> {
 
             let slopes = &mut *tiles.slopes.elements;
             let dy = sizes.head(dy, head, sizes.queries, sizes.vo);
-            multiply(simd, slopes, dy, &tiles.v_columns, |queries| {
-                (0..sizes.vo, sight.of_queries(queries))
-            });
+            multiply(simd, slopes, dy, &tiles.v_columns, |queries| (0..sizes.vo, sight.of_queries(queries)));
             let rows = slopes.chunks_exact_mut(width);
             for (((slopes, weights), visible), &seen) in rows
                 .zip(weights.chunks_exact(width))
@@ -482,7 +440,7 @@ impl WithSimd for Backward<'_> {
                 for (slope, weight) in slopes.iter_mut().zip(weights) {
                     *slope = weight * (*slope - mean) * heads.scale;
                 }
-                if heads.masked == MaskedLogit::Lowest {
+                if heads.masked == MaskFill::MinValue {
                     // A hidden logit is a constant, whatever its weight came to be.
                     for (slope, visible) in slopes.iter_mut().zip(visible) {
                         *slope = if *visible { *slope } else { 0.0 };
@@ -497,9 +455,7 @@ impl WithSimd for Backward<'_> {
             });
             sizes.put(dq, head, &tiles.dq);
             let slopes = slopes.transposed();
-            multiply(simd, &mut tiles.dk.elements, slopes, &tiles.q, |keys| {
-                (sight.of_keys(keys), sizes.qk)
-            });
+            multiply(simd, &mut tiles.dk.elements, slopes, &tiles.q, |keys| (sight.of_keys(keys), sizes.qk));
             sizes.put(dk, head, &tiles.dk);
             let weights = weights.transposed();
             multiply(simd, &mut tiles.dv.elements, weights, &tiles.dy, |keys| {
@@ -518,10 +474,7 @@ struct Tile {
 
 impl Tile {
     fn new(rows: usize, columns: usize) -> Self {
-        Self {
-            elements: Buffer::zeros(rows * padded(columns)),
-            columns,
-        }
+        Self { elements: Buffer::zeros(rows * padded(columns)), columns }
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use super::{
     matmul::Matrix,
     product::{Factor, Product},
 };
-use crate::ops::MaskedLogit;
+use crate::ops::MaskFill;
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 
@@ -33,15 +33,15 @@ pub fn layout(heads: Heads, widths: [usize; 2], sequences: usize) -> Layout {
     }
 }
 
-/// What a logit is at most or, under [`MaskedLogit::Minus`], what is added to it, by query and key;
+/// What a logit is at most or, under [`MaskFill::Subtract`], what is added to it, by query and key;
 /// nothing if all is visible.
 fn visible(mask: &[bool], heads: Heads, lanes: usize) -> Option<Buffer> {
     if !mask.contains(&false) {
         return None;
     }
     let (seen, hidden) = match heads.masked {
-        MaskedLogit::Lowest => (f32::INFINITY, f32::MIN),
-        MaskedLogit::Minus(amount) => (0.0, -amount as f32),
+        MaskFill::MinValue => (f32::INFINITY, f32::MIN),
+        MaskFill::Subtract(amount) => (0.0, -amount as f32),
     };
     let mut visible = Buffer::zeros(heads.sizes.mask() * lanes);
     for (lane, mask) in mask.chunks_exact(heads.sizes.mask()).enumerate() {
@@ -124,8 +124,8 @@ impl WithSimd for Forward<'_> {
                     for (logit, visible) in logits.iter_mut().zip(visible) {
                         let scaled = simd.mul_f32s(*logit, scale);
                         *logit = match heads.masked {
-                            MaskedLogit::Lowest => simd.min_f32s(scaled, *visible),
-                            MaskedLogit::Minus(_) => simd.add_f32s(scaled, *visible),
+                            MaskFill::MinValue => simd.min_f32s(scaled, *visible),
+                            MaskFill::Subtract(_) => simd.add_f32s(scaled, *visible),
                         };
                         highest = simd.max_f32s(highest, *logit);
                     }
@@ -175,8 +175,8 @@ impl WithSimd for Backward<'_> {
         let sizes = heads.sizes;
         // A hidden logit is a constant under `Lowest`, whatever its weight came to be.
         let visible = match heads.masked {
-            MaskedLogit::Lowest => visible(self.mask, heads, S::F32_LANES),
-            MaskedLogit::Minus(_) => None,
+            MaskFill::MinValue => visible(self.mask, heads, S::F32_LANES),
+            MaskFill::Subtract(_) => None,
         };
         let visible = visible.as_deref().map(|visible| S::as_simd_f32s(visible).0);
         let (scale, zero) = (simd.splat_f32s(heads.scale), simd.splat_f32s(0.0));
@@ -191,9 +191,7 @@ impl WithSimd for Backward<'_> {
             // The gradients of the weights, then w (dw - Σ w dw), those of the logits.
             pairs(simd, &mut room, dy, v);
             let rows = izip!(
-                S::as_mut_simd_f32s(&mut room)
-                    .0
-                    .chunks_exact_mut(sizes.keys),
+                S::as_mut_simd_f32s(&mut room).0.chunks_exact_mut(sizes.keys),
                 S::as_simd_f32s(weights).0.chunks_exact(sizes.keys),
             );
             for (query, (slopes, weights)) in rows.enumerate() {
@@ -238,29 +236,15 @@ mod tests {
     #[test]
     fn every_lane_is_what_it_is_alone() {
         let lanes = lanes();
-        let sizes = Sizes {
-            queries: 5,
-            keys: 7,
-            heads: 3,
-            qk: 2,
-            vo: 6,
-        };
+        let sizes = Sizes { queries: 5, keys: 7, heads: 3, qk: 2, vo: 6 };
         let numbers = |len: usize, salt: usize| -> Vec<f32> {
-            (0..len * lanes)
-                .map(|i| ((i * 37 + salt) % 29) as f32 / 10.0 - 1.4)
-                .collect()
+            (0..len * lanes).map(|i| ((i * 37 + salt) % 29) as f32 / 10.0 - 1.4).collect()
         };
         let (q, k) = (numbers(sizes.q(), 1), numbers(sizes.k(), 2));
         let (v, dy) = (numbers(sizes.v(), 3), numbers(sizes.y(), 4));
-        let mask: Vec<bool> = (0..sizes.mask() * lanes)
-            .map(|i| i % 5 != 0 && i % 35 > 6)
-            .collect();
-        for masked in [MaskedLogit::Lowest, MaskedLogit::Minus(30.0)] {
-            let heads = Heads {
-                sizes,
-                scale: 0.7,
-                masked,
-            };
+        let mask: Vec<bool> = (0..sizes.mask() * lanes).map(|i| i % 5 != 0 && i % 35 > 6).collect();
+        for masked in [MaskFill::MinValue, MaskFill::Subtract(30.0)] {
+            let heads = Heads { sizes, scale: 0.7, masked };
             let mut weights = vec![0.0; sizes.heads * sizes.mask() * lanes];
             let mut y = vec![0.0; dy.len()];
             let (mut dq, mut dk, mut dv) = (q.clone(), k.clone(), v.clone());
@@ -291,16 +275,8 @@ mod tests {
                 let mut y_alone = vec![0.0; sizes.y()];
                 let mut alone = [q.clone(), k.clone(), v.clone()];
                 let [dq_alone, dk_alone, dv_alone] = &mut alone;
-                Forward {
-                    heads,
-                    q: &q,
-                    k: &k,
-                    v: &v,
-                    mask,
-                    weights: &mut weights_alone,
-                    y: &mut y_alone,
-                }
-                .with_simd(Scalar);
+                Forward { heads, q: &q, k: &k, v: &v, mask, weights: &mut weights_alone, y: &mut y_alone }
+                    .with_simd(Scalar);
                 Backward {
                     heads,
                     q: &q,

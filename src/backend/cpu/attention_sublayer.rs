@@ -77,8 +77,7 @@ pub fn attention_sublayer(
             let mut kept = kept.first(sequences * sizes.queries, width);
 
             let x = layout.arrange(x, query_size, &mut rooms.x);
-            let source =
-                source.map(|source| layout.arrange(source, source_size, &mut rooms.source));
+            let source = source.map(|source| layout.arrange(source, source_size, &mut rooms.source));
             let normal = around.before(x, &mut read, &mut kept);
             maps.query.forward(normal, q);
             maps.key.forward(source.unwrap_or(normal), k);
@@ -99,9 +98,7 @@ pub fn attention_sublayer(
         let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
         let mut dx = query.take(gradients)?;
         let mut d_source = source.as_ref().map(Leaf::zeros);
-        let mut d_sources = d_source
-            .as_mut()
-            .map(|d| rows_mut(d, of_chunk(source_size)));
+        let mut d_sources = d_source.as_mut().map(|d| rows_mut(d, of_chunk(source_size)));
         let chunks = izip!(
             rows_mut(&mut dx, of_chunk(query_size)),
             rows_of(&dy, of_chunk(query_size)),
@@ -117,10 +114,7 @@ pub fn attention_sublayer(
             kept.chunks(of_room(sizes.queries), width),
         );
         let parts = share.for_each(chunks, |chunks| {
-            let mut gradient = Gradient {
-                maps: maps.gradient(),
-                around: around.zeros(),
-            };
+            let mut gradient = Gradient { maps: maps.gradient(), around: around.zeros() };
             let mut read = Buffer::new(of_room(query_size));
             let mut sum = Buffer::new(of_room(query_size));
             let mut own = Buffer::new(of_room(query_size));
@@ -203,11 +197,7 @@ struct Rooms {
 
 impl Rooms {
     fn new(layout: Layout, query: usize, source: usize) -> Self {
-        Self {
-            x: layout.scratch(query),
-            y: layout.scratch(query),
-            source: layout.scratch(source),
-        }
+        Self { x: layout.scratch(query), y: layout.scratch(query), source: layout.scratch(source) }
     }
 }
 

@@ -28,12 +28,7 @@ struct Pool {
     most: usize,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool {
-    free: BTreeMap::new(),
-    kept: 0,
-    used: 0,
-    most: 0,
-});
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), kept: 0, used: 0, most: 0 });
 
 impl Pool {
     fn take(&mut self, len: usize) -> Option<Vec<f32>> {
@@ -109,12 +104,7 @@ mod tests {
     use super::*;
 
     fn pool() -> Pool {
-        Pool {
-            free: BTreeMap::new(),
-            kept: 0,
-            used: 0,
-            most: 0,
-        }
+        Pool { free: BTreeMap::new(), kept: 0, used: 0, most: 0 }
     }
 
     #[test]

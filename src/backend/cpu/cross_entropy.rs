@@ -24,19 +24,13 @@ pub fn cross_entropy(
     smoothing: f64,
 ) -> Result<Output, CpuError> {
     // The share of a label that is on its token alone, and the share that is on every token.
-    let (own, any) = (
-        (1.0 - smoothing) as f32,
-        smoothing as f32 / vocabulary as f32,
-    );
+    let (own, any) = ((1.0 - smoothing) as f32, smoothing as f32 / vocabulary as f32);
     let share = Share::new(weights.len(), COST * vocabulary, usize::MAX);
     let width = share.chunk * vocabulary;
     // Begins as the logits and becomes the probabilities.
     let probabilities = &mut logits.elements;
-    let chunks = izip!(
-        rows_mut(probabilities, width),
-        rows_of(&labels, share.chunk),
-        rows_of(&weights, share.chunk),
-    );
+    let chunks =
+        izip!(rows_mut(probabilities, width), rows_of(&labels, share.chunk), rows_of(&weights, share.chunk),);
     let losses = share.for_each(chunks, |chunks| {
         let mut loss = 0.0;
         for (rows, labels, weights) in chunks {

@@ -7,7 +7,7 @@ use super::{
     map::{Map, MapGradient},
     multiply_assign, rows_mut, rows_of,
 };
-use crate::ops::Elementwise;
+use crate::ops::ActivationKind;
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
 use std::mem;
@@ -23,7 +23,7 @@ pub fn feed_forward(
     input: Leaf,
     hidden: Map,
     output: Map,
-    function: Elementwise,
+    function: ActivationKind,
     around: Around,
 ) -> Result<Output, CpuError> {
     let width = hidden.inputs();
@@ -86,11 +86,8 @@ pub fn feed_forward(
             kept.chunks(room, width),
         );
         let parts = share.for_each(chunks, |chunks| {
-            let mut gradient = Gradient {
-                hidden: hidden.gradient(),
-                output: output.gradient(),
-                around: around.zeros(),
-            };
+            let mut gradient =
+                Gradient { hidden: hidden.gradient(), output: output.gradient(), around: around.zeros() };
             let mut read = Buffer::new(of_room);
             let mut sum = Buffer::new(of_room);
             let mut own = Buffer::new(of_room);

@@ -76,14 +76,7 @@ impl Layout {
     }
 
     /// `output = a b`, or `output += a b` if `accumulate`; `b` holds the same for all rows.
-    pub fn multiply(
-        self,
-        output: &mut [f32],
-        a: Matrix,
-        b: Matrix,
-        bias: Option<&[f32]>,
-        accumulate: bool,
-    ) {
+    pub fn multiply(self, output: &mut [f32], a: Matrix, b: Matrix, bias: Option<&[f32]>, accumulate: bool) {
         match self {
             Self::Rows => {
                 if let Some(bias) = bias {
@@ -179,12 +172,7 @@ impl Layout {
     }
 
     /// The same for a gradient, of which nothing may come from lanes that would stay empty: they are 0.
-    pub fn arrange_gradient<'a>(
-        self,
-        rows: &'a [f32],
-        size: usize,
-        room: &'a mut [f32],
-    ) -> &'a [f32] {
+    pub fn arrange_gradient<'a>(self, rows: &'a [f32], size: usize, room: &'a mut [f32]) -> &'a [f32] {
         self.arrange_and(rows, size, room, iter::repeat(&0.0))
     }
 
@@ -215,13 +203,7 @@ impl Layout {
     }
 
     /// Lets `run` write the rows as they lie in this layout; in `room` if it is another.
-    pub fn write(
-        self,
-        rows: &mut [f32],
-        size: usize,
-        room: &mut [f32],
-        run: impl FnOnce(&mut [f32]),
-    ) {
+    pub fn write(self, rows: &mut [f32], size: usize, room: &mut [f32], run: impl FnOnce(&mut [f32])) {
         let Self::Lanes(lanes) = self else {
             return run(rows);
         };
@@ -231,13 +213,7 @@ impl Layout {
     }
 
     /// Lets `run` add to the rows as they lie in this layout; in `room` if it is another.
-    pub fn add_to(
-        self,
-        rows: &mut [f32],
-        size: usize,
-        room: &mut [f32],
-        run: impl FnOnce(&mut [f32]),
-    ) {
+    pub fn add_to(self, rows: &mut [f32], size: usize, room: &mut [f32], run: impl FnOnce(&mut [f32])) {
         let Self::Lanes(lanes) = self else {
             return run(rows);
         };
@@ -249,13 +225,7 @@ impl Layout {
 }
 
 /// Puts what lies in lanes back into rows, `size` numbers to a lane.
-fn separate(
-    room: &[f32],
-    lanes: usize,
-    rows: &mut [f32],
-    size: usize,
-    put: impl Fn(&mut f32, f32),
-) {
+fn separate(room: &[f32], lanes: usize, rows: &mut [f32], size: usize, put: impl Fn(&mut f32, f32)) {
     for (lane, own) in rows.chunks_mut(size).enumerate() {
         for (to, vector) in own.iter_mut().zip(room.chunks_exact(lanes)) {
             put(to, vector[lane]);
@@ -279,9 +249,7 @@ mod tests {
             assert!(room.iter().all(|x| sequences.contains(x)));
             let arranged = room.clone();
             let mut again = vec![1.0; len];
-            layout.write(&mut again, size, &mut room, |room| {
-                room.copy_from_slice(&arranged)
-            });
+            layout.write(&mut again, size, &mut room, |room| room.copy_from_slice(&arranged));
             assert_eq!(again, sequences);
             layout.add_to(&mut again, size, &mut room, |room| {
                 super::super::add_row(room, &arranged);

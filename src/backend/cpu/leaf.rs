@@ -67,11 +67,7 @@ impl Leaf {
     }
 
     /// Puts back what was taken.
-    pub fn put(
-        &self,
-        gradients: &mut Gradients<f32, Cpu>,
-        gradient: Vec<f32>,
-    ) -> Result<(), CpuError> {
+    pub fn put(&self, gradients: &mut Gradients<f32, Cpu>, gradient: Vec<f32>) -> Result<(), CpuError> {
         **gradients.get_or_alloc_mut(&self.tensor)? = gradient;
         Ok(())
     }

@@ -29,11 +29,8 @@ pub fn linear(input: Leaf, map: Map) -> Result<Output, CpuError> {
     let backward = move |gradients: &mut Gradients<f32, Cpu>| {
         let dy = mem::take(&mut **gradients.get_or_alloc_mut(&out)?);
         let mut dx = input.take(gradients)?;
-        let chunks = izip!(
-            rows_of(&input.elements, in_width),
-            rows_of(&dy, out_width),
-            rows_mut(&mut dx, in_width),
-        );
+        let chunks =
+            izip!(rows_of(&input.elements, in_width), rows_of(&dy, out_width), rows_mut(&mut dx, in_width),);
         let parts = share.for_each(chunks, |chunks| {
             let mut gradient = map.gradient();
             for (x, dy, dx) in chunks {

@@ -1,6 +1,6 @@
 use super::{
-    add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, parallel::Share, rows_mut,
-    rows_of, vectorized,
+    add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, parallel::Share, rows_mut, rows_of,
+    vectorized,
 };
 use crate::{backend::Affine, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
@@ -32,10 +32,7 @@ impl Map {
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let weight = Leaf::parameter(map.weight, tape)?;
-        let bias = map
-            .bias
-            .map(|bias| Leaf::parameter(bias, tape))
-            .transpose()?;
+        let bias = map.bias.map(|bias| Leaf::parameter(bias, tape)).transpose()?;
         Ok(Self {
             weight,
             bias,
@@ -52,32 +49,18 @@ impl Map {
         let many = if self.inputs >= 256 { 128 } else { 1024 };
         let exchanged = (layout == Layout::Rows && rows >= many)
             .then(|| exchanged(&self.weight.elements, self.outputs, self.inputs));
-        Self {
-            layout,
-            exchanged,
-            ..self
-        }
+        Self { layout, exchanged, ..self }
     }
 
     /// Of a weight alone.
     #[cfg(test)]
     pub fn of(weight: Leaf, inputs: usize, outputs: usize) -> Self {
-        Self {
-            weight,
-            bias: None,
-            inputs,
-            outputs,
-            layout: Layout::Rows,
-            exchanged: None,
-        }
+        Self { weight, bias: None, inputs, outputs, layout: Layout::Rows, exchanged: None }
     }
 
     /// After the forward pass, which alone needs all that was prepared.
     pub fn finished(self) -> Self {
-        Self {
-            exchanged: None,
-            ..self
-        }
+        Self { exchanged: None, ..self }
     }
 
     /// The size of what it reads.
@@ -144,8 +127,7 @@ impl Map {
         let x = Matrix::strided(x, rows, self.inputs, self.inputs);
         let accumulate = !mem::take(&mut gradient.is_new);
         let to = &mut gradient.weight;
-        self.layout
-            .sum_over_rows(to, of_rows.transposed(), x, accumulate);
+        self.layout.sum_over_rows(to, of_rows.transposed(), x, accumulate);
         if let Some(bias) = &mut gradient.bias {
             // Some rows at a time: the larger a sum is, the more a row that is added to it is rounded.
             const AT_ONCE: usize = 64;
@@ -175,17 +157,10 @@ impl Map {
         }
     }
 
-    pub fn add(
-        &self,
-        gradients: &mut Gradients<f32, Cpu>,
-        gradient: &MapGradient,
-    ) -> Result<(), CpuError> {
+    pub fn add(&self, gradients: &mut Gradients<f32, Cpu>, gradient: &MapGradient) -> Result<(), CpuError> {
         if gradient.is_new {
             // No rows, and so a gradient of 0, which is to be found all the same.
-            for leaf in [Some(&self.weight), self.bias.as_ref()]
-                .into_iter()
-                .flatten()
-            {
+            for leaf in [Some(&self.weight), self.bias.as_ref()].into_iter().flatten() {
                 gradients.get_or_alloc_mut(&leaf.tensor)?;
             }
             return Ok(());

@@ -12,14 +12,7 @@ const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first of few digits, so that subtracting a multiple of it loses none.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 /// Of the series of `(eʳ - 1 - r) / r²`, the highest first.
-const SERIES: [f32; 6] = [
-    1.987_569_1e-4,
-    1.398_199_9e-3,
-    8.333_452e-3,
-    4.166_579_6e-2,
-    0.166_666_65,
-    0.5,
-];
+const SERIES: [f32; 6] = [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_65, 0.5];
 
 /// `eˣ`: 0 below -87.33, ∞ above 88.72, NaN for NaN; elsewhere with a relative error below 2·10⁻⁷.
 #[inline(always)]
@@ -60,11 +53,7 @@ pub fn exp_of_each<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let y = simd.add_u32s(simd.transmute_u32s_f32s(series), n);
     let y = simd.transmute_f32s_u32s(y);
     let y = simd.select_f32s(simd.less_than_f32s(x, number(LOWEST)), number(0.0), y);
-    let y = simd.select_f32s(
-        simd.greater_than_f32s(x, number(HIGHEST)),
-        number(f32::INFINITY),
-        y,
-    );
+    let y = simd.select_f32s(simd.greater_than_f32s(x, number(HIGHEST)), number(f32::INFINITY), y);
     simd.select_f32s(simd.equal_f32s(x, x), y, x)
 }
 
@@ -80,14 +69,7 @@ pub fn erf(x: f32) -> f32 {
         over = over * square + coefficient;
     }
     let mut under = -1.179_160_3e-7;
-    for coefficient in [
-        2.354_796_6e-5,
-        1.017_962_5e-3,
-        1.407_047e-2,
-        0.110_985_05,
-        0.497_469_25,
-        1.0,
-    ] {
+    for coefficient in [2.354_796_6e-5, 1.017_962_5e-3, 1.407_047e-2, 0.110_985_05, 0.497_469_25, 1.0] {
         under = under * square + coefficient;
     }
     let y = inside * over / under;
@@ -113,10 +95,7 @@ mod tests {
     #[test]
     fn erf_of_what_is_no_ordinary_number() {
         assert_eq!(erf(0.0), 0.0);
-        assert_eq!(
-            erf(f32::MIN_POSITIVE / 2.0),
-            f32::MIN_POSITIVE / 2.0 * FRAC_2_SQRT_PI
-        );
+        assert_eq!(erf(f32::MIN_POSITIVE / 2.0), f32::MIN_POSITIVE / 2.0 * FRAC_2_SQRT_PI);
         assert_eq!(erf(f32::INFINITY), 1.0);
         assert_eq!(erf(f32::NEG_INFINITY), -1.0);
         assert!(erf(f32::NAN).is_nan());
@@ -160,10 +139,7 @@ mod tests {
             for (x, y) in x.iter().zip(y) {
                 let expected = exp(*x);
                 let is_same = y == expected || (y.is_nan() && expected.is_nan());
-                assert!(
-                    is_same || (y - expected).abs() <= 3e-7 * expected,
-                    "exp({x}) = {y}"
-                );
+                assert!(is_same || (y - expected).abs() <= 3e-7 * expected, "exp({x}) = {y}");
             }
         }
     }

@@ -27,20 +27,9 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
     /// # Panics
     /// If the last row reaches further than the elements.
     #[inline(always)]
-    pub fn strided(
-        elements: &'a [Element],
-        rows: usize,
-        columns: usize,
-        row_stride: usize,
-    ) -> Self {
+    pub fn strided(elements: &'a [Element], rows: usize, columns: usize, row_stride: usize) -> Self {
         assert!(rows == 0 || (rows - 1) * row_stride + columns <= elements.len());
-        Self {
-            elements,
-            rows,
-            columns,
-            row_stride,
-            column_stride: 1,
-        }
+        Self { elements, rows, columns, row_stride, column_stride: 1 }
     }
 
     /// The number of rows.
@@ -152,21 +141,10 @@ mod tests {
             for accumulate in [false, true] {
                 let start = if accumulate { 2.0 } else { 0.0 };
                 let expected: Vec<f32> = (0..m * n)
-                    .map(|i| {
-                        start
-                            + (0..k)
-                                .map(|l| a[i / n * k + l] * b[l * n + i % n])
-                                .sum::<f32>()
-                    })
+                    .map(|i| start + (0..k).map(|l| a[i / n * k + l] * b[l * n + i % n]).sum::<f32>())
                     .collect();
-                for a in [
-                    Matrix::new(&a, m, k),
-                    Matrix::new(&a_columns, k, m).transposed(),
-                ] {
-                    for b in [
-                        Matrix::new(&b, k, n),
-                        Matrix::new(&b_columns, n, k).transposed(),
-                    ] {
+                for a in [Matrix::new(&a, m, k), Matrix::new(&a_columns, k, m).transposed()] {
+                    for b in [Matrix::new(&b, k, n), Matrix::new(&b_columns, n, k).transposed()] {
                         let mut output = vec![2.0; m * n];
                         matmul(&mut output, a, b, accumulate);
                         assert_eq!(output, expected);

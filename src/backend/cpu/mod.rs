@@ -30,7 +30,7 @@ use super::{Affine, Around, Backend, HeadMaps, Normalize, sublayer};
 use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
-    ops::{self, Activation, AttentionScale, Average, MaskedLogit, NormKind, OpError},
+    ops::{self, Activation, AttentionScale, MaskFill, NormKind, OpError, Reduction},
     tokens::TokenIds,
 };
 use attention::Heads;
@@ -137,7 +137,7 @@ impl Backend<f32> for Cpu {
         value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
-        masked: MaskedLogit,
+        masked: MaskFill,
         dropout: f64,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         if T::OWNS_TAPE && dropout != 0.0 {
@@ -161,12 +161,7 @@ impl Backend<f32> for Cpu {
         bias: Option<&Tensor<(M,), f32, Cpu>>,
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        let norm = Normalize {
-            kind: NormKind::LayerNorm,
-            weight,
-            bias,
-            epsilon,
-        };
+        let norm = Normalize { kind: NormKind::LayerNorm, weight, bias, epsilon };
         norm_of(input, &norm).map_err(ops::failed("layer norm"))
     }
 
@@ -175,23 +170,11 @@ impl Backend<f32> for Cpu {
         weight: &Tensor<(M,), f32, Cpu>,
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        let norm = Normalize {
-            kind: NormKind::RmsNorm,
-            weight,
-            bias: None,
-            epsilon,
-        };
+        let norm = Normalize { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
         norm_of(input, &norm).map_err(ops::failed("RMS norm"))
     }
 
-    fn try_feed_forward<
-        B: Dim,
-        S: Dim,
-        M: ConstDim,
-        Hidden: ConstDim,
-        F: Activation,
-        T: Tape<f32, Cpu>,
-    >(
+    fn try_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, F: Activation, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         hidden: &Affine<'_, M, Hidden, f32, Cpu>,
         output: &Affine<'_, Hidden, M, f32, Cpu>,
@@ -210,9 +193,7 @@ impl Backend<f32> for Cpu {
                 })
                 .map_err(ops::failed("feed-forward"))
             }
-            _ => sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(
-                input, hidden, output, around, dropout,
-            ),
+            _ => sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(input, hidden, output, around, dropout),
         }
     }
 
@@ -278,10 +259,10 @@ impl Backend<f32> for Cpu {
         .map_err(ops::failed("attention"))
     }
 
-    fn try_smoothed_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
-        average: Average,
+        average: Reduction,
         smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
         ops::check_labels(&logits, labels, smoothing)?;
@@ -375,7 +356,7 @@ pub fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{backend::Affine, dims, ops::Elementwise, ops::Gelu};
+    use crate::{backend::Affine, dims, ops::ActivationKind, ops::Gelu};
     use dfdx::tensor::{NoneTape, SampleTensor, TensorFromVec};
     use std::time::{Duration, Instant};
 
@@ -386,34 +367,16 @@ mod tests {
     #[ignore = "measures time"]
     fn types_are_free() {
         let device = Cpu::default();
-        let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-            device.sample(rand_distr::StandardNormal);
-        let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> =
-            device.sample(rand_distr::StandardNormal);
-        let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> =
-            device.sample(rand_distr::StandardNormal);
-        let affine = (
-            Affine {
-                weight: &hidden,
-                bias: None,
-            },
-            Affine {
-                weight: &output,
-                bias: None,
-            },
-        );
+        let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
+        let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
+        let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
+        let affine = (Affine { weight: &hidden, bias: None }, Affine { weight: &output, bias: None });
         let typed = || {
             let (hidden, output) = (&affine.0, &affine.1);
             let around = Around::Nothing;
-            Cpu::try_feed_forward::<_, _, _, _, Gelu, _>(
-                input.clone(),
-                hidden,
-                output,
-                &around,
-                0.0,
-            )
-            .unwrap()
-            .as_vec()
+            Cpu::try_feed_forward::<_, _, _, _, Gelu, _>(input.clone(), hidden, output, &around, 0.0)
+                .unwrap()
+                .as_vec()
         };
         let flat = |numbers: Vec<f32>| {
             let shape = (numbers.len(),);
@@ -429,7 +392,7 @@ mod tests {
                 x,
                 Map::of(w1, 128, 512),
                 Map::of(w2, 512, 128),
-                Elementwise::Gelu,
+                ActivationKind::Gelu,
                 around.unwrap(),
             )
             .unwrap();
@@ -445,10 +408,7 @@ mod tests {
             }
         }
         let [typed, raw] = fastest.map(|time| time.as_secs_f64());
-        println!(
-            "typed {typed:.3e} s, raw {raw:.3e} s, ratio {:.3}",
-            typed / raw
-        );
+        println!("typed {typed:.3e} s, raw {raw:.3e} s, ratio {:.3}", typed / raw);
         assert!(typed / raw <= 1.02);
     }
 }

@@ -25,11 +25,8 @@ pub fn norm(input: Leaf, norm: Norm) -> Result<Output, CpuError> {
     y.copy_from_slice(&input.elements);
     let mut normal = Buffer::new(y.len());
     let mut scales = Buffer::new(rows);
-    let chunks = izip!(
-        rows_mut(&mut y, width),
-        rows_mut(&mut normal, width),
-        rows_mut(&mut scales, share.chunk),
-    );
+    let chunks =
+        izip!(rows_mut(&mut y, width), rows_mut(&mut normal, width), rows_mut(&mut scales, share.chunk),);
     share.for_each(chunks, |chunks| {
         for (y, normal, scales) in chunks {
             norm.forward(y, normal, scales);
@@ -82,17 +79,8 @@ impl Norm {
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let weight = Leaf::parameter(norm.weight, tape)?;
-        let bias = norm
-            .bias
-            .map(|bias| Leaf::parameter(bias, tape))
-            .transpose()?;
-        Ok(Self {
-            kind: norm.kind,
-            epsilon: norm.epsilon as f32,
-            weight,
-            bias,
-            layout: Layout::Rows,
-        })
+        let bias = norm.bias.map(|bias| Leaf::parameter(bias, tape)).transpose()?;
+        Ok(Self { kind: norm.kind, epsilon: norm.epsilon as f32, weight, bias, layout: Layout::Rows })
     }
 
     /// For rows that lie so.
@@ -110,19 +98,12 @@ impl Norm {
     pub fn forward(&self, values: &mut [f32], normal: &mut [f32], scales: &mut [f32]) {
         let width = self.width();
         if self.layout != Layout::Rows {
-            return Arch::new().dispatch(ForwardInLanes {
-                norm: self,
-                values,
-                normal,
-                scales,
-            });
+            return Arch::new().dispatch(ForwardInLanes { norm: self, values, normal, scales });
         }
         vectorized(
             #[inline(always)]
             || {
-                let rows = values
-                    .chunks_exact_mut(width)
-                    .zip(normal.chunks_exact_mut(width));
+                let rows = values.chunks_exact_mut(width).zip(normal.chunks_exact_mut(width));
                 for ((values, normal), scale) in rows.zip(scales.iter_mut()) {
                     let mean = match self.kind {
                         NormKind::LayerNorm => sum(values) / width as f32,
@@ -146,11 +127,7 @@ impl Norm {
     pub fn apply(&self, normal: &[f32], output: &mut [f32]) {
         let width = self.width();
         if self.layout != Layout::Rows {
-            return Arch::new().dispatch(ApplyInLanes {
-                norm: self,
-                normal,
-                output,
-            });
+            return Arch::new().dispatch(ApplyInLanes { norm: self, normal, output });
         }
         vectorized(
             #[inline(always)]
@@ -165,11 +142,7 @@ impl Norm {
 
     #[inline(always)]
     fn apply_row(&self, normal: &[f32], output: &mut [f32]) {
-        for ((output, normal), weight) in output
-            .iter_mut()
-            .zip(normal)
-            .zip(self.weight.elements.iter())
-        {
+        for ((output, normal), weight) in output.iter_mut().zip(normal).zip(self.weight.elements.iter()) {
             *output = normal * weight;
         }
         if let Some(bias) = &self.bias {
@@ -204,14 +177,7 @@ impl Norm {
         let width = self.width();
         let centered = self.kind == NormKind::LayerNorm;
         if self.layout != Layout::Rows {
-            return Arch::new().dispatch(BackwardInLanes {
-                norm: self,
-                dy,
-                normal,
-                scales,
-                dx,
-                gradient,
-            });
+            return Arch::new().dispatch(BackwardInLanes { norm: self, dy, normal, scales, dx, gradient });
         }
         vectorized(
             #[inline(always)]
@@ -219,15 +185,10 @@ impl Norm {
                 let rows = dy.chunks_exact(width).zip(normal.chunks_exact(width));
                 let rows = rows.zip(dx.chunks_exact_mut(width)).zip(scales);
                 for (((dy, normal), dx), scale) in rows {
-                    for ((dx, dy), weight) in dx.iter_mut().zip(dy).zip(self.weight.elements.iter())
-                    {
+                    for ((dx, dy), weight) in dx.iter_mut().zip(dy).zip(self.weight.elements.iter()) {
                         *dx = dy * weight;
                     }
-                    let mean = if centered {
-                        sum(dx) / width as f32
-                    } else {
-                        0.0
-                    };
+                    let mean = if centered { sum(dx) / width as f32 } else { 0.0 };
                     let slope = dot(dx, normal) / width as f32;
                     for (dx, normal) in dx.iter_mut().zip(normal) {
                         *dx = scale * (*dx - mean - slope * normal);
@@ -252,11 +213,7 @@ impl Norm {
         }
     }
 
-    pub fn add(
-        &self,
-        gradients: &mut Gradients<f32, Cpu>,
-        gradient: &NormGradient,
-    ) -> Result<(), CpuError> {
+    pub fn add(&self, gradients: &mut Gradients<f32, Cpu>, gradient: &NormGradient) -> Result<(), CpuError> {
         self.layout.add(&self.weight, gradients, &gradient.weight)?;
         match (&self.bias, &gradient.bias) {
             (Some(bias), Some(gradient)) => self.layout.add(bias, gradients, gradient),
@@ -360,9 +317,8 @@ impl WithSimd for BackwardInLanes<'_> {
         for (((dy, normal), dx), scale) in rows {
             let (mut mean, mut slope) = (zero, zero);
             let numbers = dx.iter_mut().zip(dy).zip(normal);
-            for ((((dx, dy), normal), weight), dw) in numbers
-                .zip(self.norm.weight.elements.iter())
-                .zip(dw.iter_mut())
+            for ((((dx, dy), normal), weight), dw) in
+                numbers.zip(self.norm.weight.elements.iter()).zip(dw.iter_mut())
             {
                 *dx = simd.mul_f32s(*dy, simd.splat_f32s(*weight));
                 *dw = simd.mul_add_e_f32s(*dy, *normal, *dw);

@@ -36,18 +36,12 @@ impl Share {
         };
         let part = units.div_ceil(threads).max(1);
         let chunks = part.div_ceil(most.max(1));
-        Self {
-            chunk: part.div_ceil(chunks),
-            chunks,
-        }
+        Self { chunk: part.div_ceil(chunks), chunks }
     }
 
     /// The same of units that are so many each.
     pub fn times(self, each: usize) -> Self {
-        Self {
-            chunk: self.chunk * each,
-            ..self
-        }
+        Self { chunk: self.chunk * each, ..self }
     }
 
     /// Runs `run` on the chunks of each thread; what it returns is in the order of the chunks.
@@ -174,12 +168,7 @@ mod tests {
 
     #[test]
     fn every_unit_is_in_one_chunk_and_the_parts_are_alike() {
-        for (units, cost, most) in [
-            (1, 1, 1),
-            (750, 10, 64),
-            (768, 1 << 20, 256),
-            (13, 1 << 20, 4),
-        ] {
+        for (units, cost, most) in [(1, 1, 1), (750, 10, 64), (768, 1 << 20, 256), (13, 1 << 20, 4)] {
             let share = Share::new(units, cost, most);
             assert!((1..=most).contains(&share.chunk));
             let numbers: Vec<usize> = (0..units).collect();

@@ -129,9 +129,7 @@ fn multiply_rows<S: Simd, const ACCUMULATE: bool, const ROWS: usize>(
         let output = &mut output[column..];
         macro_rules! columns {
             ($columns:literal) => {
-                multiply_block::<S, ACCUMULATE, ROWS, $columns>(
-                    simd, output, stride, a, row, b, column,
-                )
+                multiply_block::<S, ACCUMULATE, ROWS, $columns>(simd, output, stride, a, row, b, column)
             };
         }
         match columns - column {
@@ -186,22 +184,13 @@ mod tests {
     fn every_lane_is_a_product_of_its_own() {
         let lanes = lanes();
         let number = |i: usize| ((i * 7919) % 31) as f32 - 15.0;
-        for (m, n, k) in [
-            (1, 1, 1),
-            (2, 3, 5),
-            (7, 5, 4),
-            (4, 8, 3),
-            (5, 1, 0),
-            (9, 6, 11),
-        ] {
+        for (m, n, k) in [(1, 1, 1), (2, 3, 5), (7, 5, 4), (4, 8, 3), (5, 1, 0), (9, 6, 11)] {
             let a: Vec<f32> = (0..m * k * lanes).map(number).collect();
             let b: Vec<f32> = (0..k * n * lanes).map(|i| number(i + 3)).collect();
             let bias: Vec<f32> = (0..n).map(|i| number(i + 5)).collect();
             let stride = n + 2;
             for are_vectors in [false, true] {
-                for (bias, accumulate) in
-                    [(None, false), (Some(&*bias), false), (Some(&*bias), true)]
-                {
+                for (bias, accumulate) in [(None, false), (Some(&*bias), false), (Some(&*bias), true)] {
                     let mut output = vec![2.0; m * stride * lanes];
                     let factor = match are_vectors {
                         true => Factor::Vectors(Matrix::strided(&b, k, n, n)),

@@ -1,11 +1,11 @@
 //! An axis is named as it is written.
 //! Proves `Name` of `dims::axis`.
-use typed_transformer::{dims::AxisName, prelude::*};
+use typed_transformer::{dims::AxisOf, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; }
 
 fn source() {
-    let _axis: AxisName<SrcLen> = axis::<SrcLen>();
+    let _axis: AxisOf<SrcLen> = axis::<SrcLen>();
 }
 
 fn main() {}

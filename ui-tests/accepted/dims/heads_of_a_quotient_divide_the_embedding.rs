@@ -11,7 +11,7 @@ impl Arch for Model {
     type QKDim = Quotient<EmbedDim, NumHeads>;
     type VODim = NumHeads;
     type HiddenDim = HiddenDim;
-    type Style = TypedTransformer;
+    type Conventions = TypedTransformer;
 }
 
 fn main() {}

@@ -1,11 +1,11 @@
 //! The name of an axis is of that axis.
-//! Proves `Name` of `dims::AxisName`.
-use typed_transformer::{dims::AxisName, prelude::*};
+//! Proves `Name` of `dims::AxisOf`.
+use typed_transformer::{dims::AxisOf, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; }
 
 fn source() {
-    let _axis: AxisName<SrcLen> = axis::<SrcLen>();
+    let _axis: AxisOf<SrcLen> = axis::<SrcLen>();
 }
 
 fn main() {}

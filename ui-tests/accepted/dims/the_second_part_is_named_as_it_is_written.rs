@@ -1,11 +1,11 @@
 //! The second part is named as it is written.
 //! Proves `Other` of `dims::along`.
-use typed_transformer::{dims::Along, prelude::*};
+use typed_transformer::{dims::ConcatAxis, prelude::*};
 
 dims! { SrcLen = 5; PastLen = 3; PresentLen = 2; }
 
 fn parts() {
-    let _axis: Along<PastLen, PresentLen> = along::<PastLen, PresentLen>();
+    let _axis: ConcatAxis<PastLen, PresentLen> = along::<PastLen, PresentLen>();
 }
 
 fn main() {}

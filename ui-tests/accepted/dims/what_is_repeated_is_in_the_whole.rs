@@ -1,10 +1,10 @@
 //! What is repeated is in the whole.
-//! Proves `Less` of `dims::Repeats`.
-use typed_transformer::{dims::Repeats, prelude::*};
+//! Proves `Less` of `dims::BroadcastFrom`.
+use typed_transformer::{dims::BroadcastFrom, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
 
-fn fits<Dims: Repeats<(SrcLen, EmbedDim), Batch, Place>, Place>() {}
+fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), Batch, BiasRule>, BiasRule>() {}
 
 const _: fn() = fits::<(Batch, SrcLen, EmbedDim), _>;
 

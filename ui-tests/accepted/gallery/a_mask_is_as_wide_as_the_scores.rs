@@ -11,7 +11,7 @@ fn attend(
     key: Tensor<(Batch, NumHeads, Context, HeadDim), f32, Cpu>,
     mask: &AttentionMask<Batch, Context, Context>,
 ) -> Tensor<(Batch, NumHeads, Context, Context), f32, Cpu> {
-    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

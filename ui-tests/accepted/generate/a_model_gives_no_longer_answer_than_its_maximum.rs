@@ -1,6 +1,6 @@
 //! A model gives no longer answer than its maximum.
-//! Proves `Tgt` of `generate::try_answer`.
-use typed_transformer::{generate::{Sampler, try_answer}, prelude::*};
+//! Proves `Tgt` of `generate::try_generate`.
+use typed_transformer::{generate::{Sampler, try_generate}, prelude::*};
 
 dims! {
     Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; Long = 17; SrcLen = 5;
@@ -19,7 +19,7 @@ fn write<Small: Writer, Large: Writer>(
     end: Fin<Sounds>,
     sampler: &mut Sampler<Sounds>,
 ) {
-    let _answer = try_answer::<_, _, _, Small, _, _>(model, source, start, end, TgtLen, sampler);
+    let _answer = try_generate::<_, _, _, Small, _, _>(model, source, start, end, TgtLen, sampler);
 }
 
 fn main() {}

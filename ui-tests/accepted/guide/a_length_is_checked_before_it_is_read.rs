@@ -4,7 +4,7 @@ use typed_transformer::prelude::*;
 dims! { MaxLen = 8; EmbedDim = 16; }
 
 fn positions(table: &Tensor<(MaxLen, EmbedDim), f32, Cpu>, word: &str) -> Result<(), DimError> {
-    fresh! {
+    local_dims! {
         let any_len: AnyLen = word.len();
         let word_len: WordLen <= MaxLen = word.len();
     }

@@ -8,7 +8,7 @@ fn loss(
     words: &TokenIds<Batch, WordLen, VocabSize>,
     ends: &TokenIds<Batch, Ends, Letters>,
 ) {
-    let _loss = cross_entropy(logits, ends, Average::EveryPosition);
+    let _loss = cross_entropy(logits, ends, Reduction::MeanAll);
 }
 
 fn main() {}

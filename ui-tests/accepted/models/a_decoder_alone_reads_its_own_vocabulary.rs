@@ -3,7 +3,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Sounds = 28; Max = 16; SeqLen = 4; Batch; }
 
-trait Writes: OneStack<VocabSize = Letters, MaxSeqLen = Max> {}
+trait Writes: SingleStack<VocabSize = Letters, MaxSeqLen = Max> {}
 
 fn logits<M: Writes>(
     model: &DecoderOnly<M, f32, Cpu>,

@@ -11,9 +11,9 @@ macro_rules! model {
             type QKDim = HeadDim;
             type VODim = HeadDim;
             type HiddenDim = EmbedDim;
-            type Style = $style;
+            type Conventions = $style;
         }
-        impl OneStack for $name {
+        impl SingleStack for $name {
             type VocabSize = Letters;
             type MaxSeqLen = Max;
             type EmbedDim = EmbedDim;

@@ -3,7 +3,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Max = 16; SeqLen = 8; EmbedDim = 8; Batch; }
 
-trait Reads: OneStack<VocabSize = Letters, MaxSeqLen = Max, EmbedDim = EmbedDim> {}
+trait Reads: SingleStack<VocabSize = Letters, MaxSeqLen = Max, EmbedDim = EmbedDim> {}
 
 fn features<M: Reads>(
     model: &EncoderOnly<M, f32, Cpu>,

@@ -9,7 +9,7 @@ fn extend<Small: Arch, Large: Arch>(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     cache: &mut KeyValueCache<Batch, MaxLen, Small, f32, Cpu>,
 ) {
-    let _extended = attention.try_extend(input, cache);
+    let _extended = attention.try_forward_cached(input, cache);
 }
 
 fn main() {}

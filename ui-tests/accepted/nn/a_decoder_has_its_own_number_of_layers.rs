@@ -1,10 +1,10 @@
 //! A decoder has its own number of layers.
 //! Proves `NumLayers` of `nn::Decoder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Sounds = 44; MaxLen = 16; SrcDim = 24; TgtDim = 20; NumLayers = 1; OtherLayers = 6; }
 
-fn replace<Small: Embeds<TgtDim>, Large: Embeds<TgtDim>>(
+fn replace<Small: HasPositionsFor<TgtDim>, Large: HasPositionsFor<TgtDim>>(
     model: &mut EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, Small, f32, Cpu>,
     decoder: Decoder<TgtDim, SrcDim, NumLayers, Small, f32, Cpu>,
 ) {

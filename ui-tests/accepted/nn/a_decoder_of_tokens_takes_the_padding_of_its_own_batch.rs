@@ -1,13 +1,13 @@
 //! A decoder of tokens takes the padding of its own batch.
 //! Proves `B` of `nn::EmbeddingDecoder::forward`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {
     Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; NumLayers = 1;
     Batch; OtherBatch;
 }
 
-fn decode<A: Embeds<TgtDim>>(
+fn decode<A: HasPositionsFor<TgtDim>>(
     decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
     source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,

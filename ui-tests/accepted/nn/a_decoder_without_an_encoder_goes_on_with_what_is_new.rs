@@ -1,10 +1,10 @@
 //! A decoder without an encoder goes on with what is new.
-//! Proves `S` of `nn::DecoderOnly::try_extend`.
+//! Proves `S` of `nn::DecoderOnly::try_forward_cached`.
 use typed_transformer::{nn::Cache, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; }
 
-trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
 
 type Logits = Tensor<(Batch, SrcLen, Letters), f32, Cpu>;
 
@@ -13,7 +13,7 @@ fn extend<M: Writer>(
     text: &TokenIds<Batch, SrcLen, Letters>,
     cache: &mut Cache<Batch, MaxLen, M, f32, Cpu>,
 ) {
-    let _logits: Result<Logits, OpError> = model.try_extend(text, cache);
+    let _logits: Result<Logits, OpError> = model.try_forward_cached(text, cache);
 }
 
 fn main() {}

@@ -2,7 +2,7 @@
 //! Proves `M` of `nn::DecoderOnly`.
 use typed_transformer::prelude::*;
 
-fn replace<Small: OneStack, Large: OneStack>(
+fn replace<Small: SingleStack, Large: SingleStack>(
     model: &mut DecoderOnly<Small, f32, Cpu>,
     other: DecoderOnly<Small, f32, Cpu>,
 ) {

@@ -1,11 +1,11 @@
 //! A projection makes no other sequence.
 //! Proves `S` of `nn::Projection::forward`.
-use typed_transformer::{nn::{InAttention, Projection}, prelude::*};
+use typed_transformer::{nn::{AttentionProjection, Projection}, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 fn project<A: Arch>(
-    projection: &Projection<EmbedDim, HiddenDim, InAttention<A>, f32, Cpu>,
+    projection: &Projection<EmbedDim, HiddenDim, AttentionProjection<A>, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
 ) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
     projection.forward(input)

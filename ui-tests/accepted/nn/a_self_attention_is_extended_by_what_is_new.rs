@@ -1,5 +1,5 @@
 //! A self attention is extended by what is new.
-//! Proves `S` of `nn::SelfAttention::try_extend`.
+//! Proves `S` of `nn::SelfAttention::try_forward_cached`.
 use typed_transformer::{nn::KeyValueCache, prelude::*};
 
 dims! { MaxLen = 16; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
@@ -11,7 +11,7 @@ fn extend<A: Arch>(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     cache: &mut KeyValueCache<Batch, MaxLen, A, f32, Cpu>,
 ) {
-    let extended = attention.try_extend::<_, _, MaxLen>(input, cache);
+    let extended = attention.try_forward_cached::<_, _, MaxLen>(input, cache);
     let _extended: Result<Extended, OpError> = extended;
 }
 

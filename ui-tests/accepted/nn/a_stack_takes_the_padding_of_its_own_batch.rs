@@ -1,11 +1,11 @@
 //! A stack takes the padding of its own batch.
-//! Proves `B` of `nn::Stack::forward`.
-use typed_transformer::{nn::Stack, prelude::*};
+//! Proves `B` of `nn::BlockStack::forward`.
+use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; NumLayers = 1; Batch; OtherBatch; }
 
 fn encode<A: Arch>(
-    encoder: &Stack<EmbedDim, NumLayers, NoMask, A, f32, Cpu>,
+    encoder: &BlockStack<EmbedDim, NumLayers, NoMask, A, f32, Cpu>,
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
 ) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {

@@ -1,10 +1,10 @@
 //! An embedder has room for its sequences.
 //! Proves `MaxSeqLen` of `nn::Embedder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; EmbedDim = 8; Batch; }
 
-fn embeds<A: Embeds<EmbedDim>>(
+fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SrcLen, Letters>,
 ) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {

@@ -1,11 +1,11 @@
 //! Nothing is known of the length `usize`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { MaxSeqLen = 16; Short <= MaxSeqLen; EmbedDim = 8; Letters = 28; Batch; }
 
 type SeqLen = Short;
 
-fn embeds<A: Embeds<EmbedDim>>(
+fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Letters>,
 ) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {

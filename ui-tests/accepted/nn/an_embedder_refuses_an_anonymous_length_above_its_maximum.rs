@@ -1,11 +1,11 @@
 //! A sequence is no longer than the maximum of its embedder, though its length has no name.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxSeqLen = 16; EmbedDim = 8; Batch; }
 
 type SeqLen = Const<16>;
 
-fn embeds<A: Embeds<EmbedDim>>(
+fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Letters>,
 ) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {

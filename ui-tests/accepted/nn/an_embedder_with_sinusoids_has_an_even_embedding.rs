@@ -10,7 +10,7 @@ impl Arch for Model {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = VocabSize;
-    type Style = Annotated;
+    type Conventions = Annotated;
 }
 
 struct Reader {

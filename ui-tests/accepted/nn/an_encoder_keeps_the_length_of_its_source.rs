@@ -1,11 +1,11 @@
 //! What an encoder makes of a source is as long as the source.
-//! Proves `S` of `nn::Stack::forward`.
-use typed_transformer::{nn::Stack, prelude::*};
+//! Proves `S` of `nn::BlockStack::forward`.
+use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; NumLayers = 1; Batch; }
 
 fn encode<A: Arch>(
-    encoder: &Stack<EmbedDim, NumLayers, NoMask, A, f32, Cpu>,
+    encoder: &BlockStack<EmbedDim, NumLayers, NoMask, A, f32, Cpu>,
     source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, SrcLen>,
 ) {

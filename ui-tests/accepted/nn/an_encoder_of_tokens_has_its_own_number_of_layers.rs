@@ -1,12 +1,12 @@
 //! An encoder of tokens has its own number of layers.
 //! Proves `NumLayers` of `nn::EmbeddingEncoder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; EmbedDim = 8; HiddenDim = 32; NumLayers = 1; OtherLayers = 6; }
 
 type Encoding<A> = EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>;
 
-fn replace<Small: Embeds<EmbedDim> + Embeds<HiddenDim>, Large: Embeds<EmbedDim>>(
+fn replace<Small: HasPositionsFor<EmbedDim> + HasPositionsFor<HiddenDim>, Large: HasPositionsFor<EmbedDim>>(
     encoder: &mut Encoding<Small>,
     other: EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, Small, f32, Cpu>,
 ) {

@@ -5,7 +5,7 @@ use typed_transformer::prelude::*;
 dims! { Letters = 28; MaxLen = 16; EmbedDim = 8; NumLayers = 1; }
 
 trait Reader:
-    OneStack<VocabSize = Letters, MaxSeqLen = MaxLen, EmbedDim = EmbedDim, NumLayers = NumLayers>
+    SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen, EmbedDim = EmbedDim, NumLayers = NumLayers>
 {
 }
 

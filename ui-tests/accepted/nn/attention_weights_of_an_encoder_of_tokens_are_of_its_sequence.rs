@@ -1,6 +1,6 @@
 //! Attention weights of an encoder of tokens are of its sequence.
 //! Proves `S` of `nn::EmbeddingEncoder::try_attention_weights`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {
     Letters = 28; Heads = 2; MaxLen = 16; SrcLen = 5; TgtLen = 7; EmbedDim = 8; NumLayers = 1;
@@ -9,7 +9,7 @@ dims! {
 
 type Weights = Tensor<(Batch, Heads, SrcLen, SrcLen), f32, Cpu>;
 
-fn weigh<A: Embeds<EmbedDim> + Arch<NumHeads = Heads>>(
+fn weigh<A: HasPositionsFor<EmbedDim> + Arch<NumHeads = Heads>>(
     encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
     source: &TokenIds<Batch, SrcLen, Letters>,
 ) -> Result<Vec<Weights>, OpError> {

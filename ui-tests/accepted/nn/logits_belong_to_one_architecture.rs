@@ -1,11 +1,11 @@
 //! Logits belong to one architecture.
-//! Proves `A` of `nn::Logit`.
-use typed_transformer::{nn::{Embedding, Logit}, prelude::*};
+//! Proves `A` of `nn::LmHead`.
+use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
 
 dims! { Letters = 28; TgtLen = 7; EmbedDim = 8; Batch; }
 
 fn logits<Small: Arch, Large: Arch>(
-    logit: &Logit<EmbedDim, Letters, Small, f32, Cpu>,
+    logit: &LmHead<EmbedDim, Letters, Small, f32, Cpu>,
     decoded: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     table: &Embedding<Letters, EmbedDim, Small, f32, Cpu>,
 ) -> Tensor<(Batch, TgtLen, Letters), f32, Cpu> {

@@ -4,7 +4,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 
-trait Writer: OneStack<VocabSize = Letters, EmbedDim = EmbedDim> {}
+trait Writer: SingleStack<VocabSize = Letters, EmbedDim = EmbedDim> {}
 
 fn logits<M: Writer>(
     model: &DecoderOnly<M, f32, Cpu>,

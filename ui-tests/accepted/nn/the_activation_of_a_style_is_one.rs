@@ -1,11 +1,11 @@
 //! The activation of a style is one.
-//! Proves `Activation` of `nn::Style`.
+//! Proves `Activation` of `nn::Conventions`.
 //! Proves `Self` of `ops::Activation`.
 use typed_transformer::{nn, ops, prelude::*};
 
 struct Mine;
 
-impl nn::Style for Mine {
+impl nn::Conventions for Mine {
     type Activation = ops::Relu;
     type Positions = nn::Sinusoidal;
     type Padding = PadSourceKeys;

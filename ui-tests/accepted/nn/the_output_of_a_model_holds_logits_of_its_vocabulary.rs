@@ -1,5 +1,5 @@
 //! The output of a model holds logits of its vocabulary.
-//! Proves `Logit` of `nn::Output`.
+//! Proves `LmHead` of `nn::Output`.
 use typed_transformer::prelude::*;
 
 dims! {

@@ -1,11 +1,11 @@
 //! The positions of a style are learned or sinusoids.
-//! Proves `Positions` of `nn::Style`.
+//! Proves `Positions` of `nn::Conventions`.
 //! Proves `Self` of `nn::PositionKind`.
 use typed_transformer::{nn, ops, prelude::*};
 
 struct Mine;
 
-impl nn::Style for Mine {
+impl nn::Conventions for Mine {
     type Activation = ops::Relu;
     type Positions = nn::Sinusoidal;
     type Padding = PadSourceKeys;

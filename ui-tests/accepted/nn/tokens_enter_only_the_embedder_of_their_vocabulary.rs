@@ -1,10 +1,10 @@
 //! An embedder reads tokens of its own vocabulary.
 //! Proves `VocabSize` of `nn::Embedder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; Sounds = 28; MaxSeqLen = 16; SeqLen = 4; EmbedDim = 8; Batch; }
 
-fn embeds<A: Embeds<EmbedDim>>(
+fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Letters>,
 ) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {

@@ -9,7 +9,7 @@ fn weights(
     key: Tensor<(Batch, NumHeads, SrcLen, QKDim), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) -> Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> {
-    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

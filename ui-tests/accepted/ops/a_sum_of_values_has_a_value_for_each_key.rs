@@ -11,7 +11,7 @@ fn sum(
     value: Tensor<(Batch, SrcLen, Heads), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) -> Tensor<(Batch, TgtLen, Heads), f32, Cpu> {
-    sum_of_values(query, key, value, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    sum_of_values(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

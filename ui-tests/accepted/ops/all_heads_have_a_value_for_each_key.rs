@@ -10,7 +10,7 @@ fn attend(
     value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
-    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0)
+    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
 }
 
 fn main() {}

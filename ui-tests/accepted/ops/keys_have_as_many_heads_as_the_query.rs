@@ -9,7 +9,7 @@ fn weights(
     key: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu>,
     mask: &AttentionMask<Batch, SeqLen, SeqLen>,
 ) -> Tensor<(Batch, NumHeads, SeqLen, SeqLen), f32, Cpu> {
-    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    attention_weights(query, key, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu>,
     labels: &TokenIds<Batch, TgtLen, Letters>,
 ) -> Tensor<(), f32, Cpu> {
-    cross_entropy(logits, labels, Average::EveryPosition)
+    cross_entropy(logits, labels, Reduction::MeanAll)
 }
 
 fn main() {}

@@ -13,7 +13,7 @@ fn attend(
     value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
-    sum_of_values(query, key, value, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    sum_of_values(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

@@ -1,8 +1,8 @@
 //! A memory is of one model.
-//! Proves `Model` of `train::Memory`.
-use typed_transformer::{train::{Memory, Slot}, prelude::*};
+//! Proves `Model` of `train::OptimizerState`.
+use typed_transformer::{train::{OptimizerState, Slot}, prelude::*};
 
-type Velocity<Model> = Memory<Model, f32, [Slot<f32>; 1]>;
+type Velocity<Model> = OptimizerState<Model, f32, [Slot<f32>; 1]>;
 
 fn keep<Small: Seq2Seq, Large: Seq2Seq>(memory: Velocity<Small>) {
     let _memory: Velocity<Small> = memory;

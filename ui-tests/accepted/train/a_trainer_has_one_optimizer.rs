@@ -4,10 +4,10 @@ use typed_transformer::{nn::Linear, train::*, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
-type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
-fn keep(trainer: Trainer<Adam<Logit<Letters>, f32>, Constant>) {
-    let _trainer: Trainer<Adam<Logit<Letters>, f32>, Constant> = trainer;
+fn keep(trainer: Trainer<Adam<LmHead<Letters>, f32>, Constant>) {
+    let _trainer: Trainer<Adam<LmHead<Letters>, f32>, Constant> = trainer;
 }
 
 fn main() {}

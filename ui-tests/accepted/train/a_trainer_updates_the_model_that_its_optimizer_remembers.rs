@@ -5,11 +5,11 @@ use typed_transformer::{nn::Linear, train::*, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
-type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn learn(
-    trainer: &mut Trainer<Adam<Logit<Letters>, f32>, Constant>,
-    model: &mut Logit<Letters>,
+    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
+    model: &mut LmHead<Letters>,
     gradients: Gradients<f32, Cpu>,
 ) -> Result<Report, TrainError> {
     trainer.update(model, gradients, 1.0, 50)

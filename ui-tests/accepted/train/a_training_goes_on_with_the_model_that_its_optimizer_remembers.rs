@@ -4,13 +4,13 @@ use typed_transformer::{nn::Linear, prelude::*, train::Adam, train::Constant, tr
 
 dims! { EmbedDim = 8; Letters = 28; Sounds = 28; }
 
-type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn resume(
-    trainer: &mut Trainer<Adam<Logit<Letters>, f32>, Constant>,
+    trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
     device: &Cpu,
 ) -> Result<(), ResumeError> {
-    let _logit: Logit<Letters> = trainer.resume("letters.safetensors", device)?;
+    let _logit: LmHead<Letters> = trainer.resume("letters.safetensors", device)?;
     Ok(())
 }
 

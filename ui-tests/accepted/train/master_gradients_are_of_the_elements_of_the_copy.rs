@@ -5,11 +5,11 @@ use typed_transformer::{nn::Linear, train::*, prelude::*};
 
 dims! { Letters = 28; EmbedDim = 8; }
 
-type Logit<E> = Linear<EmbedDim, Letters, E, Cpu>;
+type LmHead<E> = Linear<EmbedDim, Letters, E, Cpu>;
 
 fn learn(
-    model: &Logit<f64>,
-    copy: &Logit<f32>,
+    model: &LmHead<f64>,
+    copy: &LmHead<f32>,
     gradients: Gradients<f32, Cpu>,
     into: Gradients<f64, Cpu>,
 ) -> Result<Gradients<f64, Cpu>, OpError> {

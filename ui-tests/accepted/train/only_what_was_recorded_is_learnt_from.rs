@@ -10,7 +10,7 @@ fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu, Recorded>,
     labels: &TokenIds<Batch, TgtLen, Letters>,
 ) -> Tensor<(), f32, Cpu, Recorded> {
-    cross_entropy(logits, labels, Average::EveryPosition)
+    cross_entropy(logits, labels, Reduction::MeanAll)
 }
 
 fn main() {}

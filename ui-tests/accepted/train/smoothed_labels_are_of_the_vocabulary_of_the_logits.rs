@@ -1,6 +1,6 @@
 //! A label is smoothed over the vocabulary that the model writes.
-//! Proves `V` of `train::smoothed_cross_entropy`.
-use typed_transformer::{ops::Average, prelude::*, train::smoothed_cross_entropy};
+//! Proves `V` of `train::cross_entropy_with_label_smoothing`.
+use typed_transformer::{ops::Reduction, prelude::*, train::cross_entropy_with_label_smoothing};
 
 dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }
 
@@ -8,7 +8,7 @@ fn loss(
     logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu>,
     labels: &TokenIds<Batch, TgtLen, Sounds>,
 ) -> Tensor<(), f32, Cpu> {
-    smoothed_cross_entropy(logits, labels, Average::EveryPosition, 0.1)
+    cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1)
 }
 
 fn main() {}

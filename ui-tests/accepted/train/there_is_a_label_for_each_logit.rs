@@ -1,6 +1,6 @@
 //! A model is graded by the target, not by the source.
 //! Proves `S` of `train::cross_entropy`.
-use typed_transformer::{ops::Average, prelude::*, train::cross_entropy};
+use typed_transformer::{ops::Reduction, prelude::*, train::cross_entropy};
 
 dims! { Letters = 28; SrcLen = 4; TgtLen = 4; Batch; }
 
@@ -8,7 +8,7 @@ fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu>,
     labels: &TokenIds<Batch, TgtLen, Letters>,
 ) -> Tensor<(), f32, Cpu> {
-    cross_entropy(logits, labels, Average::EveryPosition)
+    cross_entropy(logits, labels, Reduction::MeanAll)
 }
 
 fn main() {}

@@ -4,7 +4,7 @@ use typed_transformer::{dims::HasAxis, prelude::*};
 
 dims! { SrcLen = 5; OtherLen = 6; Batch; }
 
-fn has<Dims: HasAxis<SrcLen, Place>, Place>() {}
+fn has<Dims: HasAxis<SrcLen, BiasRule>, BiasRule>() {}
 
 const _: fn() = has::<(Batch, OtherLen), _>;
 

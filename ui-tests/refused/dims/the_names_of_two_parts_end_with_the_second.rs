@@ -1,11 +1,11 @@
 //! The names of two parts end with the second.
-//! Proves `Other` of `dims::Along`.
-use typed_transformer::{dims::Along, prelude::*};
+//! Proves `Other` of `dims::ConcatAxis`.
+use typed_transformer::{dims::ConcatAxis, prelude::*};
 
 dims! { SrcLen = 5; PastLen = 3; PresentLen = 2; }
 
 fn parts() {
-    let _axis: Along<PastLen, SrcLen> = along::<PastLen, PresentLen>();
+    let _axis: ConcatAxis<PastLen, SrcLen> = along::<PastLen, PresentLen>();
 }
 
 fn main() {}

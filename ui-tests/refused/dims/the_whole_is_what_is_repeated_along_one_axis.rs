@@ -1,10 +1,10 @@
 //! The whole is what is repeated along one axis.
-//! Proves `Self` of `dims::Repeats`.
-use typed_transformer::{dims::Repeats, prelude::*};
+//! Proves `Self` of `dims::BroadcastFrom`.
+use typed_transformer::{dims::BroadcastFrom, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 
-fn fits<Dims: Repeats<(SrcLen, EmbedDim), Batch, Place>, Place>() {}
+fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), Batch, BiasRule>, BiasRule>() {}
 
 const _: fn() = fits::<(Batch, TgtLen, EmbedDim), _>;
 

@@ -1,10 +1,10 @@
 //! What is repeated is repeated along an axis of the whole.
-//! Proves `Name` of `dims::Repeats`.
-use typed_transformer::{dims::Repeats, prelude::*};
+//! Proves `Name` of `dims::BroadcastFrom`.
+use typed_transformer::{dims::BroadcastFrom, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
 
-fn fits<Dims: Repeats<(SrcLen, EmbedDim), OtherBatch, Place>, Place>() {}
+fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), OtherBatch, BiasRule>, BiasRule>() {}
 
 const _: fn() = fits::<(Batch, SrcLen, EmbedDim), _>;
 

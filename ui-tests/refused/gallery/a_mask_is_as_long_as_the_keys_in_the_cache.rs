@@ -15,7 +15,7 @@ fn attend(
     mask: &AttentionMask<Batch, Present, Present>,
 ) -> Tensor<(Batch, NumHeads, Present, Total), f32, Cpu> {
     let keys: Heads<Total> = concat(past, present, along::<Past, Present>());
-    attention_weights(query, keys, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    attention_weights(query, keys, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

@@ -14,7 +14,7 @@ fn attend_to_itself(
     target_mask: &AttentionMask<Batch, TgtLen, TgtLen>,
 ) -> Tensor<(Batch, NumHeads, TgtLen, TgtLen), f32, Cpu> {
     let _ = (src_mask, target_mask);
-    attention_weights(target.clone(), target, src_mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    attention_weights(target.clone(), target, src_mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

@@ -4,7 +4,7 @@ use typed_transformer::{generate::{Sampler, try_complete}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; OtherLen = 6; Batch; }
 
-trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
 
 type Text = TokenIds<Batch, SrcLen, Letters>;
 

@@ -1,6 +1,6 @@
 //! A model answers each source.
-//! Proves `B` of `generate::try_answer`.
-use typed_transformer::{generate::{Sampler, try_answer}, prelude::*};
+//! Proves `B` of `generate::try_generate`.
+use typed_transformer::{generate::{Sampler, try_generate}, prelude::*};
 
 dims! {
     Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch;
@@ -20,7 +20,7 @@ fn write<M: Writer>(
     start: Fin<Sounds>,
     end: Fin<Sounds>,
 ) {
-    let _answer: Answer = try_answer(model, source, start, end, TgtLen, &mut Sampler::greedy());
+    let _answer: Answer = try_generate(model, source, start, end, TgtLen, &mut Sampler::greedy());
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! What a model answers it answers itself.
-//! Proves `M` of `generate::try_answer`.
-use typed_transformer::{generate::{Sampler, try_answer}, prelude::*};
+//! Proves `M` of `generate::try_generate`.
+use typed_transformer::{generate::{Sampler, try_generate}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }
 
@@ -16,7 +16,7 @@ fn write<Small: Writer, Large: Writer>(
     end: Fin<Sounds>,
     sampler: &mut Sampler<Sounds>,
 ) {
-    let _answer = try_answer::<_, _, _, Large, _, _>(model, source, start, end, TgtLen, sampler);
+    let _answer = try_generate::<_, _, _, Large, _, _>(model, source, start, end, TgtLen, sampler);
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ fn loss(
     words: &TokenIds<Batch, WordLen, VocabSize>,
     ends: &TokenIds<Batch, Ends, Letters>,
 ) {
-    let _loss = cross_entropy(logits, words, Average::EveryPosition);
+    let _loss = cross_entropy(logits, words, Reduction::MeanAll);
 }
 
 fn main() {}

@@ -11,7 +11,7 @@ fn weights(
     source: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
     mask: &TargetsOfSources,
 ) -> Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> {
-    attention_weights(target, source, mask, AttentionScale::HeadDim, MaskedLogit::Lowest)
+    attention_weights(target, source, mask, AttentionScale::HeadDim, MaskFill::MinValue)
 }
 
 fn main() {}

@@ -1,13 +1,13 @@
 //! The layers of a decoder-only model see nothing of what they are to write.
-use typed_transformer::{nn::Stack, prelude::*};
+use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { EmbedDim = 8; NumLayers = 2; }
 
-trait Small: OneStack<EmbedDim = EmbedDim, NumLayers = NumLayers> {}
+trait Small: SingleStack<EmbedDim = EmbedDim, NumLayers = NumLayers> {}
 
 fn replace<M: Small>(
     model: &mut DecoderOnly<M, f32, Cpu>,
-    layers: Stack<EmbedDim, NumLayers, NoMask, M, f32, Cpu>,
+    layers: BlockStack<EmbedDim, NumLayers, NoMask, M, f32, Cpu>,
 ) {
     model.decoder = layers;
 }

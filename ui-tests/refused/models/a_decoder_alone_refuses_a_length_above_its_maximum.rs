@@ -3,7 +3,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Block = 16; SeqLen = 17; Batch; }
 
-trait Writes: OneStack<VocabSize = Letters, MaxSeqLen = Block> {}
+trait Writes: SingleStack<VocabSize = Letters, MaxSeqLen = Block> {}
 
 fn logits<M: Writes>(
     model: &DecoderOnly<M, f32, Cpu>,

@@ -3,6 +3,6 @@ use typed_transformer::{models::learning_the_transformer::get_next_multiple_of_6
 
 dims! { Chars = 65; Padded = get_next_multiple_of_64(Chars::SIZE); Last = 127; }
 
-const LAST: Fin<Chars> = Fin::named::<Last>();
+const LAST: Fin<Chars> = Fin::from_dim::<Last>();
 
 fn main() {}

@@ -11,7 +11,7 @@ impl Arch for Model {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = VocabSize;
-    type Style = Annotated;
+    type Conventions = Annotated;
 }
 
 impl Seq2Seq for Model {

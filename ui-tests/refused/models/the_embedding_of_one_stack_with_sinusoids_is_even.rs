@@ -11,10 +11,10 @@ impl Arch for Model {
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = VocabSize;
-    type Style = Learning;
+    type Conventions = Learning;
 }
 
-impl OneStack for Model {
+impl SingleStack for Model {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
     type EmbedDim = EmbedDim;

@@ -1,5 +1,5 @@
 //! A block is extended by the cache of its batch.
-//! Proves `B` of `nn::Block::try_extend`.
+//! Proves `B` of `nn::Block::try_forward_cached`.
 use typed_transformer::{nn::{Block, KeyValueCache}, prelude::*};
 
 dims! { MaxLen = 16; SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
@@ -11,7 +11,7 @@ fn extend<A: Arch>(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     cache: &mut KeyValueCache<OtherBatch, MaxLen, A, f32, Cpu>,
 ) {
-    let extended = block.try_extend::<_, _, MaxLen>(input, cache);
+    let extended = block.try_forward_cached::<_, _, MaxLen>(input, cache);
     let _extended: Result<Extended, OpError> = extended;
 }
 

@@ -1,18 +1,18 @@
 //! A cache of a source belongs to one architecture.
-//! Proves `A` of `nn::CrossCache`.
-use typed_transformer::{nn::{CrossCache, Embeds}, prelude::*};
+//! Proves `A` of `nn::DecoderCache`.
+use typed_transformer::{nn::{DecoderCache, HasPositionsFor}, prelude::*};
 
 dims! {
     Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; NumLayers = 1;
     Batch;
 }
 
-fn extend<Small: Embeds<TgtDim>, Large: Arch>(
+fn extend<Small: HasPositionsFor<TgtDim>, Large: Arch>(
     decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, Small, f32, Cpu>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
-    cache: &mut CrossCache<Batch, SrcLen, MaxLen, Large, f32, Cpu>,
+    cache: &mut DecoderCache<Batch, SrcLen, MaxLen, Large, f32, Cpu>,
 ) {
-    let _decoded = decoder.try_extend(target, cache);
+    let _decoded = decoder.try_forward_cached(target, cache);
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! A decoder of tokens goes on with what is new.
-//! Proves `Q` of `nn::EmbeddingDecoder::try_extend`.
-use typed_transformer::{nn::{CrossCache, Embeds}, prelude::*};
+//! Proves `Q` of `nn::EmbeddingDecoder::try_forward_cached`.
+use typed_transformer::{nn::{DecoderCache, HasPositionsFor}, prelude::*};
 
 dims! {
     Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; OtherLen = 6; SrcDim = 24; TgtDim = 20;
@@ -9,12 +9,12 @@ dims! {
 
 type Decoded = Tensor<(Batch, TgtLen, TgtDim), f32, Cpu>;
 
-fn extend<A: Embeds<TgtDim>>(
+fn extend<A: HasPositionsFor<TgtDim>>(
     decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>,
     target: &TokenIds<Batch, OtherLen, Sounds>,
-    cache: &mut CrossCache<Batch, SrcLen, MaxLen, A, f32, Cpu>,
+    cache: &mut DecoderCache<Batch, SrcLen, MaxLen, A, f32, Cpu>,
 ) {
-    let _decoded: Result<Decoded, OpError> = decoder.try_extend::<_, _, SrcLen>(target, cache);
+    let _decoded: Result<Decoded, OpError> = decoder.try_forward_cached::<_, _, SrcLen>(target, cache);
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! A decoder of tokens has its own number of layers.
 //! Proves `NumLayers` of `nn::EmbeddingDecoder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {
     Sounds = 44; MaxLen = 16; EmbedDim = 8; SrcDim = 24; TgtDim = 20; NumLayers = 1;
@@ -9,7 +9,7 @@ dims! {
 
 type Decoding<A> = EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>;
 
-fn replace<Small: Embeds<TgtDim> + Embeds<EmbedDim>, Large: Embeds<TgtDim>>(
+fn replace<Small: HasPositionsFor<TgtDim> + HasPositionsFor<EmbedDim>, Large: HasPositionsFor<TgtDim>>(
     decoder: &mut Decoding<Small>,
     other: EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, OtherLayers, Small, f32, Cpu>,
 ) {

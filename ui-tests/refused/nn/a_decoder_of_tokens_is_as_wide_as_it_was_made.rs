@@ -1,12 +1,12 @@
 //! A decoder of tokens is as wide as it was made.
 //! Proves `QDim` of `nn::EmbeddingDecoder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Sounds = 44; MaxLen = 16; EmbedDim = 8; SrcDim = 24; TgtDim = 20; NumLayers = 1; }
 
 type Decoding<A> = EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>;
 
-fn replace<Small: Embeds<TgtDim> + Embeds<EmbedDim>, Large: Embeds<TgtDim>>(
+fn replace<Small: HasPositionsFor<TgtDim> + HasPositionsFor<EmbedDim>, Large: HasPositionsFor<TgtDim>>(
     decoder: &mut Decoding<Small>,
     other: EmbeddingDecoder<Sounds, MaxLen, EmbedDim, SrcDim, NumLayers, Small, f32, Cpu>,
 ) {

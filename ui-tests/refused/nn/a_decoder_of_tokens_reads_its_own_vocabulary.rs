@@ -1,6 +1,6 @@
 //! A decoder of tokens reads its own vocabulary.
 //! Proves `VocabSize` of `nn::EmbeddingDecoder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {
     Letters = 28; Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20;
@@ -9,7 +9,7 @@ dims! {
 
 type Reader<A> = EmbeddingDecoder<Letters, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>;
 
-fn decode<A: Embeds<TgtDim>>(
+fn decode<A: HasPositionsFor<TgtDim>>(
     decoder: &Reader<A>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
     source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,

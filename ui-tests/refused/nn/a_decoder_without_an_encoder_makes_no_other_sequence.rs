@@ -4,7 +4,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; }
 
-trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
 
 fn logits<M: Writer>(
     model: &DecoderOnly<M, f32, Cpu>,

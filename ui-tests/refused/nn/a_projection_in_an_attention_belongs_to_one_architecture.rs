@@ -1,12 +1,12 @@
 //! A projection in an attention belongs to one architecture.
-//! Proves `A` of `nn::InAttention`.
-use typed_transformer::{nn::{InAttention, Projection}, prelude::*};
+//! Proves `A` of `nn::AttentionProjection`.
+use typed_transformer::{nn::{AttentionProjection, Projection}, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 32; }
 
 fn replace<Small: Arch, Large: Arch>(
-    projection: &mut Projection<EmbedDim, HiddenDim, InAttention<Small>, f32, Cpu>,
-    other: Projection<EmbedDim, HiddenDim, InAttention<Large>, f32, Cpu>,
+    projection: &mut Projection<EmbedDim, HiddenDim, AttentionProjection<Small>, f32, Cpu>,
+    other: Projection<EmbedDim, HiddenDim, AttentionProjection<Large>, f32, Cpu>,
 ) {
     *projection = other;
 }

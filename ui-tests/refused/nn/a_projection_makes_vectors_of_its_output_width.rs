@@ -1,11 +1,11 @@
 //! A projection makes vectors of its output width.
 //! Proves `OutDim` of `nn::Projection`.
-use typed_transformer::{nn::{InAttention, Projection}, prelude::*};
+use typed_transformer::{nn::{AttentionProjection, Projection}, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; SrcDim = 24; Batch; }
 
 fn project<A: Arch>(
-    projection: &Projection<EmbedDim, SrcDim, InAttention<A>, f32, Cpu>,
+    projection: &Projection<EmbedDim, SrcDim, AttentionProjection<A>, f32, Cpu>,
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
 ) {
     let _mapped: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = projection.forward(input);

@@ -1,9 +1,9 @@
 //! A sequence is no longer than the maximum of its embedder, and no annotation has to ask for it.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { MaxSeqLen = 16; SeqLen = 17; EmbedDim = 8; Letters = 28; Batch; }
 
-fn embed<A: Embeds<EmbedDim>>(
+fn embed<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<Batch, SeqLen, Letters>,
 ) {

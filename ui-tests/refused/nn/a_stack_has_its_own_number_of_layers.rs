@@ -1,12 +1,12 @@
 //! A stack has its own number of layers.
-//! Proves `NumLayers` of `nn::Stack`.
-use typed_transformer::{nn::Stack, prelude::*};
+//! Proves `NumLayers` of `nn::BlockStack`.
+use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { EmbedDim = 8; NumLayers = 1; OtherLayers = 6; }
 
-fn replace<Small: OneStack<EmbedDim = EmbedDim, NumLayers = NumLayers>, Large: Arch>(
+fn replace<Small: SingleStack<EmbedDim = EmbedDim, NumLayers = NumLayers>, Large: Arch>(
     model: &mut DecoderOnly<Small, f32, Cpu>,
-    stack: Stack<EmbedDim, OtherLayers, CausalMask, Small, f32, Cpu>,
+    stack: BlockStack<EmbedDim, OtherLayers, CausalMask, Small, f32, Cpu>,
 ) {
     model.decoder = stack;
 }

@@ -1,10 +1,10 @@
 //! A stack of blocks is told what is padding in its own input.
-use typed_transformer::{nn::Stack, prelude::*};
+use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { EmbedDim = 8; NumLayers = 2; SeqLen = 4; OtherLen = 4; Batch; }
 
 fn run<A: Arch>(
-    stack: &Stack<EmbedDim, NumLayers, CausalMask, A, f32, Cpu>,
+    stack: &BlockStack<EmbedDim, NumLayers, CausalMask, A, f32, Cpu>,
     input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, OtherLen>,
 ) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {

@@ -1,12 +1,12 @@
 //! A stack sees what its model sees.
-//! Proves `Mask` of `nn::Stack`.
-use typed_transformer::{nn::Stack, prelude::*};
+//! Proves `Mask` of `nn::BlockStack`.
+use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { EmbedDim = 8; NumLayers = 1; }
 
-fn replace<Small: OneStack<EmbedDim = EmbedDim, NumLayers = NumLayers>, Large: Arch>(
+fn replace<Small: SingleStack<EmbedDim = EmbedDim, NumLayers = NumLayers>, Large: Arch>(
     model: &mut DecoderOnly<Small, f32, Cpu>,
-    stack: Stack<EmbedDim, NumLayers, NoMask, Small, f32, Cpu>,
+    stack: BlockStack<EmbedDim, NumLayers, NoMask, Small, f32, Cpu>,
 ) {
     model.decoder = stack;
 }

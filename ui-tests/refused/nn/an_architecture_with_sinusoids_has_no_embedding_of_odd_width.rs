@@ -1,6 +1,6 @@
 //! An architecture with sinusoids has no embedding of odd width.
-//! Proves `EmbedDim` of `nn::Embeds`.
-use typed_transformer::{models::another_annotated::Annotated, nn::Embeds, prelude::*};
+//! Proves `EmbedDim` of `nn::HasPositionsFor`.
+use typed_transformer::{models::another_annotated::Annotated, nn::HasPositionsFor, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 32; OddDim = 15; NumHeads = 4; QKDim = 10; VODim = 11; }
 
@@ -11,10 +11,10 @@ impl Arch for Small {
     type QKDim = QKDim;
     type VODim = VODim;
     type HiddenDim = HiddenDim;
-    type Style = Annotated;
+    type Conventions = Annotated;
 }
 
-fn embeds<A: Embeds<OddDim>>() {}
+fn embeds<A: HasPositionsFor<OddDim>>() {}
 
 const _: fn() = embeds::<Small>;
 

@@ -1,10 +1,10 @@
 //! An embedder makes no other batch.
 //! Proves `B` of `nn::Embedder::forward`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
 
-fn embeds<A: Embeds<EmbedDim>>(
+fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxLen, EmbedDim, A, f32, Cpu>,
     ids: &TokenIds<OtherBatch, SrcLen, Letters>,
 ) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {

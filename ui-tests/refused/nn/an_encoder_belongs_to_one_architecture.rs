@@ -1,10 +1,10 @@
 //! An encoder belongs to one architecture.
 //! Proves `A` of `nn::Encoder`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; EmbedDim = 8; NumLayers = 1; }
 
-fn replace<Small: Embeds<EmbedDim>, Large: Embeds<EmbedDim>>(
+fn replace<Small: HasPositionsFor<EmbedDim>, Large: HasPositionsFor<EmbedDim>>(
     model: &mut EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, Small, f32, Cpu>,
     encoder: Encoder<EmbedDim, NumLayers, Large, f32, Cpu>,
 ) {

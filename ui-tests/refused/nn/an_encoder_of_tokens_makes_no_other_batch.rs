@@ -1,10 +1,10 @@
 //! An encoder of tokens makes no other batch.
 //! Proves `B` of `nn::EmbeddingEncoder::forward`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; EmbedDim = 8; NumLayers = 1; Batch; OtherBatch; }
 
-fn encode<A: Embeds<EmbedDim>>(
+fn encode<A: HasPositionsFor<EmbedDim>>(
     encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
     source: &TokenIds<OtherBatch, SrcLen, Letters>,
 ) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {

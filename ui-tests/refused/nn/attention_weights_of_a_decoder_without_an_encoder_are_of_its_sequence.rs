@@ -4,7 +4,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Heads = 2; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
 
-trait Writer: OneStack<VocabSize = Letters, MaxSeqLen = MaxLen, NumHeads = Heads> {}
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen, NumHeads = Heads> {}
 
 type Weights = Tensor<(Batch, Heads, SrcLen, SrcLen), f32, Cpu>;
 

@@ -1,10 +1,10 @@
 //! Sinusoids fill no embedding of odd width.
-//! Proves `M` of `nn::PositionsOf`.
-use typed_transformer::{nn::{PositionsOf, Sinusoidal}, prelude::*};
+//! Proves `M` of `nn::PositionsFor`.
+use typed_transformer::{nn::{PositionsFor, Sinusoidal}, prelude::*};
 
 dims! { EmbedDim = 8; OddDim = 15; }
 
-fn fills<Positions: PositionsOf<OddDim>>() {}
+fn fills<Positions: PositionsFor<OddDim>>() {}
 
 const _: fn() = fills::<Sinusoidal>;
 

@@ -1,6 +1,6 @@
 //! The style of an architecture is a style.
-//! Proves `Style` of `nn::Arch`.
-//! Proves `Self` of `nn::Style`.
+//! Proves `Conventions` of `nn::Arch`.
+//! Proves `Self` of `nn::Conventions`.
 use typed_transformer::prelude::*;
 
 dims! { HiddenDim = 32; NumHeads = 4; QKDim = 10; VODim = 11; }
@@ -12,7 +12,7 @@ impl Arch for Small {
     type QKDim = QKDim;
     type VODim = VODim;
     type HiddenDim = HiddenDim;
-    type Style = CausalMask;
+    type Conventions = CausalMask;
 }
 
 fn main() {}

@@ -1,11 +1,11 @@
 //! There are logits for each position.
-//! Proves `S` of `nn::Logit::forward`.
-use typed_transformer::{nn::{Embedding, Logit}, prelude::*};
+//! Proves `S` of `nn::LmHead::forward`.
+use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 
 fn logits<A: Arch>(
-    logit: &Logit<EmbedDim, Letters, A, f32, Cpu>,
+    logit: &LmHead<EmbedDim, Letters, A, f32, Cpu>,
     decoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     table: &Embedding<Letters, EmbedDim, A, f32, Cpu>,
 ) -> Tensor<(Batch, TgtLen, Letters), f32, Cpu> {

@@ -1,11 +1,11 @@
 //! There are logits for each sequence of the batch.
-//! Proves `B` of `nn::Logit::forward`.
-use typed_transformer::{nn::{Embedding, Logit}, prelude::*};
+//! Proves `B` of `nn::LmHead::forward`.
+use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
 
 dims! { Letters = 28; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }
 
 fn logits<A: Arch>(
-    logit: &Logit<EmbedDim, Letters, A, f32, Cpu>,
+    logit: &LmHead<EmbedDim, Letters, A, f32, Cpu>,
     decoded: Tensor<(OtherBatch, TgtLen, EmbedDim), f32, Cpu>,
     table: &Embedding<Letters, EmbedDim, A, f32, Cpu>,
 ) -> Tensor<(Batch, TgtLen, Letters), f32, Cpu> {

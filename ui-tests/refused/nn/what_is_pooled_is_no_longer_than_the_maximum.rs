@@ -1,10 +1,10 @@
 //! What is pooled is no longer than the maximum.
 //! Proves `S` of `nn::EmbeddingEncoder::pooled`.
-use typed_transformer::{nn::Embeds, prelude::*};
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; Long = 17; SrcLen = 5; EmbedDim = 8; NumLayers = 1; Batch; }
 
-fn pool<A: Embeds<EmbedDim>>(
+fn pool<A: HasPositionsFor<EmbedDim>>(
     encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
     source: &TokenIds<Batch, Long, Letters>,
 ) {

@@ -10,7 +10,7 @@ fn attend(
     value: Tensor<(Batch, NumHeads, SrcLen, QKDim), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
 ) -> Tensor<(Batch, NumHeads, TgtLen, VODim), f32, Cpu> {
-    attention(query, key, value, mask, AttentionScale::HeadDim, MaskedLogit::Lowest, 0.0)
+    attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
 }
 
 fn main() {}

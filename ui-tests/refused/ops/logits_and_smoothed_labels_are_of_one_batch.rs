@@ -1,6 +1,6 @@
 //! Logits and smoothed labels are of one batch.
-//! Proves `B` of `ops::smoothed_cross_entropy`.
-use typed_transformer::{ops::smoothed_cross_entropy, prelude::*};
+//! Proves `B` of `ops::cross_entropy_with_label_smoothing`.
+use typed_transformer::{ops::cross_entropy_with_label_smoothing, prelude::*};
 
 dims! { Letters = 28; TgtLen = 7; Batch; OtherBatch; }
 
@@ -8,7 +8,7 @@ fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu>,
     labels: &TokenIds<OtherBatch, TgtLen, Letters>,
 ) -> Tensor<(), f32, Cpu> {
-    smoothed_cross_entropy(logits, labels, Average::EveryPosition, 0.1)
+    cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1)
 }
 
 fn main() {}

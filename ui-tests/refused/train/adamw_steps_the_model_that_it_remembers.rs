@@ -5,12 +5,12 @@ use typed_transformer::{nn::Linear, train::{AdamW, update}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
-type Logit<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn learn(
-    model: &mut Logit<Letters>,
+    model: &mut LmHead<Letters>,
     gradients: Gradients<f32, Cpu>,
-    optimizer: &mut AdamW<Logit<Sounds>, f32>,
+    optimizer: &mut AdamW<LmHead<Sounds>, f32>,
 ) -> Result<f64, OpError> {
     update(model, gradients, optimizer, 1e-3, 1.0)
 }

@@ -5,11 +5,11 @@ use typed_transformer::{nn::Linear, train::*, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
-type Logit<Vocab, E> = Linear<EmbedDim, Vocab, E, Cpu>;
+type LmHead<Vocab, E> = Linear<EmbedDim, Vocab, E, Cpu>;
 
 fn learn(
-    model: &Logit<Letters, f64>,
-    copy: &Logit<Sounds, f32>,
+    model: &LmHead<Letters, f64>,
+    copy: &LmHead<Sounds, f32>,
     gradients: Gradients<f32, Cpu>,
     into: Gradients<f64, Cpu>,
 ) -> Result<Gradients<f64, Cpu>, OpError> {

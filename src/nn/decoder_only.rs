@@ -1,0 +1,222 @@
+use super::{BlockStack, Cache, Conventions, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead};
+use crate::{
+    backend::Backend,
+    dims::{AtMost, ConstDim, Dim},
+    mask::{CausalMask, PaddingMask, PaddingRule},
+    module,
+    ops::{OpError, Real, or_panic},
+    tokens::TokenIds,
+};
+use dfdx::tensor::{NoneTape, Tape, Tensor};
+
+/// Every dimension of a model of one stack of layers, [`EncoderOnly`] or [`DecoderOnly`], one line each:
+/// an [`Arch`](super::Arch) and what its callers see besides.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! {
+///     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7;
+///     pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 1;
+/// }
+///
+/// pub struct Small;
+/// impl Arch for Small {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Conventions = TypedTransformer;
+/// }
+/// impl SingleStack for Small {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type NumLayers = NumLayers;
+/// }
+/// type Model = DecoderOnly<Small, f32, Cpu>;
+/// ```
+pub trait SingleStack: HasPositionsFor<<Self as SingleStack>::EmbedDim> {
+    /// Tokens that the model reads, and writes if it writes.
+    type VocabSize: ConstDim;
+    /// Longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// Width of the layers.
+    type EmbedDim: ConstDim;
+    /// Number of layers.
+    type NumLayers: ConstDim;
+}
+
+/// An encoder-only transformer: a vector for each token that knows its whole context, or one for the
+/// whole sequence (*Another annotated transformer*, "Encoder-only").
+///
+/// ```
+/// # use typed_transformer::prelude::*;
+/// # dims! {
+/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+/// #     pub HiddenDim = 5; pub NumLayers = 1; pub SeqLen = 4; pub Batch = 1;
+/// # }
+/// # pub struct Small;
+/// # impl Arch for Small {
+/// #     type NumHeads = NumHeads;
+/// #     type QKDim = HeadDim;
+/// #     type VODim = HeadDim;
+/// #     type HiddenDim = HiddenDim;
+/// #     type Conventions = TypedTransformer;
+/// # }
+/// # impl SingleStack for Small {
+/// #     type VocabSize = VocabSize;
+/// #     type MaxSeqLen = MaxSeqLen;
+/// #     type EmbedDim = EmbedDim;
+/// #     type NumLayers = NumLayers;
+/// # }
+/// let model = EncoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 27], Some(Fin::literal::<27>()), (Batch, SeqLen))?;
+/// let features: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, NoneTape);
+/// let of_the_whole: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+pub type EncoderOnly<M, E, D> = EmbeddingEncoder<
+    <M as SingleStack>::VocabSize,
+    <M as SingleStack>::MaxSeqLen,
+    <M as SingleStack>::EmbedDim,
+    <M as SingleStack>::NumLayers,
+    M,
+    E,
+    D,
+>;
+
+module! {
+    /// A decoder-only transformer: from the tokens so far to a logit for each next one (*Another
+    /// annotated transformer*, "Decoder-only"; *Learning the Transformer*).
+    ///
+    /// There is nothing to cross with, so its layers have no cross-attention.
+    ///
+    /// ```
+    /// # use typed_transformer::prelude::*;
+    /// # dims! {
+    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
+    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SeqLen = 4; pub Batch = 1;
+    /// # }
+    /// # pub struct Small;
+    /// # impl Arch for Small {
+    /// #     type NumHeads = NumHeads;
+    /// #     type QKDim = HeadDim;
+    /// #     type VODim = HeadDim;
+    /// #     type HiddenDim = HiddenDim;
+    /// #     type Conventions = TypedTransformer;
+    /// # }
+    /// # impl SingleStack for Small {
+    /// #     type VocabSize = VocabSize;
+    /// #     type MaxSeqLen = MaxSeqLen;
+    /// #     type EmbedDim = EmbedDim;
+    /// #     type NumLayers = NumLayers;
+    /// # }
+    /// let model = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct DecoderOnly<M: SingleStack; E, D> -> M::VocabSize {
+        /// From tokens to vectors.
+        pub embedder: module Embedder<M::VocabSize, M::MaxSeqLen, M::EmbedDim, M, E, D>,
+        /// The layers, each position informed by those before it.
+        pub decoder: module BlockStack<M::EmbedDim, M::NumLayers, CausalMask, M, E, D>,
+        /// From vectors to a logit for each token.
+        pub logit: module LmHead<M::EmbedDim, M::VocabSize, M, E, D>,
+    }
+}
+
+impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` begins the record for the gradients.
+    ///
+    /// # Panics
+    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
+    #[track_caller]
+    #[must_use]
+    pub fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+        tape: T,
+    ) -> Tensor<(B, S, M::VocabSize), E, D, T> {
+        or_panic(self.try_forward(token_ids, tape))
+    }
+
+    /// Fallible [`forward`](Self::forward).
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
+        let embeds = self.embedder.try_forward(token_ids, tape)?;
+        let padding_mask = padding_mask::<M, B, S>(token_ids);
+        self.try_logits(self.decoder.try_forward(embeds, &padding_mask)?)
+    }
+
+    /// How much each position attends to each one before it, in each head of each layer: `(B, S) ids of
+    /// VocabSize -> (B, NumHeads, S, S)` for each layer.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_attention_weights<B: Dim, S: AtMost<M::MaxSeqLen>>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+    ) -> Result<Vec<Tensor<(B, M::NumHeads, S, S), E, D>>, OpError> {
+        let embeds = self.embedder.try_forward(token_ids, NoneTape)?;
+        let padding_mask = padding_mask::<M, B, S>(token_ids);
+        self.decoder.try_weights(embeds, &padding_mask)
+    }
+
+    /// What the decoder put out as logits: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        decoder_output: Tensor<(B, S, M::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
+        let table = &self.embedder.token_embedder;
+        self.logit.try_forward(decoder_output, table)
+    }
+
+    /// A cache for [`try_forward_cached`](Self::try_forward_cached): nothing read yet, and room for `MaxSeqLen` positions.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_cache<B: Dim>(&self, batch: B) -> Result<Cache<B, M::MaxSeqLen, M, E, D>, OpError> {
+        let device = self.embedder.token_embedder.weight.device();
+        Cache::try_new(device, batch, M::NumLayers::SIZE)
+    }
+
+    /// Reads the next tokens of sequences whose earlier ones are in `cache`, and adds them to it:
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`.
+    ///
+    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
+    /// sequence. No token counts as padding.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_forward_cached<B: Dim, S: Dim>(
+        &self,
+        token_ids: &TokenIds<B, S, M::VocabSize>,
+        cache: &mut Cache<B, M::MaxSeqLen, M, E, D>,
+    ) -> Result<Tensor<(B, S, M::VocabSize), E, D>, OpError> {
+        let (batch, next) = token_ids.shape();
+        cache.check(batch, next)?;
+        let embeds = self.embedder.try_forward_from(cache.len(), token_ids, NoneTape)?;
+        self.try_logits(self.decoder.try_forward_cached(embeds, cache)?)
+    }
+}
+
+/// What a decoder-only model sees of its input's padding.
+fn padding_mask<M: SingleStack, B: Dim, S: Dim>(
+    token_ids: &TokenIds<B, S, M::VocabSize>,
+) -> PaddingMask<B, S> {
+    match <M::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
+        true => token_ids.padding_mask(),
+        false => PaddingMask::without_padding(token_ids.shape()),
+    }
+}

@@ -1,0 +1,261 @@
+//! Parts of an axis: put together, taken apart, cut out.
+
+use super::{OpError, Real, failed, not_empty, or_panic, try_scale};
+use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
+use dfdx::{
+    shapes::{Axes, Axis, HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo, TryConcatAlong},
+};
+
+/// One tensor after another on an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
+/// `One + Other = Total`.
+///
+/// `Total` is [`Sum<One, Other>`](crate::dims::Sum), or a compile-time dimension of that size. All other axes must agree.
+///
+/// # Panics
+/// If an axis that must agree has two sizes, there are no elements or the device fails; [`try_concat`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub HeadDim = 1; pub Past; pub Present = 1; }
+/// let device = Cpu::default();
+/// let past: Tensor<(Past, HeadDim), f32, Cpu> =
+///     device.tensor((vec![1.0, 2.0], (Past::new(2), HeadDim)));
+/// let present: Tensor<(Present, HeadDim), f32, Cpu> = device.tensor(vec![3.0]);
+/// let total: Tensor<(Sum<Past, Present>, HeadDim), f32, Cpu> =
+///     concat(past, present, along::<Past, Present>());
+/// assert_eq!(total.as_vec(), [1.0, 2.0, 3.0]);
+/// ```
+#[track_caller]
+#[must_use]
+pub fn concat<
+    Dims,
+    Next,
+    One: Dim,
+    Other: Dim,
+    Total: SumOf<One, Other>,
+    Index: Axes,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    one: Tensor<Dims, E, D, T>,
+    other: Tensor<Next, E, D, T>,
+    axis: ConcatAxis<One, Other>,
+) -> Tensor<Dims::Replaced<Total>, E, D, T>
+where
+    Dims: HasAxis<One, Index>,
+    Next: HasAxis<Other, Index, Remaining: SameAxes<Dims::Remaining>>,
+{
+    or_panic(try_concat(one, other, axis))
+}
+
+/// Fallible [`concat`](fn@concat).
+///
+/// # Errors
+/// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements;
+/// [`OpError::Device`] if the device fails.
+pub fn try_concat<
+    Dims,
+    Next,
+    One: Dim,
+    Other: Dim,
+    Total: SumOf<One, Other>,
+    Index: Axes,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    one: Tensor<Dims, E, D, T>,
+    other: Tensor<Next, E, D, T>,
+    _: ConcatAxis<One, Other>,
+) -> Result<Tensor<Dims::Replaced<Total>, E, D, T>, OpError>
+where
+    Dims: HasAxis<One, Index>,
+    Next: HasAxis<Other, Index, Remaining: SameAxes<Dims::Remaining>>,
+{
+    const OP: &str = "concat";
+    let (shape, other_shape) = (*one.shape(), *other.shape());
+    let (before, len, after) = around(&shape, Dims::INDEX);
+    let (_, other_len, _) = around(&other_shape, Dims::INDEX);
+    let misfit = || OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{other_shape:?}") };
+    let mut expected = sizes(&shape);
+    expected[Dims::INDEX] = other_len;
+    if sizes(&other_shape) != expected {
+        return Err(misfit());
+    }
+    let total = Total::from_size(len + other_len).ok_or_else(misfit)?;
+    // dfdx takes no two gradients of one tensor at once; what is scaled is another tensor.
+    let other = if T::OWNS_TAPE { try_scale(other, 1.0)? } else { other };
+    not_empty(OP, &shape.replace_axis(total))?;
+    let define = || {
+        let one = one.try_reshape_like(&(before, len, after))?;
+        let other = other.try_reshape_like(&(before, other_len, after))?;
+        (one, other).try_concat_along(Axis::<1>)?.try_reshape_like(&shape.replace_axis(total))
+    };
+    define().map_err(failed::<D::Err>(OP))
+}
+
+/// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other = Total`.
+///
+/// # Panics
+/// If the sizes do not add up, a part is 0 or the device fails; [`try_split`] returns the error.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub HeadDim = 1; pub Past = 2; pub Present = 1; pub Total = 3; }
+/// let x: Tensor<(Total, HeadDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0]);
+/// let (past, present): (Tensor<(Past, HeadDim), f32, Cpu>, Tensor<(Present, HeadDim), f32, Cpu>) =
+///     split(x, axis::<Total>(), Past, Present);
+/// assert_eq!((past.as_vec(), present.as_vec()), (vec![1.0, 2.0], vec![3.0]));
+/// ```
+#[track_caller]
+#[must_use]
+pub fn split<
+    Dims,
+    One: Dim,
+    Other: Dim,
+    Total: SumOf<One, Other>,
+    Index: Axes,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<Dims, E, D, T>,
+    axis: AxisOf<Total>,
+    one: One,
+    other: Other,
+) -> (Tensor<Dims::Replaced<One>, E, D, T>, Tensor<Dims::Replaced<Other>, E, D, T>)
+where
+    Dims: HasAxis<Total, Index>,
+{
+    or_panic(try_split(input, axis, one, other))
+}
+
+/// Fallible [`split`].
+///
+/// # Errors
+/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0; [`OpError::Device`] if the device fails.
+pub fn try_split<
+    Dims,
+    One: Dim,
+    Other: Dim,
+    Total: SumOf<One, Other>,
+    Index: Axes,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Total>,
+    one: One,
+    other: Other,
+) -> Result<(Tensor<Dims::Replaced<One>, E, D, T>, Tensor<Dims::Replaced<Other>, E, D, T>), OpError>
+where
+    Dims: HasAxis<Total, Index>,
+{
+    const OP: &str = "split";
+    let total = input.shape().axis();
+    if one.size() + other.size() != total.size() {
+        return Err(OpError::Range {
+            op: OP,
+            part: format!("{one:?} and {other:?}"),
+            start: 0,
+            whole: format!("{total:?}"),
+        });
+    }
+    let again = input.retaped::<T>();
+    let first = take(OP, input, 0, one)?;
+    Ok((first, take(OP, again, one.size(), other)?))
+}
+
+/// Consecutive places of an axis, which is named: `(.., Len, ..) -> (.., Part, ..)`, for a `Part` that is at
+/// most `Len` by type; `start` is the first place, from 0.
+///
+/// # Panics
+/// If `start` is so large that the part goes past the end, it is 0 or the device fails; [`try_narrow`] returns the
+/// error.
+///
+/// ```
+/// use typed_transformer::{ops::try_narrow, prelude::*};
+/// dims! { pub Len = 4; pub Part = 2; }
+/// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let last: Tensor<(Part,), f32, Cpu> = narrow(x.clone(), axis::<Len>(), 2, Part);
+/// assert_eq!(last.as_vec(), [3.0, 4.0]);
+/// assert_eq!(
+///     try_narrow(x, axis::<Len>(), 3, Part).unwrap_err().to_string(),
+///     "narrow: Part=2 from 3 on is not inside Len=4",
+/// );
+/// ```
+#[track_caller]
+#[must_use]
+pub fn narrow<Dims, Len: Dim, Part: AtMost<Len>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    axis: AxisOf<Len>,
+    start: usize,
+    part: Part,
+) -> Tensor<Dims::Replaced<Part>, E, D, T>
+where
+    Dims: HasAxis<Len, Index>,
+{
+    or_panic(try_narrow(input, axis, start, part))
+}
+
+/// Fallible [`narrow`].
+///
+/// # Errors
+/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the device fails.
+pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Len>,
+    start: usize,
+    part: Part,
+) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Len, Index>,
+{
+    take("narrow", input, start, part)
+}
+
+/// `part` places of an axis from `start` on.
+fn take<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    start: usize,
+    part: Part,
+) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Len, Index>,
+{
+    let shape = *input.shape();
+    let (before, len, after) = around(&shape, Dims::INDEX);
+    let end = start.saturating_add(part.size());
+    if end > len {
+        return Err(OpError::Range {
+            op,
+            part: format!("{part:?}"),
+            start,
+            whole: format!("{:?}", shape.axis()),
+        });
+    }
+    not_empty(op, &shape.replace_axis(part))?;
+    let define = || {
+        input
+            .try_reshape_like(&(before, len, after))?
+            .try_slice((.., start..end, ..))?
+            .try_reshape_like(&shape.replace_axis(part))
+    };
+    define().map_err(failed::<D::Err>(op))
+}
+
+/// The elements before, along and after an axis.
+fn around<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
+    let sizes = sizes(shape);
+    let count = |sizes: &[usize]| sizes.iter().product();
+    (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
+}
+
+fn sizes<Dims: Shape>(shape: &Dims) -> Vec<usize> {
+    shape.concrete().into_iter().collect()
+}

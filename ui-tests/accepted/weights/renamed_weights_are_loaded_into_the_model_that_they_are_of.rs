@@ -1,0 +1,14 @@
+//! A model is not read from a file of other names as one and used as another.
+//! Proves `Model` of `weights::load_mapped`.
+use typed_transformer::{weights, nn::Linear, prelude::*};
+
+dims! { EmbedDim = 8; Letters = 28; Sounds = 28; }
+
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+
+fn open(names: &weights::NameMap, device: &Cpu) -> Result<(), weights::LoadError> {
+    let _logit: LmHead<Letters> = weights::load_mapped::<LmHead<Letters>, _, _>("flax", names, device)?;
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Weights are loaded where the model is to be.
+//! Proves `D` of `weights::load`.
+use typed_transformer::{weights, nn::Linear, prelude::*};
+
+dims! { Letters = 28; EmbedDim = 8; Other; }
+
+type LmHead<D> = Linear<EmbedDim, Letters, f32, D>;
+
+fn open<One: Backend<f32>, Other: Backend<f32>>(
+    device: &One,
+) -> Result<LmHead<One>, weights::LoadError> {
+    weights::load::<_, f32, One>("logit.safetensors", device)
+}
+
+fn main() {}
