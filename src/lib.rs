@@ -71,6 +71,8 @@
 
 pub mod backend;
 pub mod dims;
+#[doc(hidden)]
+pub mod doctest;
 pub mod generate;
 pub mod guide;
 pub mod mask;

@@ -30,8 +30,8 @@ const INFERRED: [&str; 2] = ["BiasRule", "Order"];
 
 /// What no program can get wrong by itself, and why.
 const NOT_TO_PROVE: [(&str, &str, &str); 7] = [
-    ("dims::HasAxis", "With", "follows from shape and axis"),
-    ("dims::HasAxis", "Without", "follows from shape and axis"),
+    ("dims::HasAxis", "Replaced", "follows from shape and axis"),
+    ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
     ("nn::BiasRule", "Arch", "follows from the place"),
     ("nn::Summary::of", "M", "modules of all dimensions have one"),
@@ -187,7 +187,7 @@ impl Sources {
     fn add_item(&mut self, item: &Item, path: &[String], shown: Shown) {
         match item {
             Item::Fn(item) if is_public(&item.vis, &item.attrs) => {
-                self.add(path, shown, &item.sig.ident, names(&item.sig.generics));
+                self.add(path, shown, &plain_name(&item.sig.ident, &item.attrs), names(&item.sig.generics));
             }
             Item::Struct(item) if is_public(&item.vis, &item.attrs) => {
                 self.add(path, shown, &item.ident, names(&item.generics));
@@ -226,7 +226,7 @@ impl Sources {
                     if let ImplItem::Fn(part) = part
                         && is_public(&part.vis, &part.attrs)
                     {
-                        let method = part.sig.ident.to_string();
+                        let method = plain_name(&part.sig.ident, &part.attrs).to_string();
                         let names = names(&part.sig.generics);
                         self.methods.push((owner.clone(), method, names));
                     }
@@ -292,6 +292,16 @@ fn is_public(visibility: &Visibility, attributes: &[Attribute]) -> bool {
         list.is_ok_and(|list| list.path.is_ident("doc") && list.tokens.to_string() == "hidden")
     };
     matches!(visibility, Visibility::Public(_)) && !attributes.iter().any(hides)
+}
+
+/// `f` for a `try_f` whose panicking form is written by `#[panicking]`: both have the same signature.
+fn plain_name(name: &Ident, attributes: &[Attribute]) -> Ident {
+    match name.to_string().strip_prefix("try_") {
+        Some(plain) if attributes.iter().any(|attribute| ends(attribute, "panicking")) => {
+            Ident::new(plain, name.span())
+        }
+        _ => name.clone(),
+    }
 }
 
 /// Whether the path of an attribute ends in `word`.

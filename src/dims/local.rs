@@ -1,7 +1,7 @@
 /// The size of a dimension that [`local_dims!`](crate::local_dims!) declared.
 ///
 /// ```
-/// use typed_transformer::{dims::Dim, fresh};
+/// use typed_transformer::{dims::Dim, local_dims};
 /// local_dims! { let source: SrcLen = "typed".len(); }
 /// assert_eq!(source.size(), 5);
 /// assert_eq!(format!("{source:?}"), "SrcLen=5");
@@ -34,7 +34,7 @@ impl LocalSize {
 /// `Result<SrcLen, DimError>`, and `SrcLen` is [`AtMost<MaxSeqLen>`](crate::dims::AtMost).
 ///
 /// ```
-/// use typed_transformer::{fresh, prelude::*};
+/// use typed_transformer::{local_dims, prelude::*};
 /// dims! { MaxSeqLen = 16; EmbedDim = 2; }
 ///
 /// fn lengths(words: &[&str]) -> Result<(), DimError> {
@@ -55,7 +55,7 @@ impl LocalSize {
 /// ```
 ///
 /// ```compile_fail,E0308
-/// use typed_transformer::{fresh, prelude::*};
+/// use typed_transformer::{local_dims, prelude::*};
 /// local_dims! { let source: SrcLen = 5; let target: TgtLen = 5; }
 /// let x: Tensor<(TgtLen,), f32, Cpu> = Cpu::default().zeros_like(&(source,)); // expected `TgtLen`, found `SrcLen`
 /// ```

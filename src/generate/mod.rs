@@ -8,10 +8,11 @@ use crate::{
     backend::Backend,
     dims::{AtMost, Const, ConstDim, Dim},
     nn::{DecoderOnly, LM, Seq2Seq, SingleStack},
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
     tokens::{Fin, TokenIds},
 };
 use dfdx::tensor::NoneTape;
+use typed_transformer_macros::panicking;
 
 /// Writes, for each source, the token that the model holds most likely, and the next one after it,
 /// until it writes `end` or has written `len` tokens.
@@ -21,62 +22,19 @@ use dfdx::tensor::NoneTape;
 /// The model reads its own output and never the answer: a decoder begins with `start`. By type it
 /// never writes past the model's maximum. In the result, `end` is padding.
 ///
-/// # Panics
-/// If the model's logits are NaN or the device fails; [`try_greedy`] returns the error.
+/// # Errors
+/// Those of [`try_generate`].
 ///
 /// ```
-/// # use typed_transformer::{generate::greedy, prelude::*};
-/// # dims! {
-/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-/// #     pub HiddenDim = 5; pub NumLayers = 1; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 1;
-/// # }
-/// # pub struct Rot13;
-/// # impl Arch for Rot13 {
-/// #     type NumHeads = NumHeads;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
-/// # impl Seq2Seq for Rot13 {
-/// #     type SrcVocab = VocabSize;
-/// #     type TgtVocab = VocabSize;
-/// #     type MaxSrcLen = MaxSeqLen;
-/// #     type MaxTgtLen = MaxSeqLen;
-/// #     type EmbedDim = EmbedDim;
-/// #     type EncoderLayers = NumLayers;
-/// #     type DecoderLayers = NumLayers;
-/// # }
+/// # use typed_transformer::{doctest::*, generate::greedy, prelude::*};
 /// const START: Fin<VocabSize> = Fin::literal::<26>();
 /// const END: Fin<VocabSize> = Fin::literal::<27>();
-/// let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
 /// let written: TokenIds<Batch, TgtLen, VocabSize> = greedy(&model, &source, START, END, TgtLen);
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn greedy<
-    B: Dim,
-    Src: AtMost<M::MaxSrcLen>,
-    Tgt: AtMost<M::MaxTgtLen>,
-    M: Seq2Seq,
-    E: Real,
-    D: Backend<E>,
->(
-    model: &LM<M, E, D>,
-    source: &TokenIds<B, Src, M::SrcVocab>,
-    start: Fin<M::TgtVocab>,
-    end: Fin<M::TgtVocab>,
-    len: Tgt,
-) -> TokenIds<B, Tgt, M::TgtVocab> {
-    or_panic(try_greedy(model, source, start, end, len))
-}
-
-/// Fallible [`greedy`].
-///
-/// # Errors
-/// Those of [`try_generate`].
+#[panicking]
 pub fn try_greedy<
     B: Dim,
     Src: AtMost<M::MaxSrcLen>,
@@ -148,30 +106,12 @@ pub fn try_generate<
 /// NaN; [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// # use typed_transformer::{generate::{Sampler, try_complete}, prelude::*};
-/// # dims! {
-/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-/// #     pub HiddenDim = 5; pub NumLayers = 1; pub Prompt = 2; pub Len = 6; pub Batch = 1;
-/// # }
-/// # pub struct Small;
-/// # impl Arch for Small {
-/// #     type NumHeads = NumHeads;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
-/// # impl SingleStack for Small {
-/// #     type VocabSize = VocabSize;
-/// #     type MaxSeqLen = MaxSeqLen;
-/// #     type EmbedDim = EmbedDim;
-/// #     type NumLayers = NumLayers;
-/// # }
-/// let model = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
-/// let prompt = TokenIds::from_ids(&[7, 4], None, (Batch, Prompt))?;
+/// # use typed_transformer::{doctest::*, generate::{Sampler, try_complete}, prelude::*};
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?.top_k(5)?;
-/// let whole: TokenIds<Batch, Len, VocabSize> = try_complete(&model, &prompt, None, Len, &mut sampler)?;
-/// assert!(whole.as_slice().starts_with(&[7, 4]));
+/// let whole: TokenIds<Batch, MaxSeqLen, VocabSize> = try_complete(&model, &prompt, None, MaxSeqLen, &mut sampler)?;
+/// assert!(whole.as_slice().starts_with(&[7, 4, 11]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn try_complete<

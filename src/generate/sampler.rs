@@ -35,7 +35,7 @@ pub enum SamplingError {
 /// let best: Fin<VocabSize> = Sampler::greedy().choose(&logits)?;
 /// assert_eq!(best.value(), 1);
 ///
-/// let mut sampler = Sampler::<VocabSize>::random(0.8, 7)?.top_k(2)?;
+/// let mut sampler = Sampler::<VocabSize>::with_temperature(0.8, 7)?.top_k(2)?;
 /// let choices: Vec<_> = (0..100).map(|_| sampler.choose(&logits)).collect::<Result<_, _>>()?;
 /// assert!(choices.iter().all(|token| [1, 2].contains(&token.value())));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -4,9 +4,10 @@ use crate::{
     dims::{ConstDim, Dim},
     mask::{CausalMask, MaskKind, PaddingMask},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
 };
 use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// Self-attention, then feed forward: what every layer is made of that reads one sequence.
@@ -15,19 +16,7 @@ module! {
     /// [`DecoderOnly`](super::DecoderOnly) model where it is causal.
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
-    /// #     pub SeqLen = 4; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let block = Block::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
@@ -48,23 +37,10 @@ module! {
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Mask, A, E, D> {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
-    /// # Panics
-    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-        padding_mask: &PaddingMask<B, S>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(input, padding_mask))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -114,31 +114,13 @@ pub(crate) fn room_for<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) 
 /// What a stack of causal layers has read, of at most `MaxLen` positions: a [`KeyValueCache`] for each.
 ///
 /// ```
-/// use typed_transformer::{nn::Cache, prelude::*};
-/// # dims! {
-/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-/// #     pub HiddenDim = 5; pub NumLayers = 2; pub Prompt = 4; pub Next = 1; pub Batch = 1;
-/// # }
-/// # pub struct Small;
-/// # impl Arch for Small {
-/// #     type NumHeads = NumHeads;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
-/// # impl SingleStack for Small {
-/// #     type VocabSize = VocabSize;
-/// #     type MaxSeqLen = MaxSeqLen;
-/// #     type EmbedDim = EmbedDim;
-/// #     type NumLayers = NumLayers;
-/// # }
-/// let model = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
-/// let mut cache: Cache<Batch, MaxSeqLen, Small, f32, Cpu> = model.try_cache(Batch)?;
-/// let prompt = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, Prompt))?;
-/// let next = TokenIds::from_ids(&[14], None, (Batch, Next))?;
+/// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let mut cache: Cache<Batch, MaxSeqLen, Model, f32, Cpu> = model.try_cache(Batch)?;
+/// let prompt = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SeqLen))?;
+/// let next = TokenIds::from_ids(&[14], None, (Batch, Const::<1>))?;
 /// model.try_forward_cached(&prompt, &mut cache)?;
-/// let logits: Tensor<(Batch, Next, VocabSize), f32, Cpu> = model.try_forward_cached(&next, &mut cache)?;
+/// let logits: Tensor<(Batch, Const<1>, VocabSize), f32, Cpu> = model.try_forward_cached(&next, &mut cache)?;
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -8,9 +8,10 @@ use crate::{
     dims::{ConstDim, Dim},
     mask::{AttentionMask, PaddingMask, mk_cross_mask},
     module,
-    ops::{OpError, Real, mismatch, or_panic},
+    ops::{OpError, Real, mismatch},
 };
 use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use typed_transformer_macros::panicking;
 
 module! {
     /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
@@ -20,19 +21,7 @@ module! {
     /// source.
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let layer = CrossAttention::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
@@ -54,25 +43,10 @@ module! {
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAttention<QDim, KVDim, A, E, D> {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
     ///
-    /// # Panics
-    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
-        &self,
-        query: Tensor<(B, Q, QDim), E, D, T>,
-        key_value: Tensor<(B, K, KVDim), E, D, T>,
-        query_padding_mask: &PaddingMask<B, Q>,
-        key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Tensor<(B, Q, QDim), E, D, T> {
-        or_panic(self.try_forward(query, key_value, query_padding_mask, key_value_padding_mask))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
+    #[panicking]
     pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,

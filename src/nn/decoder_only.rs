@@ -4,10 +4,11 @@ use crate::{
     dims::{AtMost, ConstDim, Dim},
     mask::{CausalMask, PaddingMask, PaddingRule},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
     tokens::TokenIds,
 };
 use dfdx::tensor::{NoneTape, Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 /// Every dimension of a model of one stack of layers, [`EncoderOnly`] or [`DecoderOnly`], one line each:
 /// an [`Arch`](super::Arch) and what its callers see besides.
@@ -50,26 +51,8 @@ pub trait SingleStack: HasPositionsFor<<Self as SingleStack>::EmbedDim> {
 /// whole sequence (*Another annotated transformer*, "Encoder-only").
 ///
 /// ```
-/// # use typed_transformer::prelude::*;
-/// # dims! {
-/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-/// #     pub HiddenDim = 5; pub NumLayers = 1; pub SeqLen = 4; pub Batch = 1;
-/// # }
-/// # pub struct Small;
-/// # impl Arch for Small {
-/// #     type NumHeads = NumHeads;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
-/// # impl SingleStack for Small {
-/// #     type VocabSize = VocabSize;
-/// #     type MaxSeqLen = MaxSeqLen;
-/// #     type EmbedDim = EmbedDim;
-/// #     type NumLayers = NumLayers;
-/// # }
-/// let model = EncoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
+/// # use typed_transformer::{doctest::*, prelude::*};
+/// let model = EncoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 27], Some(Fin::literal::<27>()), (Batch, SeqLen))?;
 /// let features: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, NoneTape);
 /// let of_the_whole: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
@@ -92,26 +75,8 @@ module! {
     /// There is nothing to cross with, so its layers have no cross-attention.
     ///
     /// ```
-    /// # use typed_transformer::prelude::*;
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SeqLen = 4; pub Batch = 1;
-    /// # }
-    /// # pub struct Small;
-    /// # impl Arch for Small {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
-    /// # impl SingleStack for Small {
-    /// #     type VocabSize = VocabSize;
-    /// #     type MaxSeqLen = MaxSeqLen;
-    /// #     type EmbedDim = EmbedDim;
-    /// #     type NumLayers = NumLayers;
-    /// # }
-    /// let model = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::default());
+    /// # use typed_transformer::{doctest::*, prelude::*};
+    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
     /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
@@ -129,22 +94,9 @@ module! {
 impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` begins the record for the gradients.
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
-        &self,
-        token_ids: &TokenIds<B, S, M::VocabSize>,
-        tape: T,
-    ) -> Tensor<(B, S, M::VocabSize), E, D, T> {
-        or_panic(self.try_forward(token_ids, tape))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, M::VocabSize>,

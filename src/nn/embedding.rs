@@ -3,27 +3,19 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
     tokens::TokenIds,
 };
 use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// A vector for each of `N` tokens or positions.
     ///
     /// ```
-    /// # use typed_transformer::{nn::Embedding, prelude::*};
-    /// # dims! { pub VocabSize = 28; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 1; }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::Embedding, prelude::*};
     /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = table.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
@@ -36,22 +28,9 @@ module! {
 impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding<N, EmbedDim, A, E, D> {
     /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        ids: &TokenIds<B, S, N>,
-        tape: T,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(ids, tape))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// Those of [`try_embed`](crate::ops::try_embed).
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, N>,

@@ -4,33 +4,22 @@ use crate::{
     dims::{AtMost, ConstDim, Dim},
     mask::PaddingMask,
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
     tokens::TokenIds,
 };
 use dfdx::tensor::{NoneTape, Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// From the tokens so far and what the encoder made of the source to a vector for each next
     /// token (*The Typed Transformer*, "Decoder").
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let decoder =
     ///     EmbeddingDecoder::<VocabSize, MaxSeqLen, EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
-    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3, 4, 5], None, (Batch, TgtLen))?;
+    /// let ids = TokenIds::from_ids(&[0, 1, 2], None, (Batch, TgtLen))?;
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
     ///     decoder.forward(&ids, source, &PaddingMask::without_padding((Batch, SrcLen)));
@@ -57,24 +46,10 @@ impl<
 {
     /// `(B, Q) ids of VocabSize, (B, K, KVDim), padding (B, K) -> (B, Q, QDim)`
     ///
-    /// # Panics
-    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
-        &self,
-        query: &TokenIds<B, Q, VocabSize>,
-        key_value: Tensor<(B, K, KVDim), E, D, T>,
-        key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Tensor<(B, Q, QDim), E, D, T> {
-        or_panic(self.try_forward(query, key_value, key_value_padding_mask))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
+    #[panicking]
     pub fn try_forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         query: &TokenIds<B, Q, VocabSize>,

@@ -3,32 +3,21 @@ use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic, try_masked_mean},
+    ops::{OpError, Real, try_masked_mean},
     tokens::TokenIds,
 };
 use dfdx::tensor::{NoneTape, Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// From tokens to vectors that know their context (*The Typed Transformer*, "Encoder").
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let encoder =
     ///     EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
-    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3, 4, 5, 6, 7], None, (Batch, SrcLen))?;
+    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
@@ -52,22 +41,9 @@ impl<
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
-        &self,
-        token_ids: &TokenIds<B, S, VocabSize>,
-        tape: T,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(token_ids, tape))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
@@ -82,22 +58,9 @@ impl<
     ///
     /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` begins the record for the gradients.
     ///
-    /// # Panics
-    /// If the device fails; [`try_pooled`](Self::try_pooled) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn pooled<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
-        &self,
-        token_ids: &TokenIds<B, S, VocabSize>,
-        tape: T,
-    ) -> Tensor<(B, EmbedDim), E, D, T> {
-        or_panic(self.try_pooled(token_ids, tape))
-    }
-
-    /// Fallible [`pooled`](Self::pooled).
-    ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_pooled<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,

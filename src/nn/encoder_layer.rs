@@ -40,19 +40,7 @@ use crate::mask::NoMask;
 /// ```
 ///
 /// ```
-/// # use typed_transformer::{nn::*, prelude::*};
-/// # dims! {
-/// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-/// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-/// # }
-/// # struct Model;
-/// # impl Arch for Model {
-/// #     type NumHeads = NumHeads;
-/// #     type QKDim = HeadDim;
-/// #     type VODim = HeadDim;
-/// #     type HiddenDim = HiddenDim;
-/// #     type Conventions = TypedTransformer;
-/// # }
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
 /// # let device = Cpu::default();
 /// let layer = EncoderLayer::<EmbedDim, Model, f32, Cpu>::build(&device);
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();

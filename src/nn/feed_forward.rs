@@ -3,9 +3,10 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{Activation, OpError, Real, or_panic, try_dropout},
+    ops::{Activation, OpError, Real, try_dropout},
 };
 use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// Each position by itself through a wider, non-linear layer (*The Typed Transformer*, "Feed
@@ -15,19 +16,7 @@ module! {
     /// Between `hidden` and `output` there may be more layers of the hidden width.
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let layer = FeedForward::<EmbedDim, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
@@ -50,21 +39,9 @@ module! {
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, A, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(input))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -3,10 +3,11 @@ use crate::{
     backend::{Affine, Backend},
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
 };
 use dfdx::tensor::{Tape, Tensor};
 use std::marker::PhantomData;
+use typed_transformer_macros::panicking;
 
 module! {
     /// `x Wᵀ + b`: a linear map of every position.
@@ -30,21 +31,9 @@ module! {
 impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
     /// `(B, S, InDim) -> (B, S, OutDim)`
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, InDim), E, D, T>,
-    ) -> Tensor<(B, S, OutDim), E, D, T> {
-        or_panic(self.try_forward(input))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// Those of [`try_linear`](crate::ops::try_linear).
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
@@ -107,21 +96,9 @@ impl<InDim: ConstDim, OutDim: ConstDim, P: BiasRule, E: Real, D: Backend<E>>
 {
     /// `(B, S, InDim) -> (B, S, OutDim)`
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, InDim), E, D, T>,
-    ) -> Tensor<(B, S, OutDim), E, D, T> {
-        or_panic(self.try_forward(input))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// Those of [`try_linear`](crate::ops::try_linear).
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,

@@ -3,13 +3,14 @@ use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
     tokens::TokenIds,
 };
 use dfdx::{
     shapes::Shape,
     tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
 };
+use typed_transformer_macros::panicking;
 
 /// Every dimension of an encoder-decoder, one line each: an [`Arch`](super::Arch) and what its
 /// callers see besides.
@@ -115,29 +116,8 @@ module! {
     /// its maximum.
     ///
     /// ```
-    /// # use typed_transformer::prelude::*;
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 1;
-    /// # }
-    /// # pub struct Rot13;
-    /// # impl Arch for Rot13 {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
-    /// # impl Seq2Seq for Rot13 {
-    /// #     type SrcVocab = VocabSize;
-    /// #     type TgtVocab = VocabSize;
-    /// #     type MaxSrcLen = MaxSeqLen;
-    /// #     type MaxTgtLen = MaxSeqLen;
-    /// #     type EmbedDim = EmbedDim;
-    /// #     type EncoderLayers = NumLayers;
-    /// #     type DecoderLayers = NumLayers;
-    /// # }
-    /// let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
+    /// # use typed_transformer::{doctest::*, prelude::*};
+    /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
     /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
     /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
     /// let output = model.forward(&source, &target, NoneTape);
@@ -160,22 +140,9 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, and what encoder and
     /// decoder put out; `tape` begins the record for the gradients.
     ///
-    /// # Panics
-    /// If the two batches differ in size or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    pub fn forward<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>, T: Tape<E, D>>(
-        &self,
-        encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
-        decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
-        tape: T,
-    ) -> Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T> {
-        or_panic(self.try_forward(encoder_ids, decoder_ids, tape))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_forward<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
@@ -207,29 +174,8 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
     ///
     /// ```
-    /// # use typed_transformer::prelude::*;
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 1; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 1;
-    /// # }
-    /// # pub struct Rot13;
-    /// # impl Arch for Rot13 {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
-    /// # impl Seq2Seq for Rot13 {
-    /// #     type SrcVocab = VocabSize;
-    /// #     type TgtVocab = VocabSize;
-    /// #     type MaxSrcLen = MaxSeqLen;
-    /// #     type MaxTgtLen = MaxSeqLen;
-    /// #     type EmbedDim = EmbedDim;
-    /// #     type EncoderLayers = NumLayers;
-    /// #     type DecoderLayers = NumLayers;
-    /// # }
-    /// let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
+    /// # use typed_transformer::{doctest::*, prelude::*};
+    /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
     /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
     /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
     /// let weights = model.try_attention_weights(&source, &target)?;

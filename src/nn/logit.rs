@@ -3,25 +3,17 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
 };
 use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// From vectors to a logit for each token: `x Wᵀ + b`, where `W` is a table of its own or, if the
     /// style of `A` ties them, that of the embeddings.
     ///
     /// ```
-    /// # use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
-    /// # dims! { pub VocabSize = 28; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 1; }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::{Embedding, LmHead}, prelude::*};
     /// # let device = Cpu::default();
     /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let logit = LmHead::<EmbedDim, VocabSize, Model, f32, Cpu>::build(&device);
@@ -43,22 +35,9 @@ impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>>
 {
     /// `(B, S, EmbedDim), table (VocabSize, EmbedDim) -> (B, S, VocabSize)`
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-        token_embedder: &Embedding<VocabSize, EmbedDim, A, E, D>,
-    ) -> Tensor<(B, S, VocabSize), E, D, T> {
-        or_panic(self.try_forward(input, token_embedder))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

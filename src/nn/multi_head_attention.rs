@@ -4,9 +4,10 @@ use crate::{
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
-    ops::{OpError, Real, or_panic, try_attention_weights, try_dropout, try_split_heads, try_sum_of_values},
+    ops::{OpError, Real, try_attention_weights, try_dropout, try_split_heads, try_sum_of_values},
 };
 use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// Every query attends to every key that it may see, in `NumHeads` ways at once (*The Typed
@@ -54,19 +55,7 @@ module! {
     /// ```
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
@@ -92,25 +81,10 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
 {
     /// `(B, Q, QDim), (B, K, KDim), (B, K, VDim), mask (B, Q, K) -> (B, Q, OutputDim)`
     ///
-    /// # Panics
-    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
-        &self,
-        query: Tensor<(B, Q, QDim), E, D, T>,
-        key: Tensor<(B, K, KDim), E, D, T>,
-        value: Tensor<(B, K, VDim), E, D, T>,
-        mask: &AttentionMask<B, Q, K>,
-    ) -> Tensor<(B, Q, OutputDim), E, D, T> {
-        or_panic(self.try_forward(query, key, value, mask))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
+    #[panicking]
     pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
@@ -134,19 +108,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     /// fails.
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
-    /// #     pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();

@@ -3,9 +3,10 @@ use crate::{
     backend::{Around, Backend, Normalize},
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
 };
 use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
 
 module! {
     /// Each vector normalized, times a weight for each column, plus a bias: [`layer_norm`] or
@@ -15,20 +16,11 @@ module! {
     /// [`rms_norm`]: crate::ops::rms_norm
     ///
     /// ```
-    /// # use typed_transformer::{nn::Norm, prelude::*};
-    /// # dims! { pub EmbedDim = 2; pub NumHeads = 2; pub HeadDim = 4; pub HiddenDim = 5; pub SeqLen = 1; pub Batch = 1; }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::Norm, prelude::*};
     /// let device = Cpu::default();
-    /// let norm = Norm::<EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![30.0, 70.0]);
-    /// assert_eq!(norm.forward(x).as_vec(), [-1.0, 1.0]);
+    /// let norm = Norm::<Const<2>, Model, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, Const<2>), f32, Cpu> = device.tensor(vec![30.0, 70.0, 1.0, 3.0, 0.0, 2.0, 5.0, 9.0]);
+    /// assert_eq!(norm.forward(x).as_vec()[..2], [-1.0, 1.0]);
     /// ```
     pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
         /// What each normalized column is multiplied by.
@@ -41,21 +33,9 @@ module! {
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
     ///
-    /// # Panics
-    /// If the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(input))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -7,12 +7,13 @@ use crate::{
     dims::{ConstDim, Dim},
     mask::{CausalMask, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
 };
 use dfdx::{
     shapes::HasShape,
     tensor::{Tape, Tensor, WithEmptyTape},
 };
+use typed_transformer_macros::panicking;
 
 module! {
     /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
@@ -22,19 +23,7 @@ module! {
     /// [`CausalMask`](crate::mask::CausalMask).
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5;
-    /// #     pub HiddenDim = 5; pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let layer = SelfAttention::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
@@ -55,23 +44,10 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
-    /// # Panics
-    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-        padding_mask: &PaddingMask<B, S>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(input, padding_mask))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -4,31 +4,20 @@ use crate::{
     dims::{ConstDim, Dim},
     mask::{CausalMask, MaskKind, PaddingMask},
     module,
-    ops::{OpError, Real, or_panic},
+    ops::{OpError, Real},
 };
 use dfdx::{
     shapes::HasShape,
     tensor::{Tape, Tensor},
 };
+use typed_transformer_macros::panicking;
 
 module! {
     /// Blocks one after the other: an [`Encoder`](super::Encoder), or the layers of a
     /// [`DecoderOnly`](super::DecoderOnly) model.
     ///
     /// ```
-    /// # use typed_transformer::{nn::*, prelude::*};
-    /// # dims! {
-    /// #     pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; pub NumLayers = 2;
-    /// #     pub SeqLen = 4; pub Batch = 2;
-    /// # }
-    /// # struct Model;
-    /// # impl Arch for Model {
-    /// #     type NumHeads = NumHeads;
-    /// #     type QKDim = HeadDim;
-    /// #     type VODim = HeadDim;
-    /// #     type HiddenDim = HiddenDim;
-    /// #     type Conventions = TypedTransformer;
-    /// # }
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
     /// # let device = Cpu::default();
     /// let stack = BlockStack::<EmbedDim, NumLayers, CausalMask, Model, f32, Cpu>::build(&device);
     /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
@@ -49,23 +38,10 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     ///
-    /// # Panics
-    /// If two sizes of a run-time dimension differ or the device fails; [`try_forward`](Self::try_forward) returns the error.
-    #[track_caller]
-    #[must_use]
-    pub fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        embeds: Tensor<(B, S, EmbedDim), E, D, T>,
-        padding_mask: &PaddingMask<B, S>,
-    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        or_panic(self.try_forward(embeds, padding_mask))
-    }
-
-    /// Fallible [`forward`](Self::forward).
-    ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
+    #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,

@@ -1,10 +1,11 @@
-use super::{OpError, Real, or_panic};
+use super::{OpError, Real};
 use crate::tokens::{Fin, TokenIds};
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
     tensor::Tensor,
     tensor_ops::Device,
 };
+use typed_transformer_macros::panicking;
 
 /// The token with the highest logit in each position; the first, if several have it.
 ///
@@ -13,8 +14,8 @@ use dfdx::{
 /// It leads from logits back to tokens without a number in between, which would belong to any
 /// vocabulary. A NaN is no highest logit. In the result nothing is padding.
 ///
-/// # Panics
-/// If every logit of a position is NaN; [`try_argmax`] returns the error.
+/// # Errors
+/// [`OpError::NotANumber`] if every logit of a position is NaN.
 ///
 /// ```
 /// use typed_transformer::{ops::{argmax, try_argmax}, prelude::*};
@@ -29,18 +30,7 @@ use dfdx::{
 /// let error = try_argmax(&logits).unwrap_err();
 /// assert_eq!(error.to_string(), "most likely: no token has a logit that is a number above -inf");
 /// ```
-#[track_caller]
-#[must_use]
-pub fn argmax<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
-    logits: &Tensor<(B, S, V), E, D, T>,
-) -> TokenIds<B, S, V> {
-    or_panic(try_argmax(logits))
-}
-
-/// Fallible [`argmax`].
-///
-/// # Errors
-/// [`OpError::NotANumber`] if every logit of a position is NaN.
+#[panicking]
 pub fn try_argmax<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
     logits: &Tensor<(B, S, V), E, D, T>,
 ) -> Result<TokenIds<B, S, V>, OpError> {

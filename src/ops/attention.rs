@@ -1,10 +1,11 @@
-use super::{OpError, Real, failed, mismatch, or_panic, real, try_dropout, try_scale};
+use super::{OpError, Real, failed, mismatch, real, try_dropout, try_scale};
 use crate::{dims::same, mask::AttentionMask};
 use dfdx::{
     shapes::{Axes4, Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryGt, TryMatMul},
 };
+use typed_transformer_macros::panicking;
 
 /// What the product of a query and a key is divided by, so that it does not grow with their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +65,8 @@ pub enum MaskFill {
 ///
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), mask (B, Q, K) -> (B, H, Q, K)`
 ///
-/// # Panics
-/// If two sizes of a dimension differ or the device fails; [`try_attention_weights`] returns the
-/// error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -78,31 +78,6 @@ pub enum MaskFill {
 /// let weights = attention_weights(query, key, &mask, AttentionScale::HeadDim, MaskFill::MinValue);
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn attention_weights<
-    B: Dim,
-    H: Dim,
-    Q: Dim,
-    K: Dim,
-    QKDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, H, Q, QKDim), E, D, T>,
-    key: Tensor<(B, H, K, QKDim), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    masked: MaskFill,
-) -> Tensor<(B, H, Q, K), E, D, T> {
-    or_panic(try_attention_weights(query, key, mask, scale, masked))
-}
-
-/// Fallible [`attention_weights`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_attention_weights, prelude::*};
@@ -117,6 +92,7 @@ pub fn attention_weights<
 ///         .unwrap_err();
 /// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
 /// ```
+#[panicking]
 pub fn try_attention_weights<
     B: Dim,
     H: Dim,
@@ -172,8 +148,8 @@ pub fn try_attention_weights<
 ///
 /// In training, each attention weight is dropped with probability `dropout`.
 ///
-/// # Panics
-/// If two sizes of a dimension differ or the device fails; [`try_attention`] returns the error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -188,34 +164,6 @@ pub fn try_attention_weights<
 ///     attention(query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn attention<
-    B: Dim,
-    H: Dim,
-    Q: Dim,
-    K: Dim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, H, Q, QKDim), E, D, T>,
-    key: Tensor<(B, H, K, QKDim), E, D, T>,
-    value: Tensor<(B, H, K, VODim), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    masked: MaskFill,
-    dropout: f64,
-) -> Tensor<(B, H, Q, VODim), E, D, T> {
-    or_panic(try_attention(query, key, value, mask, scale, masked, dropout))
-}
-
-/// Fallible [`attention`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_attention, prelude::*};
@@ -228,6 +176,7 @@ pub fn attention<
 /// let error = try_attention(query, keys(3), keys(4), &mask, scale, masked, 0.0).unwrap_err();
 /// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
 /// ```
+#[panicking]
 pub fn try_attention<
     B: Dim,
     H: Dim,

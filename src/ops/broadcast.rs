@@ -1,16 +1,17 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use crate::dims::{AxisOf, BroadcastFrom, Dim};
 use dfdx::{
     shapes::{Axes, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device},
 };
+use typed_transformer_macros::panicking;
 
 /// BroadcastFrom a tensor along a new axis, which is named: `(.., ..) -> (.., Name, ..)`.
 ///
-/// # Panics
-/// If a run-time dimension has another size in `shape` than in `input` or the device fails;
-/// [`try_broadcast`] returns the error.
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -20,24 +21,7 @@ use dfdx::{
 ///     broadcast(bias, (Batch::new(2), EmbedDim), axis::<Batch>());
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn broadcast<Less: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Less, E, D, T>,
-    shape: Dims,
-    axis: AxisOf<Name>,
-) -> Tensor<Dims, E, D, T>
-where
-    Dims: BroadcastFrom<Less, Name, Index>,
-{
-    or_panic(try_broadcast(input, shape, axis))
-}
-
-/// Fallible [`broadcast`].
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_broadcast<Less: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Less, E, D, T>,
     shape: Dims,

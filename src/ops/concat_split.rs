@@ -1,20 +1,22 @@
 //! Parts of an axis: put together, taken apart, cut out.
 
-use super::{OpError, Real, failed, not_empty, or_panic, try_scale};
+use super::{OpError, Real, failed, not_empty, try_scale};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::{
     shapes::{Axes, Axis, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, ReshapeTo, TryConcatAlong},
 };
+use typed_transformer_macros::panicking;
 
 /// One tensor after another on an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.
 ///
 /// `Total` is [`Sum<One, Other>`](crate::dims::Sum), or a compile-time dimension of that size. All other axes must agree.
 ///
-/// # Panics
-/// If an axis that must agree has two sizes, there are no elements or the device fails; [`try_concat`] returns the error.
+/// # Errors
+/// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -27,35 +29,7 @@ use dfdx::{
 ///     concat(past, present, along::<Past, Present>());
 /// assert_eq!(total.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn concat<
-    Dims,
-    Next,
-    One: Dim,
-    Other: Dim,
-    Total: SumOf<One, Other>,
-    Index: Axes,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    one: Tensor<Dims, E, D, T>,
-    other: Tensor<Next, E, D, T>,
-    axis: ConcatAxis<One, Other>,
-) -> Tensor<Dims::Replaced<Total>, E, D, T>
-where
-    Dims: HasAxis<One, Index>,
-    Next: HasAxis<Other, Index, Remaining: SameAxes<Dims::Remaining>>,
-{
-    or_panic(try_concat(one, other, axis))
-}
-
-/// Fallible [`concat`](fn@concat).
-///
-/// # Errors
-/// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements;
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_concat<
     Dims,
     Next,
@@ -99,8 +73,8 @@ where
 
 /// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other = Total`.
 ///
-/// # Panics
-/// If the sizes do not add up, a part is 0 or the device fails; [`try_split`] returns the error.
+/// # Errors
+/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -110,33 +84,7 @@ where
 ///     split(x, axis::<Total>(), Past, Present);
 /// assert_eq!((past.as_vec(), present.as_vec()), (vec![1.0, 2.0], vec![3.0]));
 /// ```
-#[track_caller]
-#[must_use]
-pub fn split<
-    Dims,
-    One: Dim,
-    Other: Dim,
-    Total: SumOf<One, Other>,
-    Index: Axes,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Total>,
-    one: One,
-    other: Other,
-) -> (Tensor<Dims::Replaced<One>, E, D, T>, Tensor<Dims::Replaced<Other>, E, D, T>)
-where
-    Dims: HasAxis<Total, Index>,
-{
-    or_panic(try_split(input, axis, one, other))
-}
-
-/// Fallible [`split`].
-///
-/// # Errors
-/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_split<
     Dims,
     One: Dim,
@@ -173,9 +121,8 @@ where
 /// Consecutive places of an axis, which is named: `(.., Len, ..) -> (.., Part, ..)`, for a `Part` that is at
 /// most `Len` by type; `start` is the first place, from 0.
 ///
-/// # Panics
-/// If `start` is so large that the part goes past the end, it is 0 or the device fails; [`try_narrow`] returns the
-/// error.
+/// # Errors
+/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_narrow, prelude::*};
@@ -188,24 +135,7 @@ where
 ///     "narrow: Part=2 from 3 on is not inside Len=4",
 /// );
 /// ```
-#[track_caller]
-#[must_use]
-pub fn narrow<Dims, Len: Dim, Part: AtMost<Len>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Len>,
-    start: usize,
-    part: Part,
-) -> Tensor<Dims::Replaced<Part>, E, D, T>
-where
-    Dims: HasAxis<Len, Index>,
-{
-    or_panic(try_narrow(input, axis, start, part))
-}
-
-/// Fallible [`narrow`].
-///
-/// # Errors
-/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,

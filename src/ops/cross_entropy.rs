@@ -1,10 +1,11 @@
-use super::{OpError, Real, failed, mismatch, or_panic, real};
+use super::{OpError, Real, failed, mismatch, real};
 use crate::{dims::same, tokens::TokenIds};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
+use typed_transformer_macros::panicking;
 
 const OP: &str = "cross-entropy";
 
@@ -38,9 +39,9 @@ pub enum Reduction {
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
-/// # Panics
-/// If two sizes of a run-time dimension differ or the device fails; [`try_cross_entropy`] returns
-/// the error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+/// fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -51,21 +52,6 @@ pub enum Reduction {
 /// assert_eq!(loss.array(), 4f64.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
-    average: Reduction,
-) -> Tensor<Rank0, E, D, T> {
-    or_panic(try_cross_entropy(logits, labels, average))
-}
-
-/// Fallible [`cross_entropy`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
-/// fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_cross_entropy, prelude::*};
@@ -77,6 +63,7 @@ pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape
 /// assert_eq!(error.to_string(), "cross-entropy: `SeqLen` is 3 in the logits and 2 in the labels");
 /// # Ok::<(), TokenError>(())
 /// ```
+#[panicking]
 pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
@@ -93,9 +80,9 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
 /// `-Σₖ qₖ · log softmax(logits)ₖ`, where `q` is `smoothing / V` for every token and `1 - smoothing`
 /// more for the right one, as in PyTorch.
 ///
-/// # Panics
-/// If `smoothing` is not from 0 to 1, two sizes of a run-time dimension differ or the device fails;
-/// [`try_cross_entropy_with_label_smoothing`] returns the error.
+/// # Errors
+/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
+/// run-time dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::cross_entropy_with_label_smoothing, prelude::*};
@@ -109,29 +96,7 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
 /// assert!((smoothed.array() - (sure.array() + 0.05 * 4.0)).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn cross_entropy_with_label_smoothing<
-    B: Dim,
-    S: Dim,
-    V: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
-    average: Reduction,
-    smoothing: f64,
-) -> Tensor<Rank0, E, D, T> {
-    or_panic(try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing))
-}
-
-/// Fallible [`cross_entropy_with_label_smoothing`].
-///
-/// # Errors
-/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
-/// run-time dimension differ; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_cross_entropy_with_label_smoothing<
     B: Dim,
     S: Dim,

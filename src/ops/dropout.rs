@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, or_panic, real};
+use super::{OpError, Real, failed, real};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -8,6 +8,7 @@ use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
 use std::{cell::RefCell, marker::PhantomData};
+use typed_transformer_macros::panicking;
 
 thread_local! {
     /// Where dropout on this thread draws from, if not from the device.
@@ -54,8 +55,8 @@ impl Drop for DropoutSeed {
 /// `NoneTape`) it returns its input. The random numbers are those of the device, or of a
 /// [`DropoutSeed`].
 ///
-/// # Panics
-/// Unless `0 <= rate < 1` or if the device fails; [`try_dropout`] returns the error.
+/// # Errors
+/// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::dropout, prelude::*};
@@ -64,19 +65,6 @@ impl Drop for DropoutSeed {
 /// let kept: Vec<f32> = dropout(x.leaky_traced(), 0.5).as_vec();
 /// assert!(kept.iter().all(|x| [0.0, 2.0].contains(x)));
 /// ```
-#[track_caller]
-#[must_use]
-pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    rate: f64,
-) -> Tensor<Dims, E, D, T> {
-    or_panic(try_dropout(input, rate))
-}
-
-/// Fallible [`dropout`].
-///
-/// # Errors
-/// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_dropout, prelude::*};
@@ -84,6 +72,7 @@ pub fn dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
 /// assert!(try_dropout(x.clone(), 0.0).is_ok());
 /// assert!(try_dropout(x, 1.0).is_err());
 /// ```
+#[panicking]
 pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,

@@ -1,10 +1,11 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use crate::tokens::TokenIds;
 use dfdx::{
     shapes::{ConstDim, Dim},
     tensor::{PutTape, Tape, Tensor},
     tensor_ops::{Device, GatherTo},
 };
+use typed_transformer_macros::panicking;
 
 /// The rows of `table` that belong to the tokens.
 ///
@@ -13,8 +14,8 @@ use dfdx::{
 /// `tape` starts the record of operations for the gradients: `NoneTape` for no record,
 /// `OwnedTape::default()` for one.
 ///
-/// # Panics
-/// If the device fails; [`try_embed`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -27,20 +28,7 @@ use dfdx::{
 /// assert_eq!(x.as_vec(), [2.0, 2.1, 0.0, 0.1]);
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    table: &Tensor<(V, M), E, D>,
-    ids: &TokenIds<B, S, V>,
-    tape: T,
-) -> Tensor<(B, S, M), E, D, T> {
-    or_panic(try_embed(table, ids, tape))
-}
-
-/// Fallible [`embed`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     table: &Tensor<(V, M), E, D>,
     ids: &TokenIds<B, S, V>,

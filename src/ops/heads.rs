@@ -1,10 +1,11 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use crate::dims::Product;
 use dfdx::{
     shapes::{Axes4, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, PermuteTo, ReshapeTo},
 };
+use typed_transformer_macros::panicking;
 
 /// Splits a projection into heads (the post's `_project`, second half).
 ///
@@ -12,8 +13,8 @@ use dfdx::{
 ///
 /// No size is checked: a dimension of `H` times `HeadDim` elements is one that is called so.
 ///
-/// # Panics
-/// If the device fails; [`try_split_heads`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -23,18 +24,7 @@ use dfdx::{
 /// let heads: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> = split_heads(x);
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn split_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
-) -> Tensor<(B, H, S, HeadDim), E, D, T> {
-    or_panic(try_split_heads(input))
-}
-
-/// Fallible [`split_heads`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_split_heads<
     B: Dim,
     S: Dim,
@@ -59,8 +49,8 @@ pub fn try_split_heads<
 ///
 /// `(B, H, S, HeadDim) -> (B, S, Product<H, HeadDim>)`
 ///
-/// # Panics
-/// If the device fails; [`try_merge_heads`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -70,18 +60,7 @@ pub fn try_split_heads<
 /// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = merge_heads(heads);
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn merge_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    heads: Tensor<(B, H, S, HeadDim), E, D, T>,
-) -> Tensor<(B, S, Product<H, HeadDim>), E, D, T> {
-    or_panic(try_merge_heads(heads))
-}
-
-/// Fallible [`merge_heads`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_merge_heads<
     B: Dim,
     S: Dim,

@@ -1,17 +1,18 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use dfdx::{
     shapes::{Axes2, Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, TryAdd, TryMul},
 };
+use typed_transformer_macros::panicking;
 
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
 /// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).
 ///
 /// `(B, S, M), (M), (M) -> (B, S, M)`; without a bias it is taken as zero.
 ///
-/// # Panics
-/// If the device fails; [`try_layer_norm`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -22,21 +23,7 @@ use dfdx::{
 /// let bias: Tensor<(EmbedDim,), f64, Cpu> = device.tensor(vec![0.0, 5.0]);
 /// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0).as_vec(), [-1.0, 15.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    weight: &Tensor<(M,), E, D>,
-    bias: Option<&Tensor<(M,), E, D>>,
-    epsilon: f64,
-) -> Tensor<(B, S, M), E, D, T> {
-    or_panic(try_layer_norm(input, weight, bias, epsilon))
-}
-
-/// Fallible [`layer_norm`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,

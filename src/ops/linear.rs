@@ -1,16 +1,17 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use dfdx::{
     shapes::{Axes2, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, PermuteTo, TryAdd, TryMatMul},
 };
+use typed_transformer_macros::panicking;
 
 /// `x Wᵀ + b`: a linear map of every position.
 ///
 /// `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`
 ///
-/// # Panics
-/// If the device fails; [`try_linear`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::linear, prelude::*};
@@ -22,20 +23,7 @@ use dfdx::{
 /// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = linear(x, &weight, None);
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, InDim), E, D, T>,
-    weight: &Tensor<(OutDim, InDim), E, D>,
-    bias: Option<&Tensor<(OutDim,), E, D>>,
-) -> Tensor<(B, S, OutDim), E, D, T> {
-    or_panic(try_linear(input, weight, bias))
-}
-
-/// Fallible [`linear`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, InDim), E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,

@@ -1,19 +1,20 @@
-use super::{OpError, Real, failed, mismatch, or_panic, real};
+use super::{OpError, Real, failed, mismatch, real};
 use crate::{dims::same, mask::PaddingMask};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, SumTo, TryMul},
 };
+use typed_transformer_macros::panicking;
 
 /// The mean of each sequence's vectors over its real positions: one vector for a whole sequence,
 /// whatever it was filled up with. A sequence of padding alone counts as 0.
 ///
 /// `(B, S, M), padding (B, S) -> (B, M)`
 ///
-/// # Panics
-/// If two sizes of a run-time dimension differ or the device fails; [`try_masked_mean`] returns the
-/// error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+/// fails.
 ///
 /// ```
 /// use typed_transformer::{ops::masked_mean, prelude::*};
@@ -25,20 +26,7 @@ use dfdx::{
 /// assert_eq!(mean.as_vec(), [2.0, 20.0]);
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    padding: &PaddingMask<B, S>,
-) -> Tensor<(B, M), E, D, T> {
-    or_panic(try_masked_mean(input, padding))
-}
-
-/// Fallible [`masked_mean`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
-/// fails.
+#[panicking]
 pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     padding: &PaddingMask<B, S>,

@@ -208,9 +208,3 @@ pub(crate) fn not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Result<()
 pub(crate) fn failed<Error: Display>(op: &'static str) -> impl Fn(Error) -> OpError {
     move |error| OpError::Device { op, message: error.to_string() }
 }
-
-/// The result, or a panic with the error's text.
-#[track_caller]
-pub(crate) fn or_panic<Value>(result: Result<Value, OpError>) -> Value {
-    result.unwrap_or_else(|error| panic!("{error}"))
-}

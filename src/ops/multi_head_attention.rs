@@ -1,6 +1,5 @@
 use super::{
-    AttentionScale, MaskFill, OpError, Real, mismatch, or_panic, try_attention, try_merge_heads,
-    try_split_heads,
+    AttentionScale, MaskFill, OpError, Real, mismatch, try_attention, try_merge_heads, try_split_heads,
 };
 use crate::{
     dims::{ConstDim, Dim, Product, same},
@@ -11,6 +10,7 @@ use dfdx::{
     tensor::{Tape, Tensor},
     tensor_ops::Device,
 };
+use typed_transformer_macros::panicking;
 
 /// [`attention`](super::attention) of each head by itself, the heads side by side ([*Attention Is All
 /// You Need*](https://arxiv.org/abs/1706.03762), 3.2.2, without its projections).
@@ -18,9 +18,8 @@ use dfdx::{
 /// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K)
 /// -> (B, Q, Product<H, VODim>)`
 ///
-/// # Panics
-/// If two sizes of a dimension differ or the device fails; [`try_multi_head_attention`] returns the
-/// error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -36,34 +35,6 @@ use dfdx::{
 /// );
 /// assert_eq!(attended.as_vec(), [2.0, 20.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn multi_head_attention<
-    B: Dim,
-    Q: Dim,
-    K: Dim,
-    H: ConstDim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    masked: MaskFill,
-    dropout: f64,
-) -> Tensor<(B, Q, Product<H, VODim>), E, D, T> {
-    or_panic(try_multi_head_attention(query, key, value, mask, scale, masked, dropout))
-}
-
-/// Fallible [`multi_head_attention`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_multi_head_attention, prelude::*};
@@ -81,6 +52,7 @@ pub fn multi_head_attention<
 ///     "attention: `Batch` is 2 in the query and 3 in the key",
 /// );
 /// ```
+#[panicking]
 pub fn try_multi_head_attention<
     B: Dim,
     Q: Dim,

@@ -1,15 +1,16 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use crate::dims::PermutationOf;
 use dfdx::{
     shapes::{Axes, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, PermuteTo},
 };
+use typed_transformer_macros::panicking;
 
 /// PermutationOf the axes into those of the result, which is named: `(A, B, C) -> (C, A, B)`, say.
 ///
-/// # Panics
-/// If the device fails; [`try_permute`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -19,21 +20,7 @@ use dfdx::{
 /// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x);
 /// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-) -> Tensor<To, E, D, T>
-where
-    Dims: PermutationOf<To, Order>,
-{
-    or_panic(try_permute(input))
-}
-
-/// Fallible [`permute`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>

@@ -1,17 +1,18 @@
-use super::{OpError, Real, failed, mismatch, or_panic, real};
+use super::{OpError, Real, failed, mismatch, real};
 use crate::dims::{AtMost, Even, same};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, GatherTo, TryAdd},
 };
+use typed_transformer_macros::panicking;
 
 /// The first `S` rows of a table of learned positions (*The Typed Transformer*, "Embedder").
 ///
 /// `(MaxSeqLen, M) -> (S, M)`, for an `S` that is at most `MaxSeqLen` by type.
 ///
-/// # Panics
-/// If the device fails; [`try_learned_positions`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -23,26 +24,7 @@ use dfdx::{
 /// assert_eq!(rows.as_vec(), [0.0, 0.1, 1.0, 1.1]);
 /// # Ok::<(), DimError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn learned_positions<
-    S: AtMost<MaxSeqLen>,
-    MaxSeqLen: ConstDim,
-    M: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    table: &Tensor<(MaxSeqLen, M), E, D>,
-    len: S,
-) -> Tensor<(S, M), E, D, T> {
-    or_panic(try_learned_positions(table, len))
-}
-
-/// Fallible [`learned_positions`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_learned_positions<
     S: AtMost<MaxSeqLen>,
     MaxSeqLen: ConstDim,
@@ -78,8 +60,8 @@ pub(crate) fn try_rows<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real, D: Dev
 /// `-> (S, M)`: row `i` holds `sin(i / 10000^(2j/M))` in column `2j` and the cosine of the same angle
 /// in column `2j + 1`, so `M` must be even.
 ///
-/// # Panics
-/// If the device fails; [`try_sinusoidal_positions`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -88,20 +70,7 @@ pub(crate) fn try_rows<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real, D: Dev
 ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
-    device: &D,
-    len: S,
-    width: M,
-) -> Tensor<(S, M), E, D> {
-    or_panic(try_sinusoidal_positions(device, len, width))
-}
-
-/// Fallible [`sinusoidal_positions`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     device: &D,
     len: S,
@@ -136,8 +105,8 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
 ///
 /// `(B, S, M), (S, M) -> (B, S, M)`
 ///
-/// # Panics
-/// If two sizes of `S` differ or the device fails; [`try_add_positions`] returns the error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of `S` differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -147,19 +116,6 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
 /// let positions: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
 /// assert_eq!(add_positions(x, positions).as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    positions: Tensor<(S, M), E, D, T>,
-) -> Tensor<(B, S, M), E, D, T> {
-    or_panic(try_add_positions(input, positions))
-}
-
-/// Fallible [`add_positions`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of `S` differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_add_positions, prelude::*};
@@ -173,6 +129,7 @@ pub fn add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape
 ///     "add positions: `SeqLen` is 3 in the input and 4 in the positions",
 /// );
 /// ```
+#[panicking]
 pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,

@@ -1,17 +1,18 @@
 //! Reductions of an axis that is named.
 
-use super::{OpError, Real, failed, not_empty, or_panic};
+use super::{OpError, Real, failed, not_empty};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::{
     shapes::{Axes, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, MaxTo, MeanTo, SumTo},
 };
+use typed_transformer_macros::panicking;
 
 /// The sum over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
 ///
-/// # Panics
-/// If a dimension is 0 or the device fails; [`try_sum_over`] returns the error.
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -21,22 +22,7 @@ use dfdx::{
 /// let of_columns: Tensor<(EmbedDim,), f32, Cpu> = sum_over(x, axis::<SeqLen>());
 /// assert_eq!(of_columns.as_vec(), [6.0, 60.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn sum_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Name>,
-) -> Tensor<Dims::Remaining, E, D, T>
-where
-    Dims: HasAxis<Name, Index>,
-{
-    or_panic(try_sum_over(input, axis))
-}
-
-/// Fallible [`sum_over`].
-///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_sum_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
@@ -51,8 +37,8 @@ where
 
 /// The mean over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
 ///
-/// # Panics
-/// If a dimension is 0 or the device fails; [`try_mean_over`] returns the error.
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -62,22 +48,7 @@ where
 /// let of_columns: Tensor<(EmbedDim,), f32, Cpu> = mean_over(x, axis::<SeqLen>());
 /// assert_eq!(of_columns.as_vec(), [2.0, 20.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn mean_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Name>,
-) -> Tensor<Dims::Remaining, E, D, T>
-where
-    Dims: HasAxis<Name, Index>,
-{
-    or_panic(try_mean_over(input, axis))
-}
-
-/// Fallible [`mean_over`].
-///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_mean_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
@@ -92,8 +63,8 @@ where
 
 /// The largest element along an axis, which is named: `(.., Name, ..) -> (.., ..)`.
 ///
-/// # Panics
-/// If a dimension is 0 or the device fails; [`try_max_over`] returns the error.
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -103,22 +74,7 @@ where
 /// let of_rows: Tensor<(SeqLen,), f32, Cpu> = max_over(x, axis::<EmbedDim>());
 /// assert_eq!(of_rows.as_vec(), [10.0, 20.0, 30.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn max_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Name>,
-) -> Tensor<Dims::Remaining, E, D, T>
-where
-    Dims: HasAxis<Name, Index>,
-{
-    or_panic(try_max_over(input, axis))
-}
-
-/// Fallible [`max_over`].
-///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_max_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
@@ -133,8 +89,8 @@ where
 
 /// `exp(x) / Σ exp(x)` along an axis, which is named; any shape to the same shape.
 ///
-/// # Panics
-/// If a dimension is 0 or the device fails; [`try_softmax_over`] returns the error.
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -143,22 +99,7 @@ where
 /// let weights = softmax_over(scores, axis::<KLen>());
 /// assert!((weights.as_vec()[1] - 0.75).abs() < 1e-12);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn softmax_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Name>,
-) -> Tensor<Dims, E, D, T>
-where
-    Dims: HasAxis<Name, Index>,
-{
-    or_panic(try_softmax_over(input, axis))
-}
-
-/// Fallible [`softmax_over`].
-///
-/// # Errors
-/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_softmax_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,

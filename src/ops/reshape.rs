@@ -1,19 +1,20 @@
-use super::{OpError, Real, failed, or_panic};
+use super::{OpError, Real, failed};
 use crate::dims::EqualProducts;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, ReshapeTo},
 };
+use typed_transformer_macros::panicking;
 
 /// The same elements, in the same order, under other dimensions of an equal product.
 ///
 /// `(Batch, EmbedDim) -> (Batch, NumHeads, HeadDim)` where `EmbedDim = NumHeads × HeadDim`, say. That the
 /// products are equal is checked by `cargo check`.
 ///
-/// # Panics
-/// If a run-time dimension has another size in `shape` than in `input` or the device fails;
-/// [`try_reshape`] returns the error.
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -24,23 +25,6 @@ use dfdx::{
 ///     reshape(x, (Batch::new(1), NumHeads, HeadDim));
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 3.0, 4.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    shape: To,
-) -> Tensor<To, E, D, T>
-where
-    Dims: Shape + EqualProducts<To>,
-{
-    or_panic(try_reshape(input, shape))
-}
-
-/// Fallible [`reshape`].
-///
-/// # Errors
-/// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
-/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_reshape, prelude::*};
@@ -52,6 +36,7 @@ where
 ///     "reshape: (Batch=1, EmbedDim=4) does not fit (Batch=2, NumHeads=2, HeadDim=2)",
 /// );
 /// ```
+#[panicking]
 pub fn try_reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     shape: To,

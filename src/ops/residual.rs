@@ -1,17 +1,18 @@
-use super::{OpError, Real, failed, mismatch, or_panic, try_scale};
+use super::{OpError, Real, failed, mismatch, try_scale};
 use crate::dims::same;
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, TryAdd},
 };
+use typed_transformer_macros::panicking;
 
 /// `x + f(x)`: what goes into a sublayer added to what comes out of it.
 ///
 /// `(B, S, M), (B, S, M) -> (B, S, M)`
 ///
-/// # Panics
-/// If two sizes of `B` or of `S` differ or the device fails; [`try_residual`] returns the error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of `B` or of `S` differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_residual, prelude::*};
@@ -25,19 +26,6 @@ use dfdx::{
 ///     "residual: `Batch` is 3 in the sublayer's input and 4 in its output",
 /// );
 /// ```
-#[track_caller]
-#[must_use]
-pub fn residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    output: Tensor<(B, S, M), E, D, T>,
-) -> Tensor<(B, S, M), E, D, T> {
-    or_panic(try_residual(input, output))
-}
-
-/// Fallible [`residual`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of `B` or of `S` differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_residual, prelude::*};
@@ -49,6 +37,7 @@ pub fn residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D
 /// assert!(try_residual(x(2), x(2)).is_ok());
 /// assert!(matches!(try_residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
 /// ```
+#[panicking]
 pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,

@@ -1,17 +1,18 @@
-use super::{OpError, Real, failed, or_panic, real};
+use super::{OpError, Real, failed, real};
 use dfdx::{
     shapes::{Axes2, Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, MeanTo, TryAdd, TryDiv, TryMul},
 };
+use typed_transformer_macros::panicking;
 
 /// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
 /// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").
 ///
 /// `(B, S, M), (M) -> (B, S, M)`
 ///
-/// # Panics
-/// If the device fails; [`try_rms_norm`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -22,20 +23,7 @@ use dfdx::{
 /// // The mean of 1 and 49 is 25.
 /// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    weight: &Tensor<(M,), E, D>,
-    epsilon: f64,
-) -> Tensor<(B, S, M), E, D, T> {
-    or_panic(try_rms_norm(input, weight, epsilon))
-}
-
-/// Fallible [`rms_norm`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,

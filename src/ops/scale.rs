@@ -1,33 +1,22 @@
-use super::{OpError, Real, failed, or_panic, real};
+use super::{OpError, Real, failed, real};
 use dfdx::{
     shapes::Shape,
     tensor::{Tape, Tensor},
     tensor_ops::{Device, TryMul},
 };
+use typed_transformer_macros::panicking;
 
 /// `factor · x`; any shape to the same shape.
 ///
-/// # Panics
-/// If the device fails; [`try_scale`] returns the error.
+/// # Errors
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::scale, prelude::*};
 /// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
 /// assert_eq!(scale(x, 1.5).array(), [1.5, 3.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Dims, E, D, T>,
-    factor: f64,
-) -> Tensor<Dims, E, D, T> {
-    or_panic(try_scale(input, factor))
-}
-
-/// Fallible [`scale`].
-///
-/// # Errors
-/// [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     factor: f64,

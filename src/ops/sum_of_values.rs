@@ -1,6 +1,6 @@
 use super::{
-    AttentionScale, MaskFill, OpError, Real, check_attention, failed, or_panic, try_attention_weights,
-    try_merge_heads, try_split_heads,
+    AttentionScale, MaskFill, OpError, Real, check_attention, failed, try_attention_weights, try_merge_heads,
+    try_split_heads,
 };
 use crate::{dims::Product, mask::AttentionMask};
 use dfdx::{
@@ -8,6 +8,7 @@ use dfdx::{
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, SumTo, TryMul},
 };
+use typed_transformer_macros::panicking;
 
 /// `(Σₖ weightₖ) · (Σₖ valueₖ)` for each query and head, in place of the `Σₖ weightₖ valueₖ` of
 /// [`multi_head_attention`](super::multi_head_attention): what *Transformer from Scratch* computes.
@@ -20,8 +21,8 @@ use dfdx::{
 /// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K)
 /// -> (B, Q, Product<H, VODim>)`
 ///
-/// # Panics
-/// If two sizes of a dimension differ or the device fails; [`try_sum_of_values`] returns the error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::sum_of_values, prelude::*};
@@ -35,33 +36,7 @@ use dfdx::{
 /// let sums = sum_of_values(query, key, value, &first, AttentionScale::EmbedDim, MaskFill::MinValue);
 /// assert_eq!(sums.as_vec(), [4.0, 40.0]);
 /// ```
-#[track_caller]
-#[must_use]
-pub fn sum_of_values<
-    B: Dim,
-    Q: Dim,
-    K: Dim,
-    H: ConstDim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-    scale: AttentionScale,
-    masked: MaskFill,
-) -> Tensor<(B, Q, Product<H, VODim>), E, D, T> {
-    or_panic(try_sum_of_values(query, key, value, mask, scale, masked))
-}
-
-/// Fallible [`sum_of_values`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_sum_of_values<
     B: Dim,
     Q: Dim,

@@ -13,13 +13,13 @@ use std::{fs, path::Path};
 /// [`PlotError::Read`], naming the file and the line, if it cannot be read.
 ///
 /// ```
-/// use typed_transformer::{plot::training, train::Metrics};
+/// use typed_transformer::{plot::training_curves, train::Metrics};
 /// let path = std::env::temp_dir().join(format!("curves-{}.jsonl", std::process::id()));
 /// let mut metrics = Metrics::open(&path, 0)?;
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
-/// metrics.note(Metrics::RESUMED, 1.0);
+/// metrics.log(Metrics::RESUMED, 1.0);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
-/// let [loss, rate] = &training(&path)?[..] else { panic!("there are two") };
+/// let [loss, rate] = &training_curves(&path)?[..] else { panic!("there are two") };
 /// assert_eq!(loss.curves[0].points, [(1.0, 3.3), (2.0, 3.1)]);
 /// assert_eq!((&*loss.curves[1].name, &*rate.y), ("resumed", "learning rate"));
 /// # std::fs::remove_file(&path)?;

@@ -12,12 +12,12 @@ use std::fmt;
 /// ```
 /// use typed_transformer::{prelude::*, tokens::CharTokenizer};
 /// dims! { pub VocabSize = 4; }
-/// let characters = CharTokenizer::<VocabSize>::of("abba")?;
+/// let characters = CharTokenizer::<VocabSize>::from_text("abba")?;
 /// let text = characters.encode("baa")?;
 /// assert_eq!(text.iter().map(|token| token.value()).collect::<Vec<_>>(), [1, 0, 0]);
 /// assert_eq!(characters.decode(&text), "baa");
 /// assert_eq!(
-///     CharTokenizer::<VocabSize>::of("abcde").unwrap_err().to_string(),
+///     CharTokenizer::<VocabSize>::from_text("abcde").unwrap_err().to_string(),
 ///     "the text has 5 different characters, but `VocabSize` has room for 4",
 /// );
 /// assert_eq!(

@@ -1,21 +1,22 @@
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    ops::{OpError, Real, Reduction, or_panic},
+    ops::{OpError, Real, Reduction},
     tokens::TokenIds,
 };
 use dfdx::{
     shapes::Rank0,
     tensor::{Tape, Tensor},
 };
+use typed_transformer_macros::panicking;
 
 /// [`ops::cross_entropy`](crate::ops::cross_entropy) by the device's kernel.
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
-/// # Panics
-/// If two sizes of a run-time dimension differ or the device fails; [`try_cross_entropy`] returns
-/// the error.
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+/// fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, train::cross_entropy};
@@ -26,21 +27,7 @@ use dfdx::{
 /// assert_eq!(loss.array(), 4f32.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
-    average: Reduction,
-) -> Tensor<Rank0, E, D, T> {
-    or_panic(try_cross_entropy(logits, labels, average))
-}
-
-/// Fallible [`cross_entropy`].
-///
-/// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
-/// fails.
+#[panicking]
 pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
@@ -53,9 +40,9 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T:
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
-/// # Panics
-/// If `smoothing` is not from 0 to 1, two sizes of a run-time dimension differ or the device fails;
-/// [`try_cross_entropy_with_label_smoothing`] returns the error.
+/// # Errors
+/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
+/// run-time dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, train::cross_entropy_with_label_smoothing};
@@ -67,29 +54,7 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T:
 /// assert_eq!(loss.array(), 4f32.ln());
 /// # Ok::<(), TokenError>(())
 /// ```
-#[track_caller]
-#[must_use]
-pub fn cross_entropy_with_label_smoothing<
-    B: Dim,
-    S: Dim,
-    V: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
-    average: Reduction,
-    smoothing: f64,
-) -> Tensor<Rank0, E, D, T> {
-    or_panic(try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing))
-}
-
-/// Fallible [`cross_entropy_with_label_smoothing`].
-///
-/// # Errors
-/// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
-/// run-time dimension differ; [`OpError::Device`] if the device fails.
+#[panicking]
 pub fn try_cross_entropy_with_label_smoothing<
     B: Dim,
     S: Dim,

@@ -11,7 +11,7 @@ fn learn(
     trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
     model: &mut LmHead<Letters>,
     gradients: Gradients<f32, Cpu>,
-) -> Result<Report, TrainError> {
+) -> Result<StepReport, TrainError> {
     trainer.update(model, gradients, 1.0, 50)
 }
 

@@ -1,5 +1,5 @@
 //! The output of a model holds logits of its vocabulary.
-//! Proves `LmHead` of `nn::Output`.
+//! Proves `Logits` of `nn::Output`.
 use typed_transformer::prelude::*;
 
 dims! {

@@ -1,0 +1,36 @@
+//! The dimensions and the model that the examples of this documentation share.
+
+use crate::prelude::*;
+
+dims! {
+    pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
+    pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
+}
+
+/// Every kind of model in its smallest form.
+pub struct Model;
+
+impl Arch for Model {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+
+impl SingleStack for Model {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+
+impl Seq2Seq for Model {
+    type SrcVocab = VocabSize;
+    type TgtVocab = VocabSize;
+    type MaxSrcLen = MaxSeqLen;
+    type MaxTgtLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type EncoderLayers = NumLayers;
+    type DecoderLayers = NumLayers;
+}
