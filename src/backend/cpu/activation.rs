@@ -2,7 +2,7 @@ use super::{
     math::{erf, exp},
     vectorized,
 };
-use crate::ops::ActivationKind;
+use crate::backend::ActivationKind;
 use std::f32::consts::FRAC_1_SQRT_2;
 
 /// √(2/π).

@@ -59,13 +59,13 @@ impl KeptRowsMut<'_> {
 
 impl Around {
     pub fn read<M: ConstDim, T: Tape<f32, Cpu>>(
-        around: &backend::Around<'_, M, f32, Cpu>,
+        around: &backend::Residual<'_, M, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let (norm, is_before) = match around {
-            backend::Around::Before(norm) => (Some(norm), true),
-            backend::Around::After(norm) => (Some(norm), false),
-            backend::Around::Nothing => (None, false),
+            backend::Residual::PreNorm(norm) => (Some(norm), true),
+            backend::Residual::PostNorm(norm) => (Some(norm), false),
+            backend::Residual::Plain => (None, false),
         };
         let norm = norm.map(|norm| Norm::read(norm, tape)).transpose()?;
         Ok(Self { norm, is_before })

@@ -10,8 +10,8 @@ use super::{
     rows_mut, rows_of,
 };
 use crate::{
+    backend::{AttentionScale, MaskFill},
     dims::{ConstDim, Dim},
-    ops::{AttentionScale, MaskFill},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;

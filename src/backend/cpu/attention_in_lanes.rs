@@ -8,7 +8,7 @@ use super::{
     matmul::Matrix,
     product::{Factor, Product},
 };
-use crate::ops::MaskFill;
+use crate::backend::MaskFill;
 use itertools::izip;
 use pulp::{Simd, WithSimd};
 

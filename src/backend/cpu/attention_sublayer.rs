@@ -8,7 +8,7 @@ use super::{
     map::{Map, MapGradient},
     rows_mut, rows_of,
 };
-use crate::{backend::HeadMaps, dims::ConstDim};
+use crate::{backend::AttentionParams, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
 use itertools::izip;
 use std::{iter, mem, sync::Arc};
@@ -224,7 +224,7 @@ impl Maps<Map> {
         VODim: ConstDim,
         T: Tape<f32, Cpu>,
     >(
-        maps: &HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
+        maps: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         Ok(Self {

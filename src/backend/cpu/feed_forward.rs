@@ -7,7 +7,7 @@ use super::{
     map::{Map, MapGradient},
     multiply_assign, rows_mut, rows_of,
 };
-use crate::ops::ActivationKind;
+use crate::backend::ActivationKind;
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
 use std::mem;

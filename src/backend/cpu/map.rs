@@ -2,7 +2,7 @@ use super::{
     add_row, buffer::Buffer, layout::Layout, leaf::Leaf, matmul::Matrix, parallel::Share, rows_mut, rows_of,
     vectorized,
 };
-use crate::{backend::Affine, dims::ConstDim};
+use crate::{backend::LinearParams, dims::ConstDim};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
 use std::mem;
 
@@ -28,7 +28,7 @@ pub struct MapGradient {
 
 impl Map {
     pub fn read<InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
-        map: &Affine<'_, InDim, OutDim, f32, Cpu>,
+        map: &LinearParams<'_, InDim, OutDim, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let weight = Leaf::parameter(map.weight, tape)?;

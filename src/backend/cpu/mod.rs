@@ -26,11 +26,14 @@ mod positions;
 mod product;
 mod residual;
 
-use super::{Affine, Around, Backend, HeadMaps, Normalize, sublayer};
+use super::{
+    AttentionParams, AttentionScale, Backend, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
+    NormParams, NotFused, Residual, check_attention,
+};
 use crate::{
     dims::{ConstDim, Dim, Product},
+    error::{OpError, device_error},
     mask::AttentionMask,
-    ops::{self, Activation, AttentionScale, MaskFill, NormKind, OpError, Reduction},
     tokens::TokenIds,
 };
 use attention::Heads;
@@ -46,84 +49,63 @@ pub use parallel::on_all_threads;
 use pulp::{Arch, Simd, WithSimd};
 
 impl Backend<f32> for Cpu {
-    fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, InDim), f32, Cpu, T>,
-        weight: &Tensor<(OutDim, InDim), f32, Cpu>,
-        bias: Option<&Tensor<(OutDim,), f32, Cpu>>,
-    ) -> Result<Tensor<(B, S, OutDim), f32, Cpu, T>, OpError> {
+        params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
+    ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
         let (batch, len, _) = *input.shape();
-        kernel((batch, len, OutDim::default()), T::default(), |tape| {
+        kernel("linear", (batch, len, OutDim::default()), T::default(), |tape| {
             let input = Leaf::read(input, tape)?;
-            let map = Map::read(&Affine { weight, bias }, tape)?;
-            linear::linear(input, map)
+            linear::linear(input, Map::read(&params, tape)?)
         })
-        .map_err(ops::failed("linear"))
     }
 
-    fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
         table: &Tensor<(V, M), f32, Cpu>,
         ids: &TokenIds<B, S, V>,
         tape: T,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, T> {
         let (batch, len) = ids.shape();
-        kernel((batch, len, M::default()), tape, |tape| {
+        kernel("embed", (batch, len, M::default()), tape, |tape| {
             let table = Leaf::parameter(table, tape)?;
             embed::embed(table, ids.shared(), M::SIZE)
         })
-        .map_err(ops::failed("embed"))
     }
 
-    fn try_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        ops::check_positions(&input, &positions)?;
-        let shape = *input.shape();
-        kernel(shape, T::default(), |tape| {
+    ) -> KernelResult<
+        Tensor<(B, S, M), f32, Cpu, T>,
+        (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>),
+    > {
+        kernel("add positions", *input.shape(), T::default(), |tape| {
             let input = Leaf::read(input, tape)?;
             positions::add_positions(input, Leaf::read(positions, tape)?)
         })
-        .map_err(ops::failed("add positions"))
     }
 
-    fn try_write<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
-        into: &mut Tensor<(B, Len, M), f32, Cpu>,
-        part: &Tensor<(B, S, M), f32, Cpu>,
-        start: usize,
-    ) -> Result<(), OpError> {
-        let (_, len, width) = *part.shape();
-        // By index, since what dfdx copies from is a whole tensor.
-        for (i, element) in part.as_vec().into_iter().enumerate() {
-            let (row, column) = (i / width.size(), i % width.size());
-            let (row, position) = (row / len.size(), row % len.size());
-            into[[row, start + position, column]] = element;
-        }
-        Ok(())
-    }
-
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<f32, Cpu>,
-        parameter: &Tensor<S, f32, Cpu>,
-        into: &mut Vec<f32>,
-    ) -> Result<(), CpuError> {
-        std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, into);
-        Ok(())
-    }
-
-    fn try_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        ops::check_residual(&input, &output)?;
-        let shape = *input.shape();
-        kernel(shape, T::default(), |tape| {
+    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
+        kernel("residual", *input.shape(), T::default(), |tape| {
             let input = Leaf::read(input, tape)?;
             residual::residual(input, Leaf::read(output, tape)?)
         })
-        .map_err(ops::failed("residual"))
     }
 
-    fn try_multi_head_attention<
+    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<(B, S, M), f32, Cpu, T>,
+        params: NormParams<'_, M, f32, Cpu>,
+    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
+        kernel("norm", *input.shape(), T::default(), |tape| {
+            let input = Leaf::read(input, tape)?;
+            norm::norm(input, norm::Norm::read(&params, tape)?)
+        })
+    }
+
+    fn fused_multi_head_attention<
         B: Dim,
         Q: Dim,
         K: Dim,
@@ -137,67 +119,48 @@ impl Backend<f32> for Cpu {
         value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
-        masked: MaskFill,
+        mask_fill: MaskFill,
         dropout: f64,
-    ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
+    ) -> KernelResult<
+        Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>,
+        (
+            Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
+            Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
+            Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
+        ),
+    > {
         if T::OWNS_TAPE && dropout != 0.0 {
-            return ops::try_multi_head_attention(query, key, value, mask, scale, masked, dropout);
+            return Ok(NotFused((query, key, value)));
         }
-        ops::check_attention(&query, &key, &value, mask)?;
         let (batch, len, _) = *query.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), scale, masked);
-        kernel((batch, len, Product::default()), T::default(), |tape| {
+        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        kernel("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Leaf::read(query, tape)?;
             let key = Leaf::read(key, tape)?;
             let value = Leaf::read(value, tape)?;
             attention::attention(query, key, value, mask.shared(), heads)
         })
-        .map_err(ops::failed("attention"))
     }
 
-    fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
-        weight: &Tensor<(M,), f32, Cpu>,
-        bias: Option<&Tensor<(M,), f32, Cpu>>,
-        epsilon: f64,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        let norm = Normalize { kind: NormKind::LayerNorm, weight, bias, epsilon };
-        norm_of(input, &norm).map_err(ops::failed("layer norm"))
+        params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
+        residual: &Residual<'_, M, f32, Cpu>,
+    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
+        let uses_dropout = T::OWNS_TAPE && params.dropout != 0.0;
+        let (Some(activation), [], false) = (params.activation, &params.inner[..], uses_dropout) else {
+            return Ok(NotFused(input));
+        };
+        kernel("feed-forward", *input.shape(), T::default(), |tape| {
+            let input = Leaf::read(input, tape)?;
+            let hidden = Map::read(&params.hidden, tape)?;
+            let output = Map::read(&params.output, tape)?;
+            let around = around::Around::read(residual, tape)?;
+            feed_forward::feed_forward(input, hidden, output, activation, around)
+        })
     }
 
-    fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
-        input: Tensor<(B, S, M), f32, Cpu, T>,
-        weight: &Tensor<(M,), f32, Cpu>,
-        epsilon: f64,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        let norm = Normalize { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
-        norm_of(input, &norm).map_err(ops::failed("RMS norm"))
-    }
-
-    fn try_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, F: Activation, T: Tape<f32, Cpu>>(
-        input: Tensor<(B, S, M), f32, Cpu, T>,
-        hidden: &Affine<'_, M, Hidden, f32, Cpu>,
-        output: &Affine<'_, Hidden, M, f32, Cpu>,
-        around: &Around<'_, M, f32, Cpu>,
-        dropout: f64,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        match F::ELEMENTWISE {
-            Some(function) if !T::OWNS_TAPE || dropout == 0.0 => {
-                let shape = *input.shape();
-                kernel(shape, T::default(), |tape| {
-                    let input = Leaf::read(input, tape)?;
-                    let hidden = Map::read(hidden, tape)?;
-                    let output = Map::read(output, tape)?;
-                    let around = around::Around::read(around, tape)?;
-                    feed_forward::feed_forward(input, hidden, output, function, around)
-                })
-                .map_err(ops::failed("feed-forward"))
-            }
-            _ => sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(input, hidden, output, around, dropout),
-        }
-    }
-
-    fn try_self_attention<
+    fn fused_self_attention<
         B: Dim,
         S: Dim,
         M: ConstDim,
@@ -207,26 +170,25 @@ impl Backend<f32> for Cpu {
         T: Tape<f32, Cpu>,
     >(
         input: Tensor<(B, S, M), f32, Cpu, T>,
-        maps: &HeadMaps<'_, M, M, H, QKDim, VODim, f32, Cpu>,
+        params: &AttentionParams<'_, M, M, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, S, S>,
-        around: &Around<'_, M, f32, Cpu>,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        if T::OWNS_TAPE && maps.drops() {
-            return sublayer::try_self_attention(input, maps, mask, around);
+        residual: &Residual<'_, M, f32, Cpu>,
+    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
+        if T::OWNS_TAPE && params.uses_dropout() {
+            return Ok(NotFused(input));
         }
-        ops::check_attention(&input, &input, &input, mask)?;
-        let shape = *input.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
-        kernel(shape, T::default(), |tape| {
+        let shape @ (batch, len, _) = *input.shape();
+        check_attention((batch, len), (batch, len), mask)?;
+        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        kernel("attention", shape, T::default(), |tape| {
             let input = Leaf::read(input, tape)?;
-            let maps = Maps::read(maps, tape)?;
-            let around = around::Around::read(around, tape)?;
+            let maps = Maps::read(params, tape)?;
+            let around = around::Around::read(residual, tape)?;
             attention_sublayer(input, None, maps, mask.shared(), heads, around)
         })
-        .map_err(ops::failed("attention"))
     }
 
-    fn try_cross_attention<
+    fn fused_cross_attention<
         B: Dim,
         Q: Dim,
         K: Dim,
@@ -238,65 +200,81 @@ impl Backend<f32> for Cpu {
         T: Tape<f32, Cpu>,
     >(
         query: Tensor<(B, Q, QDim), f32, Cpu, T>,
-        source: Tensor<(B, K, KVDim), f32, Cpu, T>,
-        maps: &HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
+        key_value: Tensor<(B, K, KVDim), f32, Cpu, T>,
+        params: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, Q, K>,
-        around: &Around<'_, QDim, f32, Cpu>,
-    ) -> Result<Tensor<(B, Q, QDim), f32, Cpu, T>, OpError> {
-        if T::OWNS_TAPE && maps.drops() {
-            return sublayer::try_cross_attention(query, source, maps, mask, around);
+        residual: &Residual<'_, QDim, f32, Cpu>,
+    ) -> KernelResult<
+        Tensor<(B, Q, QDim), f32, Cpu, T>,
+        (Tensor<(B, Q, QDim), f32, Cpu, T>, Tensor<(B, K, KVDim), f32, Cpu, T>),
+    > {
+        if T::OWNS_TAPE && params.uses_dropout() {
+            return Ok(NotFused((query, key_value)));
         }
-        ops::check_attention_of(&query, &source, mask)?;
-        let shape = *query.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
-        kernel(shape, T::default(), |tape| {
+        let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
+        check_attention((batch, queries), (key_batch, keys), mask)?;
+        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        kernel("attention", shape, T::default(), |tape| {
             let query = Leaf::read(query, tape)?;
-            let source = Leaf::read(source, tape)?;
-            let maps = Maps::read(maps, tape)?;
-            let around = around::Around::read(around, tape)?;
-            attention_sublayer(query, Some(source), maps, mask.shared(), heads, around)
+            let key_value = Leaf::read(key_value, tape)?;
+            let maps = Maps::read(params, tape)?;
+            let around = around::Around::read(residual, tape)?;
+            attention_sublayer(query, Some(key_value), maps, mask.shared(), heads, around)
         })
-        .map_err(ops::failed("attention"))
     }
 
-    fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
-        average: Reduction,
+        position_weights: &[f32],
         smoothing: f64,
-    ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
-        ops::check_labels(&logits, labels, smoothing)?;
-        let weights = ops::weights(labels, average);
-        kernel((), T::default(), |tape| {
+    ) -> KernelResult<Tensor<Rank0, f32, Cpu, T>, Tensor<(B, S, V), f32, Cpu, T>> {
+        kernel("cross-entropy", (), T::default(), |tape| {
             let logits = Leaf::read(logits, tape)?;
+            let weights = position_weights.to_vec();
             cross_entropy::cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
         })
-        .map_err(ops::failed("cross-entropy"))
+    }
+
+    fn try_assign_rows<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+        out: &mut Tensor<(B, Len, M), f32, Cpu>,
+        part: &Tensor<(B, S, M), f32, Cpu>,
+        start: usize,
+    ) -> Result<(), OpError> {
+        let (_, len, width) = *part.shape();
+        // By index, because dfdx copies into whole tensors only.
+        for (i, element) in part.as_vec().into_iter().enumerate() {
+            let (row, column) = (i / width.size(), i % width.size());
+            let (row, position) = (row / len.size(), row % len.size());
+            out[[row, start + position, column]] = element;
+        }
+        Ok(())
+    }
+
+    fn try_take_gradient<S: Shape>(
+        gradients: &mut Gradients<f32, Cpu>,
+        parameter: &Tensor<S, f32, Cpu>,
+        out: &mut Vec<f32>,
+    ) -> Result<(), CpuError> {
+        std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, out);
+        Ok(())
     }
 }
 
-/// What a kernel puts out, with its dimensions and on the tape, which takes on what is recorded on the
+/// Runs a kernel and records its backward pass: the output gets `shape` and a tape that merges the tapes of all
 /// tensors that `run` reads.
-fn kernel<Dims: Shape, T: Tape<f32, Cpu>>(
+fn kernel<Dims: Shape, T: Tape<f32, Cpu>, Operands>(
+    op: &'static str,
     shape: Dims,
     mut tape: T,
     run: impl FnOnce(&mut T) -> Result<Output, CpuError>,
-) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
-    let (output, backward) = run(&mut tape)?;
-    tape.add_backward_op(backward);
-    Ok(output.try_reshape_like(&shape)?.put_tape(tape))
-}
-
-/// A norm of either kind.
-fn norm_of<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
-    input: Tensor<(B, S, M), f32, Cpu, T>,
-    norm: &Normalize<'_, M, f32, Cpu>,
-) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
-    let shape = *input.shape();
-    kernel(shape, T::default(), |tape| {
-        let input = Leaf::read(input, tape)?;
-        norm::norm(input, norm::Norm::read(norm, tape)?)
-    })
+) -> KernelResult<Tensor<Dims, f32, Cpu, T>, Operands> {
+    let record = || {
+        let (output, backward) = run(&mut tape)?;
+        tape.add_backward_op(backward);
+        Ok(Fused(output.try_reshape_like(&shape)?.put_tape(tape)))
+    };
+    record().map_err(device_error::<CpuError>(op))
 }
 
 /// The elements of some rows at a time, given how many they are.
@@ -356,7 +334,10 @@ pub fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{backend::Affine, dims, ops::ActivationKind, ops::Gelu};
+    use crate::{
+        backend::{ActivationKind, Fused},
+        dims,
+    };
     use dfdx::tensor::{NoneTape, SampleTensor, TensorFromVec};
     use std::time::{Duration, Instant};
 
@@ -370,13 +351,18 @@ mod tests {
         let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
         let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
         let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let affine = (Affine { weight: &hidden, bias: None }, Affine { weight: &output, bias: None });
+        let params = FeedForwardParams {
+            hidden: LinearParams { weight: &hidden, bias: None },
+            inner: Vec::new(),
+            output: LinearParams { weight: &output, bias: None },
+            activation: Some(ActivationKind::Gelu),
+            dropout: 0.0,
+        };
         let typed = || {
-            let (hidden, output) = (&affine.0, &affine.1);
-            let around = Around::Nothing;
-            Cpu::try_feed_forward::<_, _, _, _, Gelu, _>(input.clone(), hidden, output, &around, 0.0)
-                .unwrap()
-                .as_vec()
+            let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &Residual::Plain) else {
+                panic!("the kernel did not run");
+            };
+            output.as_vec()
         };
         let flat = |numbers: Vec<f32>| {
             let shape = (numbers.len(),);
@@ -387,7 +373,7 @@ mod tests {
             let mut tape = NoneTape;
             let mut leaf = |numbers: &leaf::Flat| Leaf::read(numbers.clone(), &mut tape).unwrap();
             let (x, w1, w2) = (leaf(&x), leaf(&w1), leaf(&w2));
-            let around = around::Around::read(&Around::<EmbedDim, f32, Cpu>::Nothing, &mut tape);
+            let around = around::Around::read(&Residual::<EmbedDim, f32, Cpu>::Plain, &mut tape);
             let (y, _) = feed_forward::feed_forward(
                 x,
                 Map::of(w1, 128, 512),

@@ -7,7 +7,10 @@ use super::{
     parallel::Share,
     rows_mut, rows_of, vectorized,
 };
-use crate::{backend::Normalize, dims::ConstDim, ops::NormKind};
+use crate::{
+    backend::{NormKind, NormParams},
+    dims::ConstDim,
+};
 use dfdx::tensor::{Cpu, CpuError, Gradients, Tape};
 use itertools::izip;
 use pulp::{Arch, Simd, WithSimd};
@@ -75,7 +78,7 @@ pub struct NormGradient {
 
 impl Norm {
     pub fn read<M: ConstDim, T: Tape<f32, Cpu>>(
-        norm: &Normalize<'_, M, f32, Cpu>,
+        norm: &NormParams<'_, M, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let weight = Leaf::parameter(norm.weight, tape)?;
