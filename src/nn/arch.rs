@@ -4,10 +4,10 @@ use crate::{
     ops::{Activation, AttentionScale, MaskFill, NormKind},
 };
 
-/// What the blocks of a model keep to themselves (the post's `InstanceSingleton`s): dimensions that
-/// no caller has to know, so that they do not crowd the types that callers see.
+/// The inner configuration of a model (the post's `InstanceSingleton`): the dimensions of its blocks that callers
+/// need not know, and its conventions.
 ///
-/// It is implemented by a type of the user's that has no value, one line for each dimension.
+/// Implement it for an empty struct of your own, with one line per dimension.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -24,83 +24,80 @@ use crate::{
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an architecture",
-    label = "`{Self}` does not say how many heads there are, nor how wide they are",
-    note = "an architecture is a type of your own that implements `Arch`, one line for each dimension"
+    label = "`{Self}` does not implement `Arch`",
+    note = "implement `Arch` for an empty struct of your own, with one line per dimension"
 )]
 pub trait Arch: 'static {
-    /// Number of heads of every attention.
+    /// The number of heads of every attention.
     type NumHeads: ConstDim;
-    /// Size of a head's queries and keys (the post's `QKSize`).
+    /// The size of a head's queries and keys (the post's `QKSize`).
     type QKDim: ConstDim;
-    /// Size of a head's values and outputs (the post's `VOSize`).
+    /// The size of a head's values and outputs (the post's `VOSize`).
     type VODim: ConstDim;
-    /// Width between the two linear maps of a feed-forward block.
+    /// The width between the two linear maps of a feed-forward layer.
     type HiddenDim: ConstDim;
-    /// The conventions that the blocks follow.
+    /// The conventions of the blocks.
     type Conventions: Conventions;
-    /// Probability with which an attention weight is dropped in training.
+    /// The probability with which training drops an attention weight.
     const ATTENTION_DROPOUT: f64 = 0.0;
-    /// Probability with which an element of an embedding or of an attention's output is dropped in
-    /// training.
+    /// The probability with which training drops an element of an embedding or of an attention's output.
     const DROPOUT: f64 = 0.0;
-    /// Probability with which an element of a feed-forward block's output is dropped in training.
+    /// The probability with which training drops an element of a feed-forward layer's output.
     const FEED_FORWARD_DROPOUT: f64 = 0.0;
-    /// Hidden layers of a feed-forward block after its first.
+    /// The number of hidden layers of a feed-forward layer after its first.
     const FEED_FORWARD_EXTRA_LAYERS: usize = 0;
 }
 
-/// The conventions in which published transformers differ, as types and constants: they are known
-/// when a model is compiled, and a model of one style is of another type than one of another.
+/// The conventions in which published transformers differ: types and constants, known at compile time. Two models
+/// with different conventions have different types.
 ///
-/// The defaults are those of *The Typed Transformer*; the styles of the posts are in
-/// [`models`](crate::models).
+/// The defaults are those of *The Typed Transformer*. [`models`](crate::models) has the conventions of every post.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a style",
-    label = "`{Self}` does not say which conventions the blocks follow",
-    note = "the styles of the posts are in `typed_transformer::models`; a type of your own is one when it implements `Conventions`"
+    message = "`{Self}` does not name the conventions of a model",
+    label = "`{Self}` does not implement `Conventions`",
+    note = "the conventions of the posts are in `typed_transformer::models`; implement `Conventions` for a type of your own"
 )]
 pub trait Conventions: 'static {
-    /// The non-linearity of the feed-forward block.
+    /// The activation of the feed-forward layer.
     type Activation: Activation;
-    /// How positions become vectors.
+    /// The kind of position embedding.
     type Positions: PositionKind;
-    /// What padding hides.
+    /// The positions that padding hides.
     type Padding: PaddingRule;
-    /// How vectors are normalized.
+    /// The kind of norm.
     const NORM: NormKind = NormKind::LayerNorm;
-    /// Where a block normalizes them.
+    /// The place of the norm in a block.
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Post;
-    /// Whether a token's logit is measured against the vector that embeds it, so that there is one
-    /// table for both ([Press and Wolf, 2016](https://arxiv.org/abs/1608.05859)).
+    /// Whether the logits use the embedding table as their weight ([Press and Wolf, 2016](https://arxiv.org/abs/1608.05859)).
     const TIED_LOGITS: bool = false;
     /// Whether the four projections of an attention have biases.
     const ATTENTION_BIAS: bool = false;
-    /// Whether the linear maps of a feed-forward block have biases.
+    /// Whether the linear maps of a feed-forward layer have biases.
     const FEED_FORWARD_BIAS: bool = true;
     /// Whether layer norms have biases; [`NormKind::RmsNorm`] never has.
     const NORM_BIAS: bool = true;
-    /// Whether logits have a bias for each token.
+    /// Whether the logits have a bias for each token.
     const LOGIT_BIAS: bool = true;
-    /// What the product of a query and a key is divided by.
+    /// The divisor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
-    /// What becomes of the logits of hidden keys.
+    /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;
-    /// By what a token's embedding is multiplied before positions are added to it.
+    /// The factor of a token's embedding before its position is added.
     const EMBEDDING_SCALE: WidthScale = WidthScale::One;
-    /// The deviation of the normal distribution that new embeddings are drawn from.
+    /// The standard deviation of new embeddings, which are normal with mean 0.
     const EMBEDDING_INIT_STD: WidthScale = WidthScale::One;
-    /// The deviation of the normal distribution that new weights of linear maps inside the blocks are
-    /// drawn from, if it is not to be [`init::uniform`](super::init::uniform).
+    /// The standard deviation of new weights inside the blocks, which are normal with mean 0. `None` means
+    /// [`init::uniform`](super::init::uniform).
     const WEIGHT_INIT_STD: Option<f64> = None;
-    /// Whether the sum of token and position is normalized.
+    /// Whether a norm follows the sum of token and position.
     const EMBEDDING_NORM: bool = true;
-    /// What a norm adds to the variance or to the mean square.
+    /// The number that a norm adds to the variance or to the mean square.
     const NORM_EPSILON: f64 = 1e-5;
 
-    /// What the style decides without a trace in the parameters' paths and sizes, each by its name.
+    /// The conventions that leave no trace in the paths and sizes of the parameters, as names and values.
     ///
-    /// A [saved](crate::weights::save) model keeps them, and its weights do not become those of a model that would
-    /// compute something else from them.
+    /// [`weights::save`](crate::weights::save) stores them in the file, and [`weights::load`](crate::weights::load)
+    /// refuses a model with other conventions.
     ///
     /// ```
     /// use typed_transformer::{nn::Conventions, prelude::*};
@@ -121,15 +118,15 @@ pub trait Conventions: 'static {
     }
 }
 
-/// Where a block normalizes, `f` being one of its sublayers: an attention or a feed-forward.
+/// The place of the norm in a block. `f` is a sublayer: an attention or a feed-forward layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormPlacement {
-    /// What comes out of each sublayer: `norm(x + f(x))` (*Attention Is All You Need*, 3.1).
+    /// After each sublayer: `norm(x + f(x))` (*Attention Is All You Need*, 3.1).
     Post,
-    /// What goes into each sublayer: `x + f(norm(x))`, and what comes out of the last block
+    /// Before each sublayer, `x + f(norm(x))`, and after the last block
     /// ([Radford et al., 2019](https://openai.com/index/better-language-models/), 2.3).
     Pre,
-    /// As [`Post`](Self::Post), by one norm for all sublayers of a block (*Learning the
+    /// Like [`Post`](Self::Post), with one norm for all sublayers of a block (*Learning the
     /// Transformer*).
     PostShared,
 }
@@ -140,7 +137,7 @@ impl NormPlacement {
         !self.per_block()
     }
 
-    /// Whether each block has a norm beside its sublayers.
+    /// Whether each block has a norm that its sublayers share.
     pub const fn per_block(self) -> bool {
         matches!(self, Self::PostShared)
     }
@@ -151,7 +148,7 @@ impl NormPlacement {
     }
 }
 
-/// A factor that may depend on the width of an embedding.
+/// A factor that may depend on the width of the embedding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WidthScale {
     /// 1.
@@ -184,18 +181,18 @@ impl WidthScale {
     }
 }
 
-/// How positions become vectors: [`Learned`] or [`Sinusoidal`].
+/// A kind of position embedding: [`Learned`] or [`Sinusoidal`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a kind of positions",
-    label = "`{Self}` does not say how positions become vectors",
+    message = "`{Self}` is not a kind of position embedding",
+    label = "`{Self}` is neither `Learned` nor `Sinusoidal`",
     note = "the kinds are `Learned` and `Sinusoidal`"
 )]
 pub trait PositionKind: 'static {
-    /// Whether there is a table of them among the parameters.
+    /// Whether the parameters have a table of positions.
     const LEARNED: bool;
 }
 
-/// A table of parameters, a row for each position (*The Typed Transformer*).
+/// A table of parameters with a row for each position (*The Typed Transformer*).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learned;
 
@@ -212,16 +209,14 @@ impl PositionKind for Sinusoidal {
     const LEARNED: bool = false;
 }
 
-/// A kind of positions that can fill vectors of width `M`: [`Learned`] ones any, [`Sinusoidal`] ones
-/// those of even width.
+/// A kind of position embedding that exists for width `M`: [`Learned`] for every width, [`Sinusoidal`] for even
+/// ones.
 pub trait PositionsFor<M: ConstDim>: PositionKind {}
 impl<M: ConstDim> PositionsFor<M> for Learned {}
 impl<M: Even> PositionsFor<M> for Sinusoidal {}
 
-/// An [`Arch`] whose positions can fill embeddings of width `EmbedDim`.
-///
-/// Every architecture is one for the widths that its kind of positions takes; nobody implements it
-/// by hand.
+/// An [`Arch`] whose kind of position embedding exists for width `EmbedDim`. It is implemented for every such
+/// `Arch`.
 pub trait HasPositionsFor<EmbedDim: ConstDim>: Arch {}
 impl<A, EmbedDim: ConstDim> HasPositionsFor<EmbedDim> for A where
     A: Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>

@@ -2,7 +2,7 @@ use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, 
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{CausalMask, MaskKind, PaddingMask},
+    mask::{CausalMask, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
@@ -10,10 +10,10 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Self-attention, then feed forward: what every layer is made of that reads one sequence.
+    /// A layer that reads one sequence: self-attention, then feed forward.
     ///
-    /// It is an [`EncoderLayer`](super::EncoderLayer) where `Mask` hides nothing, and a layer of a
-    /// [`DecoderOnly`](super::DecoderOnly) model where it is causal.
+    /// With [`NoMask`] it is an [`EncoderLayer`], with [`CausalMask`] a layer of a
+    /// [`DecoderOnly`](super::DecoderOnly) model.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -24,11 +24,11 @@ module! {
     ///     block.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
     /// ```
     pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
-        /// Positions inform each other.
+        /// Each position attends to the others.
         pub self_attention: module SelfAttention<EmbedDim, Mask, A, E, D>,
-        /// Each position by itself.
+        /// Transforms each position on its own.
         pub feed_forward: module FeedForward<EmbedDim, A, E, D>,
-        /// The norm of both, where they share one.
+        /// The norm that both sublayers share, if the conventions have one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
             module Norm<EmbedDim, A, E, D>,
     }
@@ -53,10 +53,10 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, CausalMask, A, E, D> {
-    /// [`SelfAttention::try_forward_cached`], then the rest of the block.
+    /// Decodes the next positions of a sequence: [`SelfAttention::try_forward_cached`], then feed forward.
     ///
     /// # Errors
-    /// Those of [`SelfAttention::try_forward_cached`].
+    /// The errors of [`SelfAttention::try_forward_cached`].
     pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
@@ -67,3 +67,51 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Causal
         try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }
 }
+
+/// Self-attention, then feed forward (*The Typed Transformer*, "Encoder block").
+///
+/// The type of its self-attention has [`NoMask`], because an encoder sees its whole input.
+///
+/// With [`NormPlacement::Post`](super::NormPlacement::Post):
+///
+/// ```text
+///           (B, S, EmbedDim)          padding (B, S)
+///                  |                         |
+///  self_attention: |                         |
+///           +------+                         |
+///           |      |                         |
+///           |  attention <--- mask (B, S, S)
+///           |      |
+///           +----> + residual
+///                  |
+///                 norm
+///                  |
+///           (B, S, EmbedDim)
+///                  |
+///    feed_forward: |
+///           +------+
+///           |      |
+///           |   hidden
+///           |      |
+///           |  (B, S, HiddenDim)
+///           |      |
+///           |  activation
+///           |      |
+///           |   output
+///           |      |
+///           +----> + residual
+///                  |
+///                 norm
+///                  |
+///           (B, S, EmbedDim)
+/// ```
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let layer = EncoderLayer::<EmbedDim, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
+///     layer.forward(x, &PaddingMask::without_padding((Batch, SrcLen)));
+/// ```
+pub type EncoderLayer<EmbedDim, A, E, D> = Block<EmbedDim, NoMask, A, E, D>;

@@ -16,7 +16,7 @@ use dfdx::{
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Decoder layers one after the other, each reading the same source (*The Typed Transformer*,
+    /// A stack of decoder layers; each layer attends to the same source (*The Typed Transformer*,
     /// "Decoder stack").
     ///
     /// ```
@@ -33,7 +33,7 @@ module! {
     pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> -> QDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
-        /// The norm after the last, where the style has one.
+        /// The norm after the last layer, if the conventions have one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
             module Norm<QDim, A, E, D>,
     }
@@ -55,8 +55,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        // Each layer reads the source without its tape, so that what the encoder recorded is
-        // carried on once.
+        // The encoder's tape joins the query's once. The layers then read the source without it.
         let (query, tape) = query.split_tape();
         let (key_value, source_tape) = key_value.split_tape();
         let query = query.put_tape(tape.merge(source_tape));
@@ -66,7 +65,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         try_optional_norm(&self.norm, output?)
     }
 
-    /// Of each layer what the target attends to in itself, `(B, NumHeads, Q, Q)`, and in the source,
+    /// The attention weights of each layer: of the target to itself, `(B, NumHeads, Q, Q)`, and to the source,
     /// `(B, NumHeads, Q, K)`.
     pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
@@ -75,17 +74,17 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Vec<DecoderWeights<B, Q, K, A, E, D>>, OpError> {
-        let of_layer = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
+        let layer_weights = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
             let (target, source) = (query.clone(), key_value.clone());
-            let (of_target, of_source) = (query_padding_mask, key_value_padding_mask);
-            let weights = layer.try_weights(target, source.clone(), of_target, of_source)?;
-            query = layer.try_forward(query.clone(), source, of_target, of_source)?;
+            let weights =
+                layer.try_weights(target, source.clone(), query_padding_mask, key_value_padding_mask)?;
+            query = layer.try_forward(query.clone(), source, query_padding_mask, key_value_padding_mask)?;
             Ok(weights)
         };
-        self.layers.iter().map(of_layer).collect()
+        self.layers.iter().map(layer_weights).collect()
     }
 
-    /// What [`try_forward_cached`](Self::try_forward_cached) needs of a source: nothing written yet.
+    /// A cache for [`try_forward_cached`](Self::try_forward_cached), with the source projected and no target yet.
     pub(crate) fn try_cache<B: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -109,16 +108,17 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next, _) = *query.shape();
         cache.written.check(batch, next)?;
-        let nothing_hidden = PaddingMask::without_padding((batch, next));
+        let no_padding = PaddingMask::without_padding((batch, next));
         let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
-            &nothing_hidden,
+            &no_padding,
             &cache.source_padding,
         )
         .map_err(dim_error("cross-attention"))?;
-        let kept = cache.written.layers.iter_mut().zip(&cache.source);
-        let output = self.layers.iter().zip(kept).try_fold(query, |query, (layer, (written, source))| {
-            layer.try_forward_cached(query, written, source, &mask)
-        })?;
+        let caches = cache.written.layers.iter_mut().zip(&cache.source);
+        let output =
+            self.layers.iter().zip(caches).try_fold(query, |query, (layer, (written, source))| {
+                layer.try_forward_cached(query, written, source, &mask)
+            })?;
         cache.written.len += next.size();
         try_optional_norm(&self.norm, output)
     }

@@ -14,10 +14,10 @@ use std::borrow::Cow;
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
+    /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
     /// block").
     ///
-    /// With the norms where [`NormPlacement::Post`](super::NormPlacement::Post) has them:
+    /// With [`NormPlacement::Post`](super::NormPlacement::Post):
     ///
     /// ```text
     ///          target (B, Q, QDim)           source (B, K, KVDim)
@@ -68,13 +68,13 @@ module! {
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
     pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
-        /// The target's positions inform those after them.
+        /// Each target position attends to itself and earlier ones.
         pub self_attention: module SelfAttention<QDim, CausalMask, A, E, D>,
-        /// The source informs the target.
+        /// Each target position attends to the source.
         pub cross_attention: module CrossAttention<QDim, KVDim, A, E, D>,
-        /// Each position by itself.
+        /// Transforms each position on its own.
         pub feed_forward: module FeedForward<QDim, A, E, D>,
-        /// The norm of all three, where they share one.
+        /// The norm that the three sublayers share, if the conventions have one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
             module Norm<QDim, A, E, D>,
     }
@@ -104,7 +104,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         try_optional_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 
-    /// What the target attends to in itself and in the source: `(B, NumHeads, Q, Q)` and `(B, NumHeads, Q, K)`.
+    /// The attention weights of the target to itself, `(B, NumHeads, Q, Q)`, and to the source, `(B, NumHeads, Q, K)`.
     pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
@@ -132,8 +132,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         try_optional_norm(&self.norm, self.self_attention.try_forward(query, &target_padding)?)
     }
 
-    /// [`SelfAttention::try_forward_cached`], then the rest of the layer, which attends to a source that is
-    /// projected already.
+    /// Decodes the next positions of a target, with the source projected in advance.
     pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
@@ -149,7 +148,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     }
 }
 
-/// What a layer's self-attention sees of the target's padding.
+/// The target's padding as its self-attention sees it: the conventions may ignore it.
 fn target_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
     match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
@@ -157,6 +156,6 @@ fn target_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> 
     }
 }
 
-/// The weights of a decoder layer, or of several: to the target itself, to the source.
+/// The attention weights of a decoder layer: to the target itself, and to the source.
 pub(crate) type DecoderWeights<B, Q, K, A, E, D> =
     (Tensor<(B, <A as Arch>::NumHeads, Q, Q), E, D>, Tensor<(B, <A as Arch>::NumHeads, Q, K), E, D>);

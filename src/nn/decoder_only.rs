@@ -10,8 +10,8 @@ use crate::{
 use dfdx::tensor::{NoneTape, Tape, Tensor};
 use typed_transformer_macros::panicking;
 
-/// Every dimension of a model of one stack of layers, [`EncoderOnly`] or [`DecoderOnly`], one line each:
-/// an [`Arch`](super::Arch) and what its callers see besides.
+/// The configuration of a model with one stack of layers, [`EncoderOnly`] or [`DecoderOnly`]: the dimensions that
+/// its callers see, beside those of its [`Arch`](super::Arch).
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -37,25 +37,25 @@ use typed_transformer_macros::panicking;
 /// type Model = DecoderOnly<Small, f32, Cpu>;
 /// ```
 pub trait SingleStack: HasPositionsFor<<Self as SingleStack>::EmbedDim> {
-    /// Tokens that the model reads, and writes if it writes.
+    /// The tokens that the model reads and writes.
     type VocabSize: ConstDim;
-    /// Longest sequence.
+    /// The longest sequence.
     type MaxSeqLen: ConstDim;
-    /// Width of the layers.
+    /// The width of the layers.
     type EmbedDim: ConstDim;
-    /// Number of layers.
+    /// The number of layers.
     type NumLayers: ConstDim;
 }
 
-/// An encoder-only transformer: a vector for each token that knows its whole context, or one for the
-/// whole sequence (*Another annotated transformer*, "Encoder-only").
+/// An encoder-only transformer: it computes a vector for each token from the whole sequence, or one vector for the
+/// sequence (*Another annotated transformer*, "Encoder-only").
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, prelude::*};
 /// let model = EncoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
 /// let ids = TokenIds::from_ids(&[7, 4, 24, 27], Some(Fin::literal::<27>()), (Batch, SeqLen))?;
 /// let features: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, NoneTape);
-/// let of_the_whole: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
+/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
 /// # Ok::<(), TokenError>(())
 /// ```
 pub type EncoderOnly<M, E, D> = EmbeddingEncoder<
@@ -69,10 +69,8 @@ pub type EncoderOnly<M, E, D> = EmbeddingEncoder<
 >;
 
 module! {
-    /// A decoder-only transformer: from the tokens so far to a logit for each next one (*Another
-    /// annotated transformer*, "Decoder-only"; *Learning the Transformer*).
-    ///
-    /// There is nothing to cross with, so its layers have no cross-attention.
+    /// A decoder-only transformer: it computes the logits of the next token at each position (*Another annotated
+    /// transformer*, "Decoder-only"; *Learning the Transformer*). Its layers have no cross-attention.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, prelude::*};
@@ -82,17 +80,17 @@ module! {
     /// # Ok::<(), TokenError>(())
     /// ```
     pub struct DecoderOnly<M: SingleStack; E, D> -> M::VocabSize {
-        /// From tokens to vectors.
+        /// From token ids to vectors.
         pub embedder: module Embedder<M::VocabSize, M::MaxSeqLen, M::EmbedDim, M, E, D>,
-        /// The layers, each position informed by those before it.
+        /// The layers; each position attends to itself and earlier ones.
         pub decoder: module BlockStack<M::EmbedDim, M::NumLayers, CausalMask, M, E, D>,
-        /// From vectors to a logit for each token.
+        /// From vectors to logits.
         pub logit: module LmHead<M::EmbedDim, M::VocabSize, M, E, D>,
     }
 }
 
 impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` begins the record for the gradients.
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -107,8 +105,7 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
         self.try_logits(self.decoder.try_forward(embeds, &padding_mask)?)
     }
 
-    /// How much each position attends to each one before it, in each head of each layer: `(B, S) ids of
-    /// VocabSize -> (B, NumHeads, S, S)` for each layer.
+    /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -121,7 +118,7 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
         self.decoder.try_weights(embeds, &padding_mask)
     }
 
-    /// What the decoder put out as logits: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    /// The logits of the decoder's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -133,7 +130,7 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
         self.logit.try_forward(decoder_output, table)
     }
 
-    /// A cache for [`try_forward_cached`](Self::try_forward_cached): nothing read yet, and room for `MaxSeqLen` positions.
+    /// An empty cache of `MaxSeqLen` positions for [`try_forward_cached`](Self::try_forward_cached).
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -142,14 +139,14 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
         Cache::try_new(device, batch, M::NumLayers::SIZE)
     }
 
-    /// Reads the next tokens of sequences whose earlier ones are in `cache`, and adds them to it:
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`.
+    /// The logits of the next tokens of sequences whose earlier tokens are in `cache`:
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`. The new tokens join the cache.
     ///
-    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
-    /// sequence. No token counts as padding.
+    /// The output equals that of [`try_forward`](Self::try_forward) for these positions of the whole sequence. No
+    /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
     /// [`OpError::Device`] if the device fails.
     pub fn try_forward_cached<B: Dim, S: Dim>(
         &self,
@@ -163,7 +160,7 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     }
 }
 
-/// What a decoder-only model sees of its input's padding.
+/// The padding as the model sees it: the conventions may ignore it.
 fn padding_mask<M: SingleStack, B: Dim, S: Dim>(
     token_ids: &TokenIds<B, S, M::VocabSize>,
 ) -> PaddingMask<B, S> {

@@ -15,10 +15,10 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Turns a sequence of tokens into a sequence of vectors (*The Typed Transformer*, "Embedder").
+    /// Turns token ids into vectors (*The Typed Transformer*, "Embedder").
     ///
-    /// `norm(scale · token_embedder(ids) + positions)`: scale, kind of positions and norm are those
-    /// of the style of `A`. A sequence is at most `MaxSeqLen` long, by type.
+    /// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of positions
+    /// and the norm. The type bounds a sequence by `MaxSeqLen`.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -31,10 +31,10 @@ module! {
     pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>; E, D> in A::Conventions -> EmbedDim {
         /// A vector for each token.
         pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
-        /// A vector for each position, where positions are learned.
+        /// A vector for each position, if positions are learned.
         pub position_embedder: optional(<A::Conventions as Conventions>::Positions::LEARNED)
             module Embedding<MaxSeqLen, EmbedDim, A, E, D>,
-        /// The norm of the sum, where the style has one.
+        /// The norm of the sum, if the conventions have one.
         pub norm: optional(<A::Conventions as Conventions>::EMBEDDING_NORM)
             module Norm<EmbedDim, A, E, D>,
     }
@@ -49,7 +49,7 @@ impl<
     D: Backend<E>,
 > Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
 {
-    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
+    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -62,7 +62,7 @@ impl<
         self.try_forward_from(0, token_ids, tape)
     }
 
-    /// [`try_forward`](Self::try_forward) of tokens whose first is at position `start`.
+    /// [`try_forward`](Self::try_forward) of tokens from position `start` on.
     pub(crate) fn try_forward_from<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         start: usize,

@@ -10,7 +10,7 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// A vector for each of `N` tokens or positions.
+    /// A table with a vector for each of `N` tokens or positions.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::Embedding, prelude::*};
@@ -20,16 +20,16 @@ module! {
     /// # Ok::<(), TokenError>(())
     /// ```
     pub struct Embedding<N: ConstDim, EmbedDim: ConstDim, A: Arch; E, D> -> EmbedDim {
-        /// A row for each token.
+        /// The table.
         pub weight: param (N, EmbedDim) = init::embedding::<A, _, _, _, _>,
     }
 }
 
 impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding<N, EmbedDim, A, E, D> {
-    /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
+    /// `(B, S) ids of N -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
     ///
     /// # Errors
-    /// Those of [`try_embed`](crate::ops::try_embed).
+    /// [`OpError::Device`] if the device fails.
     #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,

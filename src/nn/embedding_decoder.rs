@@ -11,8 +11,8 @@ use dfdx::tensor::{NoneTape, Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// From the tokens so far and what the encoder made of the source to a vector for each next
-    /// token (*The Typed Transformer*, "Decoder").
+    /// The decoder with its embedder (*The Typed Transformer*, "Decoder"). It computes a vector for each target
+    /// position from the target so far and the encoder's output.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -26,7 +26,7 @@ module! {
     /// # Ok::<(), TokenError>(())
     /// ```
     pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<QDim>; E, D> -> QDim {
-        /// From tokens to vectors.
+        /// From token ids to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
         /// The layers.
         pub decoder: module Decoder<QDim, KVDim, NumLayers, A, E, D>,
@@ -60,8 +60,8 @@ impl<
         self.decoder.try_forward(embeds, key_value, &query.padding_mask(), key_value_padding_mask)
     }
 
-    /// A cache for [`try_forward_cached`](Self::try_forward_cached): of the source what each layer needs, of the target
-    /// nothing yet, with room for `MaxSeqLen` positions.
+    /// A cache of `MaxSeqLen` target positions for [`try_forward_cached`](Self::try_forward_cached). It holds the source
+    /// projected for each layer, and no target yet.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -73,14 +73,14 @@ impl<
         self.decoder.try_cache(key_value, key_value_padding_mask)
     }
 
-    /// Reads the next tokens of targets whose earlier ones are in `cache`, and adds them to it:
-    /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`.
+    /// Decodes the next tokens of targets whose earlier tokens are in `cache`:
+    /// `(B, Q) ids of VocabSize -> (B, Q, QDim)`. The new tokens join the cache.
     ///
-    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
-    /// target. No token of it counts as padding.
+    /// The output equals that of [`try_forward`](Self::try_forward) for these positions of the whole target. No
+    /// token counts as padding.
     ///
     /// # Errors
-    /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches differ in size;
+    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
     /// [`OpError::Device`] if the device fails.
     pub fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,

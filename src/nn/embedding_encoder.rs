@@ -10,7 +10,7 @@ use dfdx::tensor::{NoneTape, Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// From tokens to vectors that know their context (*The Typed Transformer*, "Encoder").
+    /// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed Transformer*, "Encoder").
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -22,7 +22,7 @@ module! {
     /// # Ok::<(), TokenError>(())
     /// ```
     pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<EmbedDim>; E, D> -> EmbedDim {
-        /// From tokens to vectors.
+        /// From token ids to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
         /// The layers.
         pub encoder: module Encoder<EmbedDim, NumLayers, A, E, D>,
@@ -39,7 +39,7 @@ impl<
     D: Backend<E>,
 > EmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, E, D>
 {
-    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` begins the record for the gradients.
+    /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -53,10 +53,9 @@ impl<
         self.encoder.try_forward(embeds, &token_ids.padding_mask())
     }
 
-    /// The mean of what comes out over the real positions: features of each sequence as a whole, to
-    /// classify it by (*Another annotated transformer*, "Encoder-only").
+    /// The mean output over the positions that are not padding: features to classify a sequence by (*Another annotated transformer*, "Encoder-only").
     ///
-    /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` begins the record for the gradients.
+    /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -70,8 +69,7 @@ impl<
         try_masked_mean(features, &token_ids.padding_mask())
     }
 
-    /// How much each position attends to each other, in each head of each layer: `(B, S) ids of VocabSize ->
-    /// (B, NumHeads, S, S)` for each layer.
+    /// The attention weights of each layer: `(B, S) ids of VocabSize -> (B, NumHeads, S, S)` per layer.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -1,7 +1,7 @@
-//! How parameters begin: functions that fill a new tensor from the device's random numbers.
+//! Initial values of parameters: functions that fill a new tensor from the device's random numbers.
 //!
-//! A device that is made with a seed (`Cpu::seed_from_u64`) makes the same model every time, and in every
-//! dtype the same but for rounding: uniform numbers are drawn in `f32`, normal ones in `f64`.
+//! A device with a seed (`Cpu::seed_from_u64`) makes the same model every time. Models of different dtypes differ by
+//! rounding only, because uniform numbers are drawn in `f32` and normal ones in `f64`.
 
 use super::{Arch, Conventions};
 use crate::ops::{Real, cast};
@@ -13,27 +13,27 @@ use dfdx::{
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal, Uniform};
 
-/// All zeros.
+/// Fills a parameter with zeros.
 ///
 /// # Errors
-/// Those of the device.
+/// The errors of the device.
 pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_zeros()
 }
 
-/// All ones.
+/// Fills a parameter with ones.
 ///
 /// # Errors
-/// Those of the device.
+/// The errors of the device.
 pub fn ones<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_ones()
 }
 
-/// Uniform in `±1/√FanIn`, as PyTorch and Equinox fill the weight and the bias of a linear map from
-/// `FanIn` columns.
+/// Draws from the uniform distribution on `±1/√FanIn`, as PyTorch and Equinox do for the weight and the bias of a
+/// linear map from `FanIn` columns.
 ///
 /// # Errors
-/// Those of the device.
+/// The errors of the device.
 ///
 /// ```
 /// use typed_transformer::{nn::init, prelude::*};
@@ -47,43 +47,43 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
 ) -> Result<(), D::Err> {
     let bound = (1.0 / (FanIn::SIZE.max(1) as f64).sqrt()) as f32;
     let numbers = Uniform::new_inclusive(-bound, bound).map(f64::from);
-    parameter.try_fill_with_distr(Rounded(numbers))
+    parameter.try_fill_with_distr(CastFrom64(numbers))
 }
 
-/// As the style of `A` fills the weight of a linear map: normal of mean 0 where it gives a deviation,
-/// otherwise [`uniform`].
+/// Draws the weight of a linear map: normal with mean 0 and the standard deviation [`Conventions::WEIGHT_INIT_STD`],
+/// or [`uniform`] if that is `None`.
 ///
 /// # Errors
-/// Those of the device.
+/// The errors of the device.
 pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(OutDim, InDim), E, D>,
 ) -> Result<(), D::Err> {
     match A::Conventions::WEIGHT_INIT_STD {
-        Some(deviation) => parameter.try_fill_with_distr(Rounded(normal(deviation))),
+        Some(std) => parameter.try_fill_with_distr(CastFrom64(normal(std))),
         None => uniform::<InDim, _, _, _>(parameter),
     }
 }
 
-/// Normal of mean 0, its deviation that of the style of `A`.
+/// Draws embeddings: normal with mean 0 and the standard deviation [`Conventions::EMBEDDING_INIT_STD`].
 ///
 /// # Errors
-/// Those of the device.
+/// The errors of the device.
 pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(N, EmbedDim), E, D>,
 ) -> Result<(), D::Err> {
-    let deviation = A::Conventions::EMBEDDING_INIT_STD.of(EmbedDim::SIZE);
-    parameter.try_fill_with_distr(Rounded(normal(deviation)))
+    let std = A::Conventions::EMBEDDING_INIT_STD.of(EmbedDim::SIZE);
+    parameter.try_fill_with_distr(CastFrom64(normal(std)))
 }
 
-/// The normal distribution of mean 0.
-fn normal(deviation: f64) -> impl Distribution<f64> {
-    StandardNormal.map(move |number: f64| number * deviation)
+/// The normal distribution with mean 0.
+fn normal(std: f64) -> impl Distribution<f64> {
+    StandardNormal.map(move |number: f64| number * std)
 }
 
-/// Numbers of a distribution as elements of any dtype.
-struct Rounded<Numbers>(Numbers);
+/// A distribution of `f64`, cast to elements of any dtype.
+struct CastFrom64<Numbers>(Numbers);
 
-impl<E: Real, Numbers: Distribution<f64>> Distribution<E> for Rounded<Numbers> {
+impl<E: Real, Numbers: Distribution<f64>> Distribution<E> for CastFrom64<Numbers> {
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> E {
         cast(self.0.sample(rng))
     }

@@ -12,10 +12,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// Every dimension of an encoder-decoder, one line each: an [`Arch`](super::Arch) and what its
-/// callers see besides.
-///
-/// Source and target may differ in vocabulary and length.
+/// The configuration of an encoder-decoder: the dimensions that its callers see, beside those of its
+/// [`Arch`](super::Arch). Source and target may differ in vocabulary and length.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -44,48 +42,47 @@ use typed_transformer_macros::panicking;
 /// type Model = LM<Rot13, f32, Cpu>;
 /// ```
 pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
-    /// Tokens that the encoder reads.
+    /// The tokens that the encoder reads.
     type SrcVocab: ConstDim;
-    /// Tokens that the decoder reads and writes.
+    /// The tokens that the decoder reads and writes.
     type TgtVocab: ConstDim;
-    /// Longest sequence that the encoder reads.
+    /// The longest sequence that the encoder reads.
     type MaxSrcLen: ConstDim;
-    /// Longest sequence that the decoder writes.
+    /// The longest sequence that the decoder writes.
     type MaxTgtLen: ConstDim;
-    /// Width of encoder and decoder.
+    /// The width of encoder and decoder.
     type EmbedDim: ConstDim;
-    /// Layers of the encoder.
+    /// The number of layers of the encoder.
     type EncoderLayers: ConstDim;
-    /// Layers of the decoder.
+    /// The number of layers of the decoder.
     type DecoderLayers: ConstDim;
 }
 
-/// What an encoder-decoder computes (the post's `Output`).
+/// The output of an encoder-decoder (the post's `Output`).
 ///
-/// `Enc`, `Dec` and `Logits` are its shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
+/// `Enc`, `Dec` and `Logits` are shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
 /// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
 #[must_use]
 pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>, T = NoneTape> {
-    /// What the encoder made of the source.
+    /// The encoder's output.
     pub encoder_output: Tensor<Enc, E, D>,
-    /// What the decoder made of it.
+    /// The decoder's output.
     pub decoder_output: Tensor<Dec, E, D>,
-    /// For each position, how likely each token is to come next, as unnormalized log-probabilities.
+    /// The unnormalized log-probability of each token to come next, at each position.
     pub logit_output: Tensor<Logits, E, D, T>,
 }
 
-/// How much the positions of an encoder-decoder attend to each other, a tensor for each layer, first to
-/// last.
+/// The attention weights of an encoder-decoder, with a tensor for each layer, first to last.
 ///
-/// `Src`, `Tgt` and `Cross` are their shapes: `(Batch, NumHeads, SrcLen, SrcLen)`, `(Batch, NumHeads, TgtLen,
+/// `Src`, `Tgt` and `Cross` are shapes: `(Batch, NumHeads, SrcLen, SrcLen)`, `(Batch, NumHeads, TgtLen,
 /// TgtLen)` and `(Batch, NumHeads, TgtLen, SrcLen)`.
 #[must_use]
 pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real, D: Backend<E>> {
-    /// The source to itself, in the encoder.
+    /// From the source to itself, in the encoder.
     pub source: Vec<Tensor<Src, E, D>>,
-    /// The target to itself, in the decoder.
+    /// From the target to itself, in the decoder.
     pub target: Vec<Tensor<Tgt, E, D>>,
-    /// The target to the source, in the decoder.
+    /// From the target to the source, in the decoder.
     pub target_to_source: Vec<Tensor<Cross, E, D>>,
 }
 
@@ -112,8 +109,7 @@ module! {
     ///                                             (B, Tgt, TgtVocab)
     /// ```
     ///
-    /// The decoder also gets the source's padding `(B, Src)`; each embedder refuses, by type, what is longer than
-    /// its maximum.
+    /// The decoder also gets the source's padding `(B, Src)`. The types bound both sequences by their maxima.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, prelude::*};
@@ -125,20 +121,20 @@ module! {
     /// # Ok::<(), TokenError>(())
     /// ```
     pub struct LM<M: Seq2Seq; E, D> -> M::TgtVocab {
-        /// Reads the source.
+        /// Encodes the source.
         pub encoder: module EmbeddingEncoder<
             M::SrcVocab, M::MaxSrcLen, M::EmbedDim, M::EncoderLayers, M, E, D>,
-        /// Reads the target so far and the encoder's output.
+        /// Decodes the target so far, attending to the encoder's output.
         pub decoder: module EmbeddingDecoder<
             M::TgtVocab, M::MaxTgtLen, M::EmbedDim, M::EmbedDim, M::DecoderLayers, M, E, D>,
-        /// From vectors to a logit for each token.
+        /// From vectors to logits.
         pub logit: module LmHead<M::EmbedDim, M::TgtVocab, M, E, D>,
     }
 }
 
 impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
-    /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, and what encoder and
-    /// decoder put out; `tape` begins the record for the gradients.
+    /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, with the outputs of
+    /// encoder and decoder; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
@@ -165,10 +161,10 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
         })
     }
 
-    /// How much each position attends to each other, in each head of each layer: `(B, Src) ids of SrcVocab,
-    /// (B, Tgt) ids of TgtVocab -> (B, NumHeads, Src, Src), (B, NumHeads, Tgt, Tgt), (B, NumHeads, Tgt, Src)`.
+    /// The attention weights of each layer: `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab ->
+    /// (B, NumHeads, Src, Src), (B, NumHeads, Tgt, Tgt), (B, NumHeads, Tgt, Src)`.
     ///
-    /// The layers run as in [`try_forward`](Self::try_forward), which itself keeps no weights.
+    /// The layers run as in [`try_forward`](Self::try_forward), which does not store the weights.
     ///
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
@@ -180,9 +176,9 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
     /// let weights = model.try_attention_weights(&source, &target)?;
     /// let to_source: &Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> = &weights.target_to_source[0];
-    /// // What a position attends to comes to 1.
-    /// let of_first: f32 = to_source.as_vec()[..4].iter().sum();
-    /// assert!((of_first - 1.0).abs() < 1e-6);
+    /// // The weights of a position add up to 1.
+    /// let sum: f32 = to_source.as_vec()[..4].iter().sum();
+    /// assert!((sum - 1.0).abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn try_attention_weights<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>>(
@@ -211,7 +207,7 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
         Ok(AttentionWeights { source, target, target_to_source })
     }
 
-    /// What the decoder put out as logits: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.
+    /// The logits of the decoder's output: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -2,11 +2,12 @@
 //!
 //! In the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`],
 //! [`EncoderLayer`], [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`],
-//! [`Decoder`], [`EmbeddingDecoder`], [`LM`]. What callers must know is a type parameter of a module;
-//! what is its own business it takes from an [`Arch`], and its conventions from a [`Conventions`].
+//! [`Decoder`], [`EmbeddingDecoder`], [`LM`]. The type parameters of a module are the dimensions that
+//! its callers see. Its inner dimensions come from an [`Arch`], and its conventions from [`Conventions`].
 
 mod arch;
 mod block;
+mod block_stack;
 mod cache;
 mod cross_attention;
 mod decoder;
@@ -16,25 +17,23 @@ mod embedder;
 mod embedding;
 mod embedding_decoder;
 mod embedding_encoder;
-mod encoder;
-mod encoder_layer;
 mod feed_forward;
 pub mod init;
 mod linear;
 mod lm;
-mod logit;
+mod lm_head;
 mod module;
 mod multi_head_attention;
 mod norm;
 mod self_attention;
-mod stack;
 
 pub use crate::ops::NormKind;
 pub use arch::{
     Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal,
     WidthScale,
 };
-pub use block::Block;
+pub use block::{Block, EncoderLayer};
+pub use block_stack::{BlockStack, Encoder};
 pub use cache::{Cache, DecoderCache, KeyValueCache, Keys, Values};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
@@ -44,15 +43,12 @@ pub use embedder::Embedder;
 pub use embedding::Embedding;
 pub use embedding_decoder::EmbeddingDecoder;
 pub use embedding_encoder::EmbeddingEncoder;
-pub use encoder::Encoder;
-pub use encoder_layer::EncoderLayer;
 pub use feed_forward::FeedForward;
 pub use linear::{AttentionProjection, BiasRule, FeedForwardProjection, Linear, Projection};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
-pub use logit::LmHead;
+pub use lm_head::LmHead;
 pub use module::{Module, Summary, SummaryRow, join};
 pub use multi_head_attention::MHAttention;
 pub use norm::Norm;
 pub(crate) use norm::try_residual_norm;
 pub use self_attention::SelfAttention;
-pub use stack::BlockStack;

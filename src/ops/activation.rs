@@ -6,7 +6,7 @@ use dfdx::{
 };
 use std::f64::consts::{PI, SQRT_2};
 
-/// The non-linearity of a feed-forward block, chosen by type.
+/// The activation of a feed-forward layer, chosen by type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement an elementwise function",
@@ -16,7 +16,7 @@ pub trait Activation: 'static {
     /// The function, if kernels know it.
     const KIND: Option<ActivationKind> = None;
 
-    /// Applies the function to every element; any shape to the same shape.
+    /// Applies the function to every element.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -56,8 +56,8 @@ pub struct Relu;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gelu;
 
-/// The Gaussian error linear unit itself, `x · Φ(x) = x/2 · (1 + erf(x / √2))` ([Hendrycks and Gimpel,
-/// 2016](https://arxiv.org/abs/1606.08415)); [`Gelu`] comes within 0.001 of it.
+/// The exact Gaussian error linear unit, `x · Φ(x) = x/2 · (1 + erf(x / √2))` ([Hendrycks and Gimpel,
+/// 2016](https://arxiv.org/abs/1606.08415)); [`Gelu`] differs from it by at most 0.001.
 ///
 /// ```
 /// use typed_transformer::{ops::{Activation, GeluErf}, prelude::*};

@@ -7,12 +7,12 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The token with the highest logit in each position; the first, if several have it.
+/// The token with the highest logit at each position; the first of several such tokens.
 ///
 /// `(B, S, V) -> (B, S) ids of V`
 ///
-/// It leads from logits back to tokens without a number in between, which would belong to any
-/// vocabulary. A NaN is no highest logit. In the result nothing is padding.
+/// The tokens belong to the vocabulary of the logits. A NaN is never the highest logit. No token of the result
+/// counts as padding.
 ///
 /// # Errors
 /// [`OpError::NotANumber`] if every logit of a position is NaN.
@@ -41,7 +41,7 @@ pub fn try_argmax<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
     Ok(TokenIds::from_fn((batch, len), |row, position| tokens[row * len.size() + position]))
 }
 
-/// The first of the tokens with the highest logit; `None` if every logit is a NaN.
+/// The first token with the highest logit; `None` if every logit is NaN.
 fn highest<V: ConstDim, E: Real>(logits: &[E]) -> Option<Fin<V>> {
     Fin::all()
         .zip(logits)

@@ -7,7 +7,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// BroadcastFrom a tensor along a new axis, which is named: `(.., ..) -> (.., Name, ..)`.
+/// Repeats a tensor along the new axis `Name`: `(.., ..) -> (.., Name, ..)`.
 ///
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;

@@ -1,4 +1,4 @@
-//! Parts of an axis: put together, taken apart, cut out.
+//! Concatenation, splitting and slicing of an axis.
 
 use super::{OpError, Real, device_error, ensure_not_empty, try_scale};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
@@ -9,10 +9,11 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// One tensor after another on an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
+/// Concatenates two tensors along an axis: `(.., One, ..), (.., Other, ..) -> (.., Total, ..)` with
 /// `One + Other = Total`.
 ///
-/// `Total` is [`Sum<One, Other>`](crate::dims::Sum), or a compile-time dimension of that size. All other axes must agree.
+/// `Total` is [`Sum<One, Other>`](crate::dims::Sum) or a compile-time dimension of that size. All other axes must
+/// agree.
 ///
 /// # Errors
 /// [`OpError::Shape`] if an axis that must agree has two sizes; [`OpError::Empty`] if there are no elements;
@@ -51,21 +52,22 @@ where
 {
     const OP: &str = "concat";
     let (shape, other_shape) = (*one.shape(), *other.shape());
-    let (before, len, after) = around(&shape, Dims::INDEX);
-    let (_, other_len, _) = around(&other_shape, Dims::INDEX);
-    let misfit = || OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{other_shape:?}") };
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let (_, other_len, _) = outer_len_inner(&other_shape, Dims::INDEX);
+    let shape_error =
+        || OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{other_shape:?}") };
     let mut expected = sizes(&shape);
     expected[Dims::INDEX] = other_len;
     if sizes(&other_shape) != expected {
-        return Err(misfit());
+        return Err(shape_error());
     }
-    let total = Total::from_size(len + other_len).ok_or_else(misfit)?;
-    // dfdx takes no two gradients of one tensor at once; what is scaled is another tensor.
+    let total = Total::from_size(len + other_len).ok_or_else(shape_error)?;
+    // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
     let other = if T::OWNS_TAPE { try_scale(other, 1.0)? } else { other };
     ensure_not_empty(OP, &shape.replace_axis(total))?;
     let compute = || {
-        let one = one.try_reshape_like(&(before, len, after))?;
-        let other = other.try_reshape_like(&(before, other_len, after))?;
+        let one = one.try_reshape_like(&(outer, len, inner))?;
+        let other = other.try_reshape_like(&(outer, other_len, inner))?;
         (one, other).try_concat_along(Axis::<1>)?.try_reshape_like(&shape.replace_axis(total))
     };
     compute().map_err(device_error::<D::Err>(OP))
@@ -113,13 +115,13 @@ where
             whole: format!("{total:?}"),
         });
     }
-    let again = input.retaped::<T>();
-    let first = take(OP, input, 0, one)?;
-    Ok((first, take(OP, again, one.size(), other)?))
+    let rest_input = input.retaped::<T>();
+    let first = slice_axis(OP, input, 0, one)?;
+    Ok((first, slice_axis(OP, rest_input, one.size(), other)?))
 }
 
-/// Consecutive places of an axis, which is named: `(.., Len, ..) -> (.., Part, ..)`, for a `Part` that is at
-/// most `Len` by type; `start` is the first place, from 0.
+/// A slice of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`. It begins at index `start`, and the type bounds
+/// `Part` by `Len`.
 ///
 /// # Errors
 /// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the device fails.
@@ -145,11 +147,11 @@ pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, Index: Axes, E: Real, D: De
 where
     Dims: HasAxis<Len, Index>,
 {
-    take("narrow", input, start, part)
+    slice_axis("narrow", input, start, part)
 }
 
-/// `part` places of an axis from `start` on.
-fn take<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+/// The indices `start..start + part` of an axis.
+fn slice_axis<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     start: usize,
@@ -159,7 +161,7 @@ where
     Dims: HasAxis<Len, Index>,
 {
     let shape = *input.shape();
-    let (before, len, after) = around(&shape, Dims::INDEX);
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let end = start.saturating_add(part.size());
     if end > len {
         return Err(OpError::Range {
@@ -172,15 +174,15 @@ where
     ensure_not_empty(op, &shape.replace_axis(part))?;
     let compute = || {
         input
-            .try_reshape_like(&(before, len, after))?
+            .try_reshape_like(&(outer, len, inner))?
             .try_slice((.., start..end, ..))?
             .try_reshape_like(&shape.replace_axis(part))
     };
     compute().map_err(device_error::<D::Err>(op))
 }
 
-/// The elements before, along and after an axis.
-fn around<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
+/// The number of elements before the axis, along it and after it.
+fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
     let sizes = sizes(shape);
     let count = |sizes: &[usize]| sizes.iter().product();
     (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))

@@ -5,7 +5,7 @@ use dfdx::{
 };
 use std::any::type_name;
 
-/// What a tensor is, in a line for logs and `dbg!`; dfdx's own `Debug` prints all that is in it.
+/// A description of a tensor in one line; dfdx's own `Debug` prints all elements.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -15,7 +15,7 @@ use std::any::type_name;
 /// assert_eq!(x.describe(), "Tensor (Batch=50, SrcLen=15, EmbedDim=8) f32");
 /// ```
 pub trait Describe {
-    /// Kind, dimensions with their sizes, dtype.
+    /// The kind, the dimensions with their sizes, and the dtype.
     #[must_use]
     fn describe(&self) -> String;
 }

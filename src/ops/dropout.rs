@@ -11,12 +11,12 @@ use std::{cell::RefCell, marker::PhantomData};
 use typed_transformer_macros::panicking;
 
 thread_local! {
-    /// Where dropout on this thread draws from, if not from the device.
-    static NUMBERS: RefCell<Option<ChaCha8Rng>> = const { RefCell::new(None) };
+    /// The random numbers of dropout on this thread, if they are not the device's.
+    static DROPOUT_RNG: RefCell<Option<ChaCha8Rng>> = const { RefCell::new(None) };
 }
 
-/// While it lives, [`dropout`] on this thread draws from a seed instead of the device's random
-/// numbers, whose state cannot be saved: what is dropped can be dropped again.
+/// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated. The state of
+/// the device's own random numbers cannot be saved.
 ///
 /// ```
 /// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*};
@@ -30,30 +30,28 @@ thread_local! {
 /// ```
 #[must_use]
 pub struct DropoutSeed {
-    before: Option<ChaCha8Rng>,
-    // It belongs to its thread.
+    previous: Option<ChaCha8Rng>,
+    // Not `Send`: the guard restores the state of its own thread.
     thread: PhantomData<*const ()>,
 }
 
 impl DropoutSeed {
-    /// From now on, and until the value is dropped, in favour of what was before it.
+    /// Makes dropout draw from `seed` until the guard is dropped.
     pub fn new(seed: u64) -> Self {
-        Self { before: NUMBERS.replace(Some(ChaCha8Rng::seed_from_u64(seed))), thread: PhantomData }
+        Self { previous: DROPOUT_RNG.replace(Some(ChaCha8Rng::seed_from_u64(seed))), thread: PhantomData }
     }
 }
 
 impl Drop for DropoutSeed {
     fn drop(&mut self) {
-        NUMBERS.set(self.before.take());
+        DROPOUT_RNG.set(self.previous.take());
     }
 }
 
-/// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)`;
-/// any shape to the same shape ([Srivastava et al., 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
+/// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)` ([Srivastava et al., 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
-/// It is active in training only, which is known by type: where no gradients are recorded (`T` is
-/// `NoneTape`) it returns its input. The random numbers are those of the device, or of a
-/// [`DropoutSeed`].
+/// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers
+/// come from the device or from a [`DropoutSeed`].
 ///
 /// # Errors
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
@@ -82,13 +80,13 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         return Ok(input);
     }
     let (shape, device) = (*input.shape(), input.device().clone());
-    let seed = NUMBERS.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
+    let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
     let mut numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
     let kept = cast::<E>(1.0 / (1.0 - rate));
     let factors = is_dropped
         .sample_iter(&mut numbers)
         .take(shape.num_elements())
-        .map(|dropped| if dropped { E::zero() } else { kept });
+        .map(|is_dropped| if is_dropped { E::zero() } else { kept });
     let factors: Tensor<Dims, E, D> =
         device.try_tensor_from_vec(factors.collect(), shape).map_err(device_error("dropout"))?;
     input.try_mul(factors.retaped::<T>()).map_err(device_error("dropout"))

@@ -11,7 +11,7 @@ use typed_transformer_macros::panicking;
 ///
 /// `(B, S, Product<H, HeadDim>) -> (B, H, S, HeadDim)`
 ///
-/// No size is checked: a dimension of `H` times `HeadDim` elements is one that is called so.
+/// Nothing is checked at run time: only a dimension of type `Product<H, HeadDim>` is accepted.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -45,7 +45,7 @@ pub fn try_split_heads<
     compute().map_err(device_error::<D::Err>("split heads"))
 }
 
-/// Puts the heads side by side again: the inverse of [`split_heads`].
+/// Merges the heads into one dimension: the inverse of [`split_heads`].
 ///
 /// `(B, H, S, HeadDim) -> (B, S, Product<H, HeadDim>)`
 ///

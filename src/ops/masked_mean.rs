@@ -7,8 +7,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The mean of each sequence's vectors over its real positions: one vector for a whole sequence,
-/// whatever it was filled up with. A sequence of padding alone counts as 0.
+/// The mean of each sequence's vectors over the positions that are not padding. A sequence of padding alone gives
+/// zeros.
 ///
 /// `(B, S, M), padding (B, S) -> (B, M)`
 ///
@@ -37,8 +37,8 @@ pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Ta
     same("the input", shape.0, "the padding", batch).map_err(dim_error(OP))?;
     same("the input", shape.1, "the padding", len).map_err(dim_error(OP))?;
     let weights = padding.as_slice().chunks(len.size().max(1)).flat_map(|row| {
-        let count = row.iter().filter(|real| **real).count().max(1);
-        row.iter().map(move |&is_real| cast(f64::from(is_real) / count as f64))
+        let count = row.iter().filter(|is_token| **is_token).count().max(1);
+        row.iter().map(move |&is_token| cast(f64::from(is_token) / count as f64))
     });
     let compute = || {
         let weights = input.device().try_tensor_from_vec(weights.collect(), (batch, len))?;

@@ -7,7 +7,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// PermutationOf the axes into those of the result, which is named: `(A, B, C) -> (C, A, B)`, say.
+/// Permutes the axes into the order of the result's type, for example `(A, B, C) -> (C, A, B)`.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

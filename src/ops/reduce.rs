@@ -1,4 +1,4 @@
-//! Reductions of an axis that is named.
+//! Reductions along a named axis.
 
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::dims::{AxisOf, Dim, HasAxis};
@@ -9,7 +9,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The sum over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
+/// The sum over the axis `Name`: `(.., Name, ..) -> (.., ..)`.
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
@@ -35,7 +35,7 @@ where
     input.try_sum::<_, Index>().map_err(device_error(OP))
 }
 
-/// The mean over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
+/// The mean over the axis `Name`: `(.., Name, ..) -> (.., ..)`.
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
@@ -61,7 +61,7 @@ where
     input.try_mean::<_, Index>().map_err(device_error(OP))
 }
 
-/// The largest element along an axis, which is named: `(.., Name, ..) -> (.., ..)`.
+/// The largest element along the axis `Name`: `(.., Name, ..) -> (.., ..)`.
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
@@ -87,7 +87,7 @@ where
     input.try_max::<_, Index>().map_err(device_error(OP))
 }
 
-/// `exp(x) / Σ exp(x)` along an axis, which is named; any shape to the same shape.
+/// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.

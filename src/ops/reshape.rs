@@ -7,10 +7,10 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The same elements, in the same order, under other dimensions of an equal product.
+/// The same elements in the same order, with dimensions whose product is equal.
 ///
-/// `(Batch, EmbedDim) -> (Batch, NumHeads, HeadDim)` where `EmbedDim = NumHeads × HeadDim`, say. That the
-/// products are equal is checked by `cargo check`.
+/// For example `(Batch, EmbedDim) -> (Batch, NumHeads, HeadDim)` with `EmbedDim = NumHeads × HeadDim`. `cargo check`
+/// compares the products.
 ///
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;

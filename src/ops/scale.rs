@@ -6,7 +6,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// `factor · x`; any shape to the same shape.
+/// `factor · x`, element by element.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

@@ -2,7 +2,7 @@ use super::{Arch, Block, Cache, Conventions, Norm, norm::try_optional_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
-    mask::{CausalMask, MaskKind, PaddingMask},
+    mask::{CausalMask, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
@@ -13,8 +13,7 @@ use dfdx::{
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Blocks one after the other: an [`Encoder`](super::Encoder), or the layers of a
-    /// [`DecoderOnly`](super::DecoderOnly) model.
+    /// A stack of blocks: an [`Encoder`], or the layers of a [`DecoderOnly`](super::DecoderOnly) model.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -27,7 +26,7 @@ module! {
     pub struct BlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) Block<EmbedDim, Mask, A, E, D>,
-        /// The norm after the last, where the style has one.
+        /// The norm after the last layer, if the conventions have one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
             module Norm<EmbedDim, A, E, D>,
     }
@@ -58,12 +57,12 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         mut embeds: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
-        let of_layer = |layer: &Block<EmbedDim, Mask, A, E, D>| {
+        let layer_weights = |layer: &Block<EmbedDim, Mask, A, E, D>| {
             let weights = layer.self_attention.try_weights(embeds.clone(), padding_mask)?;
             embeds = layer.try_forward(embeds.clone(), padding_mask)?;
             Ok(weights)
         };
-        self.layers.iter().map(of_layer).collect()
+        self.layers.iter().map(layer_weights).collect()
     }
 }
 
@@ -85,3 +84,15 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
         try_optional_norm(&self.norm, output)
     }
 }
+
+/// A stack of encoder layers (*The Typed Transformer*, "Encoder stack").
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let encoder = Encoder::<EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let embeds: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
+///     encoder.forward(embeds, &PaddingMask::without_padding((Batch, SrcLen)));
+/// ```
+pub type Encoder<EmbedDim, NumLayers, A, E, D> = BlockStack<EmbedDim, NumLayers, NoMask, A, E, D>;

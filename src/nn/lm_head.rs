@@ -9,8 +9,7 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// From vectors to a logit for each token: `x Wᵀ + b`, where `W` is a table of its own or, if the
-    /// style of `A` ties them, that of the embeddings.
+    /// `x Wᵀ + b`: the logits of each token. The conventions of `A` decide whether `W` is the table of the embeddings.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::{Embedding, LmHead}, prelude::*};
@@ -21,10 +20,10 @@ module! {
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = logit.forward(x, &table);
     /// ```
     pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> -> VocabSize {
-        /// `W`, where it is not tied.
+        /// `W`, if it is not tied to the embeddings.
         pub weight: optional(!<A::Conventions as Conventions>::TIED_LOGITS) param (VocabSize, EmbedDim)
             = init::uniform::<EmbedDim, _, _, _>,
-        /// `b`, where the style has it.
+        /// `b`, if the conventions have it.
         pub bias: optional(<A::Conventions as Conventions>::LOGIT_BIAS) param (VocabSize,)
             = init::uniform::<EmbedDim, _, _, _>,
     }
