@@ -93,8 +93,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let (batch, _, _) = *key_value.shape();
         let source = self.layers.iter().map(|layer| layer.cross_attention.try_source(key_value.clone()));
         Ok(DecoderCache {
-            written: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
-            source: source.collect::<Result<_, _>>()?,
+            self_attention: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
+            cross_attention: source.collect::<Result<_, _>>()?,
             source_padding: source_padding.clone(),
         })
     }
@@ -106,18 +106,18 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         cache: &mut DecoderCache<B, K, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next, _) = *query.shape();
-        cache.written.check(batch, next)?;
+        cache.self_attention.check_fits(batch, next)?;
         let nothing_hidden = PaddingMask::without_padding((batch, next));
         let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
             &nothing_hidden,
             &cache.source_padding,
         )
         .map_err(mismatch("cross-attention"))?;
-        let kept = cache.written.layers.iter_mut().zip(&cache.source);
+        let kept = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
         let output = self.layers.iter().zip(kept).try_fold(query, |query, (layer, (written, source))| {
             layer.try_forward_cached(query, written, source, &mask)
         })?;
-        cache.written.len += next.size();
+        cache.self_attention.len += next.size();
         try_norm(&self.norm, output)
     }
 }

@@ -1,6 +1,6 @@
 use super::{
-    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, cache::SourceKeys,
-    norm::try_norm,
+    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention,
+    cache::CrossKeyValues, norm::try_norm,
 };
 use crate::{
     backend::Backend,
@@ -138,7 +138,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         written: &mut KeyValueCache<B, MaxLen, A, E, D>,
-        source: &SourceKeys<B, K, A, E, D>,
+        source: &CrossKeyValues<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let self_attn_out = self.self_attention.try_forward_cached(query, written)?;

@@ -1,5 +1,5 @@
 use super::{OpError, Real, failed, mismatch, real};
-use crate::{dims::same, tokens::TokenIds};
+use crate::{dims::check_same_size, tokens::TokenIds};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
@@ -150,8 +150,8 @@ pub(crate) fn check_labels<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T
         return Err(OpError::Smoothing { smoothing });
     }
     let ((batch, len, _), (label_batch, label_len)) = (*logits.shape(), labels.shape());
-    same("the logits", batch, "the labels", label_batch).map_err(mismatch(OP))?;
-    same("the logits", len, "the labels", label_len).map_err(mismatch(OP))
+    check_same_size("the logits", batch, "the labels", label_batch).map_err(mismatch(OP))?;
+    check_same_size("the logits", len, "the labels", label_len).map_err(mismatch(OP))
 }
 
 /// What each position counts for in the average, in row-major order.

@@ -2,7 +2,7 @@ use super::{
     AttentionScale, MaskFill, OpError, Real, mismatch, try_attention, try_merge_heads, try_split_heads,
 };
 use crate::{
-    dims::{ConstDim, Dim, Product, same},
+    dims::{ConstDim, Dim, Product, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -103,10 +103,10 @@ pub(crate) fn check_attention_of<
     let ((batch, queries, _), (source_batch, keys, _)) = (*query.shape(), *source.shape());
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
     let check = || {
-        same("the query", batch, "the key", source_batch)?;
-        same("the query", batch, "the mask", mask_batch)?;
-        same("the query", queries, "the mask", mask_queries)?;
-        same("the key", keys, "the mask", mask_keys)
+        check_same_size("the query", batch, "the key", source_batch)?;
+        check_same_size("the query", batch, "the mask", mask_batch)?;
+        check_same_size("the query", queries, "the mask", mask_queries)?;
+        check_same_size("the key", keys, "the mask", mask_keys)
     };
     check().map_err(mismatch("attention"))
 }
@@ -131,12 +131,12 @@ pub(crate) fn check_attention<
     let ((key_batch, keys, _), (value_batch, value_keys, _)) = (*key.shape(), *value.shape());
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
     let check = || {
-        same("the query", batch, "the key", key_batch)?;
-        same("the query", batch, "the value", value_batch)?;
-        same("the key", keys, "the value", value_keys)?;
-        same("the query", batch, "the mask", mask_batch)?;
-        same("the query", queries, "the mask", mask_queries)?;
-        same("the key", keys, "the mask", mask_keys)
+        check_same_size("the query", batch, "the key", key_batch)?;
+        check_same_size("the query", batch, "the value", value_batch)?;
+        check_same_size("the key", keys, "the value", value_keys)?;
+        check_same_size("the query", batch, "the mask", mask_batch)?;
+        check_same_size("the query", queries, "the mask", mask_queries)?;
+        check_same_size("the key", keys, "the mask", mask_keys)
     };
     check().map_err(mismatch("attention"))
 }

@@ -1,5 +1,5 @@
 use super::{OpError, Real, failed, mismatch, real};
-use crate::dims::{AtMost, Even, same};
+use crate::dims::{AtMost, Even, check_same_size};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
@@ -146,5 +146,5 @@ pub(crate) fn check_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>
     positions: &Tensor<(S, M), E, D, T>,
 ) -> Result<(), OpError> {
     let (len, positions) = (input.shape().1, positions.shape().0);
-    same("the input", len, "the positions", positions).map_err(mismatch("add positions"))
+    check_same_size("the input", len, "the positions", positions).map_err(mismatch("add positions"))
 }

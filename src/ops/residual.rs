@@ -1,5 +1,5 @@
 use super::{OpError, Real, failed, mismatch, try_scale};
-use crate::dims::same;
+use crate::dims::check_same_size;
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
@@ -54,6 +54,6 @@ pub(crate) fn check_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>,
 ) -> Result<(), OpError> {
     const OP: &str = "residual";
     let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
-    same("the sublayer's input", batch, "its output", out_batch).map_err(mismatch(OP))?;
-    same("the sublayer's input", len, "its output", out_len).map_err(mismatch(OP))
+    check_same_size("the sublayer's input", batch, "its output", out_batch).map_err(mismatch(OP))?;
+    check_same_size("the sublayer's input", len, "its output", out_len).map_err(mismatch(OP))
 }

@@ -68,7 +68,7 @@ impl Backend<f32> for Cpu {
         let (batch, len) = ids.shape();
         kernel((batch, len, M::default()), tape, |tape| {
             let table = Leaf::parameter(table, tape)?;
-            embed::embed(table, ids.shared(), M::SIZE)
+            embed::embed(table, ids.clone_arc(), M::SIZE)
         })
         .map_err(ops::failed("embed"))
     }
@@ -150,7 +150,7 @@ impl Backend<f32> for Cpu {
             let query = Leaf::read(query, tape)?;
             let key = Leaf::read(key, tape)?;
             let value = Leaf::read(value, tape)?;
-            attention::attention(query, key, value, mask.shared(), heads)
+            attention::attention(query, key, value, mask.clone_arc(), heads)
         })
         .map_err(ops::failed("attention"))
     }
@@ -221,7 +221,7 @@ impl Backend<f32> for Cpu {
             let input = Leaf::read(input, tape)?;
             let maps = Maps::read(maps, tape)?;
             let around = around::Around::read(around, tape)?;
-            attention_sublayer(input, None, maps, mask.shared(), heads, around)
+            attention_sublayer(input, None, maps, mask.clone_arc(), heads, around)
         })
         .map_err(ops::failed("attention"))
     }
@@ -254,7 +254,7 @@ impl Backend<f32> for Cpu {
             let source = Leaf::read(source, tape)?;
             let maps = Maps::read(maps, tape)?;
             let around = around::Around::read(around, tape)?;
-            attention_sublayer(query, Some(source), maps, mask.shared(), heads, around)
+            attention_sublayer(query, Some(source), maps, mask.clone_arc(), heads, around)
         })
         .map_err(ops::failed("attention"))
     }
@@ -269,7 +269,7 @@ impl Backend<f32> for Cpu {
         let weights = ops::weights(labels, average);
         kernel((), T::default(), |tape| {
             let logits = Leaf::read(logits, tape)?;
-            cross_entropy::cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
+            cross_entropy::cross_entropy(logits, V::SIZE, labels.clone_arc(), weights, smoothing)
         })
         .map_err(ops::failed("cross-entropy"))
     }
