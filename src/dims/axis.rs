@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 /// If two axes of a shape have the same name, `Index` is ambiguous and rustc asks for it.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::HasAxis};
+/// use typed_transformer::{dims, dims::{Dim, HasAxis}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn index<Name: dfdx::shapes::Dim, Index, Dims: HasAxis<Name, Index>>() -> usize {
+/// fn index<Name: Dim, Index, Dims: HasAxis<Name, Index>>() -> usize {
 ///     Dims::INDEX
 /// }
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);

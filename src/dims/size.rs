@@ -36,9 +36,9 @@ impl<const N: usize> FullyStatic for Const<N> where Const<N>: StaticSize {}
 /// dimensions of [`dims!`](crate::dims!) by name.
 #[doc(hidden)]
 pub trait CountFactor: Dim {
-    /// The factor of the compile-time product, as a typenum number: 1 for a run-time dimension.
+    /// The factor of the compile-time product, as a typenum number: 1 if its size is dynamic.
     type Static;
-    /// The list `Rest` of run-time dimensions, preceded by this dimension if it is one.
+    /// The list `Rest` of run-time dimensions, preceded by this dimension if its size is dynamic.
     type Dynamic<Rest>;
 }
 impl<Any: StaticSize> CountFactor for Any {
