@@ -10,6 +10,13 @@ use rand::{
 };
 
 /// Why a setting of a [`Sampler`] is not accepted.
+///
+/// ```
+/// use typed_transformer::{doctest::VocabSize, generate::{Sampler, SamplingError}};
+/// let error = Sampler::<VocabSize>::greedy().top_p(1.5).unwrap_err();
+/// assert_eq!(error, SamplingError::TopP(1.5));
+/// assert_eq!(error.to_string(), "top-p must be above 0 and at most 1, but it is 1.5");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SamplingError {
     /// The temperature is not positive or not finite.

@@ -13,6 +13,20 @@ use std::fmt;
 ///
 /// The buffers have `MaxLen` positions from the beginning. [`mask`](Self::mask) hides the unused ones, so
 /// attention costs the same at every step.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{KeyValueCache, Keys, Values}, prelude::*};
+/// let device = Cpu::default();
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&device, Batch)?;
+/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// cache.try_append(&keys, &values)?;
+/// assert_eq!(cache.len(), 4);
+/// // The next position sees these 4 and itself.
+/// let mask: AttentionMask<Batch, Const<1>, MaxSeqLen> = cache.mask(Const);
+/// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
+/// # Ok::<(), OpError>(())
+/// ```
 pub struct KeyValueCache<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
     keys: Keys<B, MaxLen, A, E, D>,
     values: Values<B, MaxLen, A, E, D>,
@@ -164,6 +178,19 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
 
 /// The state of decoding with an encoder-decoder: the self-attention keys and values of the target so
 /// far, and the cross-attention keys and values of the source, which are computed once.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::DecoderCache, prelude::*};
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SrcLen))?;
+/// let encoded = model.encoder.try_forward(&source, NoneTape)?;
+/// let mut cache: DecoderCache<Batch, SrcLen, MaxSeqLen, Model, f32, Cpu> =
+///     model.decoder.try_cache(encoded, &source.padding_mask())?;
+/// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+/// model.decoder.try_forward_cached(&start, &mut cache)?;
+/// assert_eq!(cache.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
     pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
     /// One for each layer.
