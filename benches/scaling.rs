@@ -5,7 +5,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use dfdx::{tensor::*, tensor_ops::Backward};
 use std::hint::black_box;
 use typed_transformer::{
-    generate::{Sampler, try_complete},
+    generate::{Sampler, try_generate_from_prompt},
     models::nano_gpt::NanoGpt,
     prelude::*,
 };
@@ -79,7 +79,7 @@ fn decoding(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("with_cache", len), |bencher| {
             let len = SeqLen::new(len).unwrap();
             let mut sampler = Sampler::greedy();
-            bencher.iter(|| try_complete(&model, &prompt, None, len, &mut sampler).unwrap());
+            bencher.iter(|| try_generate_from_prompt(&model, &prompt, None, len, &mut sampler).unwrap());
         });
         group.bench_function(BenchmarkId::new("without_cache", len), |bencher| {
             bencher.iter(|| without_cache(&model, len));

@@ -1,4 +1,4 @@
-//! The dimensions and the model that the examples of this documentation share.
+//! The dimensions and the model of the examples in this documentation.
 
 use crate::prelude::*;
 
@@ -7,7 +7,7 @@ dims! {
     pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
 }
 
-/// Every kind of model in its smallest form.
+/// A small configuration for every kind of model: decoder-only, encoder-only and encoder-decoder.
 pub struct Model;
 
 impl Arch for Model {

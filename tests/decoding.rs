@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    generate::{Sampler, try_complete, try_generate},
+    generate::{Sampler, try_generate, try_generate_from_prompt},
     models::{another_annotated::Annotated, learning_the_transformer::Learning, nano_gpt::NanoGpt},
     prelude::*,
 };
@@ -173,7 +173,7 @@ proptest! {
         let prompt = random(&mut rng, None, (batch, Len::new(read).unwrap()));
         let end: Fin<VocabSize> = Fin::new(rng.gen_range(0..11)).unwrap();
         let whole =
-            try_complete(&model, &prompt, Some(end), len, &mut Sampler::greedy()).unwrap();
+            try_generate_from_prompt(&model, &prompt, Some(end), len, &mut Sampler::greedy()).unwrap();
         for row in 0..rows {
             let whole: Vec<usize> = whole.row(row).unwrap().iter().map(|t| t.value()).collect();
             let mut anew: Vec<usize> = prompt.as_slice()[row * read..][..read].to_vec();
@@ -199,7 +199,7 @@ fn a_seed_makes_the_same_text_and_another_another() {
     let prompt = prompt.unwrap();
     let text = |seed| {
         let mut sampler = Sampler::with_temperature(1.0, seed).unwrap();
-        try_complete(&model, &prompt, None, MaxSeqLen, &mut sampler).unwrap()
+        try_generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler).unwrap()
     };
     assert_eq!(text(1).as_slice(), text(1).as_slice());
     assert_ne!(text(1).as_slice(), text(2).as_slice());
@@ -230,11 +230,12 @@ fn a_prompt_longer_than_the_whole_is_an_error() {
     let shape = (Batch::new(1), Len::new(4).unwrap());
     let prompt = TokenIds::from_ids(&[0; 4], None, shape).unwrap();
     let mut sampler = Sampler::greedy();
-    let complete =
-        |len, sampler: &mut _| try_complete(&model, &prompt, None, Len::new(len).unwrap(), sampler);
+    let complete = |len, sampler: &mut _| {
+        try_generate_from_prompt(&model, &prompt, None, Len::new(len).unwrap(), sampler)
+    };
     assert_eq!(
         complete(3, &mut sampler).unwrap_err().to_string(),
-        "complete: Len=4 from 0 on is not inside Len=3"
+        "generate: Len=4 from 0 on is not inside Len=3"
     );
     assert_eq!(complete(4, &mut sampler).unwrap().as_slice(), [0; 4]);
 }

@@ -68,9 +68,9 @@ fn top_p_keeps_the_token_that_reaches_it() {
 #[test]
 fn a_list_of_tokens_is_kept_to() {
     let tokens = [1, 3].map(|token| Fin::new(token).unwrap());
-    let sampler = Sampler::with_temperature(1.0, 14).unwrap().among(tokens);
+    let sampler = Sampler::with_temperature(1.0, 14).unwrap().restrict_to(tokens);
     assert_close(frequencies(sampler, 20_000), chances(1.0, &[1, 3]));
-    let best = Sampler::greedy().among(tokens).choose(&LOGITS).unwrap();
+    let best = Sampler::greedy().restrict_to(tokens).choose(&LOGITS).unwrap();
     assert_eq!(best.value(), 3);
 }
 
@@ -117,7 +117,7 @@ proptest! {
             Ok(characters) => {
                 let tokens = characters.encode(&text).unwrap();
                 prop_assert_eq!(characters.decode(&tokens), text);
-                prop_assert_eq!(CharTokenizer::from_text(&characters.text()).unwrap(), characters);
+                prop_assert_eq!(CharTokenizer::from_text(&characters.alphabet()).unwrap(), characters);
             }
             Err(error) => {
                 let different: std::collections::BTreeSet<char> = text.chars().collect();

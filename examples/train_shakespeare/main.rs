@@ -84,7 +84,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
             characters = text.characters;
         }
     }
-    let mut sampler = sampler.among(characters.tokens());
+    let mut sampler = sampler.restrict_to(characters.tokens());
     let written = sample::sample(&model, &mut sampler, &prompt, cli.sample)?;
     let written = characters.decode(&written);
     print(&format!("{written}\n"))?;
@@ -102,7 +102,7 @@ fn save<D: Backend<f32>>(
     characters: &CharTokenizer<VocabSize>,
     path: &Path,
 ) -> Result<(), Failure> {
-    let metadata = HashMap::from([(CHARACTERS.to_string(), characters.text())]);
+    let metadata = HashMap::from([(CHARACTERS.to_string(), characters.alphabet())]);
     Ok(weights::save_with_metadata(model, path, metadata)?)
 }
 

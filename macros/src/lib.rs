@@ -1,71 +1,71 @@
 //! The attribute `#[panicking]` of the crate `typed-transformer`.
 
-use proc_macro::TokenStream;
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
     Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, Lit, Meta, Pat,
-    PathArguments, ReturnType, Signature, Type, parse_macro_input, parse_quote,
+    PathArguments, ReturnType, Signature, Type, parse_quote,
 };
 
-/// Writes `f` beside `try_f`: it returns the value and panics with the error's text.
+/// Writes `f` beside `try_f`: `f` returns the value, and panics with the error's text if there is none.
 ///
-/// The documentation stands on `try_f` alone. `f` gets all of it but the section `# Errors`, and a section
-/// `# Panics`; `try_f` keeps a reference to `f` and the section `# Errors`.
+/// The documentation is written once, on `try_f`. Its section `# Errors` stays there, below a link to `f`;
+/// everything else moves to `f`, which gets a section `# Panics`. All other attributes apply to both.
 #[proc_macro_attribute]
-pub fn panicking(arguments: TokenStream, function: TokenStream) -> TokenStream {
-    if !arguments.is_empty() {
-        return fail("`#[panicking]` takes no arguments");
-    }
-    let function = parse_macro_input!(function as ImplItemFn);
-    expand(function).unwrap_or_else(|error| error.into_compile_error().into())
-}
-
-fn fail(message: &str) -> TokenStream {
-    Error::new(proc_macro2::Span::call_site(), message).into_compile_error().into()
+pub fn panicking(
+    arguments: proc_macro::TokenStream,
+    function: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let expanded = match arguments.is_empty() {
+        true => syn::parse(function).and_then(expand),
+        false => Err(Error::new(proc_macro2::Span::call_site(), "`#[panicking]` takes no arguments")),
+    };
+    expanded.unwrap_or_else(Error::into_compile_error).into()
 }
 
 fn expand(mut fallible: ImplItemFn) -> syn::Result<TokenStream> {
     let try_name = fallible.sig.ident.clone();
     let Some(name) = try_name.to_string().strip_prefix("try_").map(str::to_string) else {
-        return Err(Error::new(try_name.span(), "the name of a fallible function begins with `try_`"));
+        return Err(Error::new(try_name.span(), "the name of a fallible function must begin with `try_`"));
     };
-    // With the span of `try_f`, so that the compiler's notes show where both are defined.
+    // The span of `try_f` lets the compiler's notes show the definition of `f` there.
     let name = Ident::new(&name, try_name.span());
-    let is_method = fallible.sig.receiver().is_some();
-    let link = |name: &Ident| match is_method {
-        true => format!("[`{name}`](Self::{name})"),
-        false => format!("[`{name}`]"),
+    let (path, link, try_link) = if fallible.sig.receiver().is_some() {
+        (
+            quote!(Self::#try_name),
+            format!("[`{name}`](Self::{name})"),
+            format!("[`{try_name}`](Self::{try_name})"),
+        )
+    } else {
+        (quote!(#try_name), format!("[`{name}`]"), format!("[`{try_name}`]"))
     };
 
-    let (docs, others): (Vec<_>, Vec<_>) = fallible.attrs.drain(..).partition(|a| a.path().is_ident("doc"));
-    let Docs { description, errors } = Docs::split(&docs);
-    let panics = format!("If {} returns an error; the message is the error's text.", link(&try_name));
-    let fallible_form = format!("Fallible form of {}.", link(&name));
+    let (docs, attributes): (Vec<_>, Vec<_>) =
+        fallible.attrs.drain(..).partition(|attribute| attribute.path().is_ident("doc"));
+    let (errors, description) = split_errors(&docs);
+    let panics = format!("If {try_link} returns an error; the message is the error's text.");
+    let fallible_form = format!("Fallible form of {link}.");
 
-    let mut signature = Signature { ident: name, ..fallible.sig.clone() };
-    signature.output = value_type(&fallible.sig)?;
+    let value = value_type(&fallible.sig)?;
+    let (output, must_use): (_, Option<Attribute>) = match &value {
+        Type::Tuple(tuple) if tuple.elems.is_empty() => (ReturnType::Default, None),
+        value => (parse_quote!(-> #value), Some(parse_quote!(#[must_use]))),
+    };
+    let mut signature = Signature { ident: name, output, ..fallible.sig.clone() };
     let arguments = name_arguments(&mut signature);
-    let generics = fallible.sig.generics.params.iter().filter_map(|parameter| match parameter {
+    let generics = signature.generics.params.iter().filter_map(|parameter| match parameter {
         GenericParam::Type(parameter) => Some(&parameter.ident),
         GenericParam::Const(parameter) => Some(&parameter.ident),
         GenericParam::Lifetime(_) => None,
     });
-    let path = match is_method {
-        true => quote!(Self::#try_name),
-        false => quote!(#try_name),
-    };
     let visibility = &fallible.vis;
-    let must_use: Option<Attribute> = match &signature.output {
-        ReturnType::Type(_, value) if matches!(&**value, Type::Tuple(unit) if unit.elems.is_empty()) => None,
-        _ => Some(parse_quote!(#[must_use])),
-    };
 
     Ok(quote! {
         #(#[doc = #description])*
         #[doc = ""]
         #[doc = " # Panics"]
         #[doc = #panics]
-        #(#others)*
+        #(#attributes)*
         #[track_caller]
         #must_use
         #visibility #signature {
@@ -78,33 +78,29 @@ fn expand(mut fallible: ImplItemFn) -> syn::Result<TokenStream> {
         #[doc = #fallible_form]
         #[doc = ""]
         #(#[doc = #errors])*
-        #(#others)*
+        #(#attributes)*
         #fallible
-    }
-    .into())
+    })
 }
 
-/// The `Value` of `Result<Value, _>`.
-fn value_type(signature: &Signature) -> syn::Result<ReturnType> {
-    if let ReturnType::Type(arrow, output) = &signature.output
+/// The `Value` of a signature that returns `Result<Value, _>`.
+fn value_type(signature: &Signature) -> syn::Result<Type> {
+    if let ReturnType::Type(_, output) = &signature.output
         && let Type::Path(path) = &**output
         && let Some(last) = path.path.segments.last()
         && let PathArguments::AngleBracketed(list) = &last.arguments
         && let Some(GenericArgument::Type(value)) = list.args.first()
     {
-        return Ok(ReturnType::Type(*arrow, Box::new(value.clone())));
+        return Ok(value.clone());
     }
-    Err(Error::new(signature.ident.span(), "a fallible function returns a `Result`"))
+    Err(Error::new(signature.ident.span(), "a fallible function must return a `Result`"))
 }
 
-/// Gives every argument a name, and lists them.
+/// Replaces the pattern of each argument by a name, and returns the names.
 fn name_arguments(signature: &mut Signature) -> Vec<Expr> {
     let arguments = signature.inputs.iter_mut().enumerate();
     let names = arguments.map(|(index, argument)| match argument {
-        FnArg::Receiver(receiver) => {
-            let this = receiver.self_token;
-            parse_quote!(#this)
-        }
+        FnArg::Receiver(_) => parse_quote!(self),
         FnArg::Typed(argument) => {
             let name = match &*argument.pat {
                 Pat::Ident(pattern) => pattern.ident.clone(),
@@ -117,35 +113,121 @@ fn name_arguments(signature: &mut Signature) -> Vec<Expr> {
     names.collect()
 }
 
-/// The lines of a documentation, each as it stands behind `///`.
-#[derive(Default)]
-struct Docs {
-    description: Vec<String>,
-    /// From `# Errors` to the next empty line.
-    errors: Vec<String>,
+/// The lines of the section `# Errors`, up to the next empty line, and all other lines.
+fn split_errors(docs: &[Attribute]) -> (Vec<String>, Vec<String>) {
+    let mut is_in_errors = false;
+    docs.iter().filter_map(doc_line).partition(|line| {
+        let line = line.trim();
+        is_in_errors = line == "# Errors" || is_in_errors && !line.is_empty();
+        is_in_errors
+    })
 }
 
-impl Docs {
-    fn split(attributes: &[Attribute]) -> Self {
-        let mut docs = Self::default();
-        let mut is_in_errors = false;
-        for line in attributes.iter().filter_map(text) {
-            is_in_errors = line.trim() == "# Errors" || is_in_errors && !line.trim().is_empty();
-            match is_in_errors {
-                true => docs.errors.push(line),
-                false => docs.description.push(line),
-            }
-        }
-        docs
-    }
-}
-
-fn text(attribute: &Attribute) -> Option<String> {
+fn doc_line(attribute: &Attribute) -> Option<String> {
     if let Meta::NameValue(meta) = &attribute.meta
         && let Expr::Lit(literal) = &meta.value
-        && let Lit::Str(text) = &literal.lit
+        && let Lit::Str(line) = &literal.lit
     {
-        return Some(text.value());
+        return Some(line.value());
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(function: ImplItemFn) -> String {
+        expand(function).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_function_gets_a_panicking_form() {
+        let expanded = expand(parse_quote! {
+            /// Half of `x`.
+            ///
+            /// # Errors
+            /// `Odd` if `x` is odd.
+            ///
+            /// Rounds nothing.
+            #[inline]
+            pub fn try_half<'a, X: Number, const N: usize>((x, _): &'a (X, X)) -> Result<X, Odd> {
+                x.half()
+            }
+        });
+        let expected = quote! {
+            #[doc = " Half of `x`."]
+            #[doc = ""]
+            #[doc = ""]
+            #[doc = " Rounds nothing."]
+            #[doc = ""]
+            #[doc = " # Panics"]
+            #[doc = "If [`try_half`] returns an error; the message is the error's text."]
+            #[inline]
+            #[track_caller]
+            #[must_use]
+            pub fn half<'a, X: Number, const N: usize>(argument_0: &'a (X, X)) -> X {
+                match try_half::<X, N>(argument_0) {
+                    ::core::result::Result::Ok(value) => value,
+                    ::core::result::Result::Err(error) => ::core::panic!("{error}"),
+                }
+            }
+
+            #[doc = "Fallible form of [`half`]."]
+            #[doc = ""]
+            #[doc = " # Errors"]
+            #[doc = " `Odd` if `x` is odd."]
+            #[inline]
+            pub fn try_half<'a, X: Number, const N: usize>((x, _): &'a (X, X)) -> Result<X, Odd> {
+                x.half()
+            }
+        };
+        assert_eq!(expanded.unwrap().to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn a_method_that_returns_nothing_need_not_be_used() {
+        let expanded = expand(parse_quote!(
+            fn try_step(&mut self) -> Result<(), Failure> {
+                self.step()
+            }
+        ));
+        let expected = quote! {
+            #[doc = ""]
+            #[doc = " # Panics"]
+            #[doc = "If [`try_step`](Self::try_step) returns an error; the message is the error's text."]
+            #[track_caller]
+            fn step(&mut self) {
+                match Self::try_step::<>(self) {
+                    ::core::result::Result::Ok(value) => value,
+                    ::core::result::Result::Err(error) => ::core::panic!("{error}"),
+                }
+            }
+
+            #[doc = "Fallible form of [`step`](Self::step)."]
+            #[doc = ""]
+            fn try_step(&mut self) -> Result<(), Failure> { self.step() }
+        };
+        assert_eq!(expanded.unwrap().to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn other_functions_are_errors() {
+        assert_eq!(
+            error(parse_quote!(
+                fn half() -> Result<(), Odd> {}
+            )),
+            "the name of a fallible function must begin with `try_`"
+        );
+        for function in [
+            parse_quote!(
+                fn try_half() {}
+            ),
+            parse_quote!(
+                fn try_half() -> bool {}
+            ),
+        ] {
+            assert_eq!(error(function), "a fallible function must return a `Result`");
+        }
+    }
 }

@@ -15,7 +15,7 @@ pub use params::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, Product, same},
+    dims::{ConstDim, Dim, DimError, Product, check_same_size},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -229,10 +229,10 @@ pub(crate) fn check_attention<B: Dim, Q: Dim, K: Dim>(
 ) -> Result<(), OpError> {
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
     let check = || -> Result<(), DimError> {
-        same("the query", batch, "the key", key_batch)?;
-        same("the query", batch, "the mask", mask_batch)?;
-        same("the query", queries, "the mask", mask_queries)?;
-        same("the key", keys, "the mask", mask_keys)
+        check_same_size("the query", batch, "the key", key_batch)?;
+        check_same_size("the query", batch, "the mask", mask_batch)?;
+        check_same_size("the query", queries, "the mask", mask_queries)?;
+        check_same_size("the key", keys, "the mask", mask_keys)
     };
     check().map_err(dim_error("attention"))
 }

@@ -1,17 +1,17 @@
-//! Axes found by their names instead of their numbers.
+//! Axes are found by name, not by number.
 
 use super::Dim;
 use dfdx::shapes::{Axis, PermuteShapeTo, ReduceShape, Shape};
 use std::marker::PhantomData;
 
-/// The shape has an axis of dimension `Name`; `Index` is where, and is inferred.
+/// The shape has an axis of dimension `Name`. `Index` is its position, which rustc infers.
 ///
-/// A shape with two axes of one name has no single place for it, and rustc then asks for one.
+/// If two axes of a shape have the same name, `Index` is ambiguous and rustc asks for it.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::HasAxis};
+/// use typed_transformer::{dims, dims::{Dim, HasAxis}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn index<Name: dfdx::shapes::Dim, Index, Dims: HasAxis<Name, Index>>() -> usize {
+/// fn index<Name: Dim, Index, Dims: HasAxis<Name, Index>>() -> usize {
 ///     Dims::INDEX
 /// }
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
@@ -19,21 +19,21 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no axis `{Name}`",
     label = "`{Name}` is not a dimension of `{Self}`",
-    note = "an axis is named by its own dimension, one of `{Self}`"
+    note = "an axis is named by its dimension, which is one of `{Self}`"
 )]
 pub trait HasAxis<Name: Dim, Index>:
     Shape + ReduceShape<Index, Reduced = <Self as HasAxis<Name, Index>>::Remaining>
 {
-    /// The place of the axis, from 0.
+    /// Position of the axis, counted from 0.
     const INDEX: usize;
     /// The shape without the axis.
     type Remaining: Shape;
-    /// The shape with another dimension in its place.
+    /// The shape with `Other` in place of the axis.
     type Replaced<Other: Dim>: Shape;
 
     /// The dimension of the axis.
     fn axis(self) -> Name;
-    /// Puts another dimension in its place.
+    /// The shape with `other` in place of the axis.
     fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other>;
 }
 
@@ -71,7 +71,7 @@ has_axis!(1: A [B] C F);
 has_axis!(2: A B [C] F);
 has_axis!(3: A B C [F]);
 
-/// The name of an axis, as an argument: `mean_over(x, axis::<SeqLen>())`.
+/// The name of an axis as an argument, made by [`axis`]: `mean_over(x, axis::<SeqLen>())`.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{AxisOf, axis}};
@@ -81,7 +81,7 @@ has_axis!(3: A B C [F]);
 #[derive(Clone, Copy, Debug)]
 pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 
-/// The axis `Name`.
+/// Names the axis `Name` in a call such as `sum_over(x, axis::<QLen>())`.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -96,7 +96,8 @@ pub fn axis<Name: Dim>() -> AxisOf<Name> {
     AxisOf(PhantomData)
 }
 
-/// The names of two parts of an axis, as an argument: `concat(past, present, along::<Past, Present>())`.
+/// The names of two axes that are concatenated, as an argument made by [`along`]:
+/// `concat(past, present, along::<Past, Present>())`.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConcatAxis, along}};
@@ -104,9 +105,10 @@ pub fn axis<Name: Dim>() -> AxisOf<Name> {
 /// let steps: ConcatAxis<Past, Present> = along();
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct ConcatAxis<One, Other>(PhantomData<fn() -> (One, Other)>);
+pub struct ConcatAxis<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 
-/// The axis on which `Other` follows `One`.
+/// Names the axis `Left` of the first tensor and the axis `Right` of the second, which
+/// [`concat`](crate::ops::concat) joins into one of `Left + Right` elements.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -119,33 +121,33 @@ pub struct ConcatAxis<One, Other>(PhantomData<fn() -> (One, Other)>);
 /// assert_eq!(both.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
 #[must_use]
-pub fn along<One: Dim, Other: Dim>() -> ConcatAxis<One, Other> {
+pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
     ConcatAxis(PhantomData)
 }
 
-/// The shape is `Less` once more for each `Name`: an axis is added and the others stay as they are.
-/// `Index` is where, and is inferred.
+/// The shape is `Smaller` with one more axis, `Name`: a tensor over `Smaller` can be broadcast to it.
+/// `Index` is the position of the added axis, which rustc infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Dim, BroadcastFrom}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn can_be_broadcast<Less, Name: Dim, Index, Dims: BroadcastFrom<Less, Name, Index>>() {}
+/// fn can_be_broadcast<Smaller, Name: Dim, Index, Dims: BroadcastFrom<Smaller, Name, Index>>() {}
 /// can_be_broadcast::<(SeqLen, EmbedDim), Batch, _, (Batch, SeqLen, EmbedDim)>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Less}` is not `{Self}` without `{Name}`",
-    label = "`{Less}` and `{Name}` do not make `{Self}`",
-    note = "only `{Name}` is added; every other axis stays as it is"
+    message = "`{Smaller}` is not `{Self}` without `{Name}`",
+    label = "adding the axis `{Name}` to `{Smaller}` does not give `{Self}`",
+    note = "broadcasting adds one axis, `{Name}`, and leaves all others as they are"
 )]
-pub trait BroadcastFrom<Less, Name: Dim, Index>: HasAxis<Name, Index, Remaining = Less> {}
+pub trait BroadcastFrom<Smaller, Name: Dim, Index>: HasAxis<Name, Index, Remaining = Smaller> {}
 
 #[diagnostic::do_not_recommend]
-impl<Less, Name: Dim, Index, Dims> BroadcastFrom<Less, Name, Index> for Dims where
-    Dims: HasAxis<Name, Index, Remaining = Less>
+impl<Smaller, Name: Dim, Index, Dims> BroadcastFrom<Smaller, Name, Index> for Dims where
+    Dims: HasAxis<Name, Index, Remaining = Smaller>
 {
 }
 
-/// The shape has the axes of `Rest` and no others, in the same order.
+/// The shape has exactly the axes of `Rest`, in the same order.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::SameAxes};
@@ -155,15 +157,15 @@ impl<Less, Name: Dim, Index, Dims> BroadcastFrom<Less, Name, Index> for Dims whe
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the other axes differ: `{Rest}` and `{Self}`",
-    label = "`{Rest}` does not agree with `{Self}`",
-    note = "tensors that are joined along one axis have all other axes in common"
+    label = "`{Self}` is not `{Rest}`",
+    note = "tensors that are concatenated along one axis have the same other axes"
 )]
 pub trait SameAxes<Rest> {}
 
 #[diagnostic::do_not_recommend]
 impl<Dims> SameAxes<Dims> for Dims {}
 
-/// The shape has the axes of `To` in an order of its own; `Order` is which, and is inferred.
+/// The shape has exactly the axes of `To`, in any order. `Order` is the permutation, which rustc infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::PermutationOf};
@@ -172,9 +174,9 @@ impl<Dims> SameAxes<Dims> for Dims {}
 /// is_permutation::<(Batch, NumHeads, SeqLen), (NumHeads, SeqLen, Batch), _>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not have the axes of `{To}`",
-    label = "`{Self}` is no order of the axes of `{To}`",
-    note = "a permutation has the same dimensions, each as often"
+    message = "`{To}` is not a permutation of `{Self}`",
+    label = "`{Self}` and `{To}` do not have the same axes",
+    note = "a permutation reorders the axes; it adds none and drops none"
 )]
 pub trait PermutationOf<To, Order>: Shape + PermuteShapeTo<To, Order> {}
 

@@ -1,10 +1,9 @@
 use super::{ConstDim, DimError, name};
 use std::{fmt, marker::PhantomData};
 
-/// A size that was checked against the size of `Max` when it was made.
+/// A size of at most `Max::SIZE`, checked by the only constructor.
 ///
-/// It is what a dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds; nothing but its
-/// checking constructor makes one.
+/// A dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds a `BoundedSize<MaxSeqLen>`.
 pub struct BoundedSize<Max> {
     size: usize,
     max: PhantomData<fn() -> Max>,
@@ -14,7 +13,7 @@ impl<Max: ConstDim> BoundedSize<Max> {
     /// Accepts sizes from 0 to `Max::SIZE`.
     ///
     /// # Errors
-    /// [`DimError::TooLong`], naming `dim`, its size, `Max` and its size.
+    /// [`DimError::TooLong`] if `size` is greater than `Max::SIZE`; its message calls the dimension `dim`.
     ///
     /// ```
     /// use typed_transformer::dims::{BoundedSize, Const};
@@ -37,7 +36,7 @@ impl<Max> BoundedSize<Max> {
     }
 }
 
-// Derives would ask the same of `Max`, which is only a name here.
+// Derived impls would require the same traits of `Max`.
 impl<Max> Clone for BoundedSize<Max> {
     fn clone(&self) -> Self {
         *self
@@ -58,23 +57,22 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 
 /// Declares dimensions.
 ///
-/// Three forms, which may be mixed; doc comments and visibility pass through:
+/// There are three forms, which may be mixed. Doc comments and visibility are kept.
 ///
-/// - `pub VocabSize = 28;` has its size at compile time; the size is any constant expression below
-///   2³². It implements [`ConstDim`](crate::dims::ConstDim) and takes part in every relation of
-///   [`dims`](mod@crate::dims).
-/// - `pub SrcLen <= MaxSeqLen;` gets its size at run time from `SrcLen::new`, which returns a
-///   [`DimError`](crate::dims::DimError) when it is longer than `MaxSeqLen`, a compile-time
-///   dimension. It is [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and whatever `MaxSeqLen` is at
-///   most.
-/// - `pub Batch;` gets its size at run time, without a bound, from `Batch::new`.
+/// - `pub VocabSize = 28;` has its size at compile time. The size is any constant expression below
+///   2³². The dimension implements [`ConstDim`](crate::dims::ConstDim), and every relation of
+///   [`dims`](mod@crate::dims) applies to it.
+/// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a
+///   compile-time dimension; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
+///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and `AtMost` everything that `MaxSeqLen` is.
+/// - `pub Batch;` has its size at run time, from `Batch::new`, without a bound.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Dim, DimError}};
 ///
 /// const HEADS: usize = 2;
 /// dims! {
-///     /// Width of an embedding.
+///     /// Number of columns of an embedding.
 ///     pub EmbedDim = 64 * HEADS;
 ///     pub(crate) MaxSeqLen = 16;
 ///     SrcLen <= MaxSeqLen;
@@ -86,7 +84,7 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 /// assert!(matches!(SrcLen::new(17), Err(DimError::TooLong { size: 17, max_size: 16, .. })));
 /// ```
 ///
-/// The bound of a run-time dimension is itself a dimension:
+/// The bound must be a dimension, not a number:
 ///
 /// ```compile_fail,E0747
 /// typed_transformer::dims! { pub SrcLen <= 15; }
@@ -131,10 +129,10 @@ macro_rules! dims {
         $vis struct $name($crate::dims::BoundedSize<$max>);
 
         impl $name {
-            /// Makes the dimension, if it is not longer than its bound.
+            /// The dimension of this size, if it is not longer than its bound.
             ///
             /// # Errors
-            /// Its name and size and those of the bound, when it is longer.
+            /// `DimError::TooLong` if it is longer.
             #[allow(dead_code)]
             $vis fn new(size: usize) -> ::core::result::Result<Self, $crate::dims::DimError> {
                 $crate::dims::BoundedSize::new(::core::stringify!($name), size).map(Self)
@@ -155,7 +153,7 @@ macro_rules! dims {
             $max: $crate::dims::AtMost<Max>
         {
         }
-        $crate::dims!(@unknown $name);
+        $crate::dims!(@run_time $name);
         $crate::dims!(@debug $name);
         $crate::dims!($($rest)*);
     };
@@ -166,7 +164,7 @@ macro_rules! dims {
         $vis struct $name(usize);
 
         impl $name {
-            /// Makes the dimension.
+            /// The dimension of this size.
             #[allow(dead_code)]
             $vis const fn new(size: usize) -> Self {
                 Self(size)
@@ -182,12 +180,12 @@ macro_rules! dims {
                 ::core::option::Option::Some(Self(size))
             }
         }
-        $crate::dims!(@unknown $name);
+        $crate::dims!(@run_time $name);
         $crate::dims!(@debug $name);
         $crate::dims!($($rest)*);
     };
 
-    (@unknown $name:ident) => {
+    (@run_time $name:ident) => {
         impl $crate::dims::CountFactor for $name {
             type Static = $crate::__private::U1;
             type Dynamic<Rest> = ($name, Rest);

@@ -23,12 +23,12 @@ impl LocalSize {
     }
 }
 
-/// Gives a length that is known only at run time a dimension of its own, for the rest of the block.
+/// Declares run-time dimensions that are local to a block, each with its only value.
 ///
-/// `let source: SrcLen = 7;` declares the dimension `SrcLen` and its only value, `source`: unlike a
-/// dimension of [`dims!`](crate::dims!), it has no constructor that could be called with another size.
-/// Two lengths that came from different values so have different types, whatever their sizes, and a
-/// tensor over one does not go where a tensor over the other belongs. It costs nothing when it runs.
+/// `let source: SrcLen = 7;` declares the dimension `SrcLen` and the value `source`. Unlike a
+/// dimension of [`dims!`](crate::dims!), it has no constructor, so no second value of another size can
+/// be made. Two lengths have different types, even if their sizes are equal: a tensor over one is not
+/// accepted where a tensor over the other is expected. This costs nothing at run time.
 ///
 /// `let source: SrcLen <= MaxSeqLen = 7;` checks the length first: `source` is a
 /// `Result<SrcLen, DimError>`, and `SrcLen` is [`AtMost<MaxSeqLen>`](crate::dims::AtMost).
@@ -60,8 +60,8 @@ impl LocalSize {
 /// let x: Tensor<(TgtLen,), f32, Cpu> = Cpu::default().zeros_like(&(source,)); // expected `TgtLen`, found `SrcLen`
 /// ```
 ///
-/// The type belongs to the place in the program. A value that a loop keeps from one pass to the next
-/// keeps its type, and as with any run-time dimension their sizes are compared where the two meet.
+/// The type belongs to the declaration in the source, not to its execution. In a loop, every iteration
+/// has the same type; if values of two iterations meet, their sizes are compared at run time.
 #[macro_export]
 macro_rules! local_dims {
     () => {};
@@ -96,7 +96,7 @@ macro_rules! local_dims {
                 can_be(size).then(|| Self($crate::dims::LocalSize::new(size)))
             }
         }
-        $crate::dims!(@unknown $name);
+        $crate::dims!(@run_time $name);
         $crate::dims!(@debug $name);
     };
 }

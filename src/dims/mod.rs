@@ -1,15 +1,15 @@
-//! Dimensions as types, their products, and the relations between them.
+//! Dimensions as types, their sums and products, and the relations between them.
 //!
-//! A dimension is anything that implements dfdx's [`Dim`]; [`dims!`](crate::dims!) declares named
-//! ones. Two dimensions of the same size and different names are different types, so a tensor over
-//! one does not go where a tensor over the other belongs.
+//! A dimension is a type that implements dfdx's [`Dim`]. [`dims!`](crate::dims!) declares named
+//! dimensions. Dimensions of different names are different types, even if their sizes are equal: a
+//! tensor over `SrcLen` is not accepted where one over `TgtLen` is expected.
 //!
 //! | kind | declared by | size known | made by |
 //! | --- | --- | --- | --- |
 //! | compile-time | `pub VocabSize = 28;` | at compile time | its name: `VocabSize` |
 //! | bounded run-time | `pub SrcLen <= MaxSeqLen;` | at run time, checked | `SrcLen::new(7)?` |
 //! | free run-time | `pub Batch;` | at run time | `Batch::new(50)` |
-//! | of one value | `local_dims! { let src: SrcLen = 7; }` | at run time | the declaration itself |
+//! | local | `local_dims! { let src: SrcLen = 7; }` | at run time | the declaration itself |
 //! | anonymous | dfdx's [`Const<N>`](dfdx::shapes::Const) | at compile time | `Const` |
 //! | unchecked | `usize` | at run time | its value |
 //!
@@ -19,11 +19,11 @@
 //! dims! {
 //!     /// Size of the vocabulary.
 //!     pub VocabSize = 28;
-//!     /// The longest sequence that the model takes.
+//!     /// The longest sequence that the model accepts.
 //!     pub MaxSeqLen = 15;
-//!     /// Length of the source of this batch.
+//!     /// Length of the sources in a batch.
 //!     pub SrcLen <= MaxSeqLen;
-//!     /// Sequences in this batch.
+//!     /// Number of sequences in a batch.
 //!     pub Batch;
 //! }
 //!
@@ -54,7 +54,7 @@ pub use sum::Sum;
 
 use std::any::type_name;
 
-/// What can be wrong with the size of a dimension at run time.
+/// Why the size of a run-time dimension is not accepted.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::DimError};
@@ -64,58 +64,61 @@ use std::any::type_name;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DimError {
-    /// A bounded dimension was made longer than its bound.
+    /// A bounded dimension is longer than its bound.
     #[error("`{dim}` of {size} is longer than `{max}` of {max_size}")]
     TooLong {
         /// Name of the dimension.
         dim: &'static str,
-        /// The size that was asked for.
+        /// The requested size.
         size: usize,
         /// Name of its bound.
         max: String,
         /// Size of the bound.
         max_size: usize,
     },
-    /// Two run-time dimensions of one name met with different sizes.
-    #[error("`{dim}` is {expected} in {one} and {found} in {other}")]
+    /// A run-time dimension has different sizes in two operands.
+    #[error("`{dim}` is {expected} in {left} and {found} in {right}")]
     Mismatch {
         /// Name of the dimension.
         dim: String,
-        /// Where the first size stands.
-        one: &'static str,
-        /// The first size.
+        /// The first operand.
+        left: &'static str,
+        /// Size of the dimension in the first operand.
         expected: usize,
-        /// Where the second size stands.
-        other: &'static str,
-        /// The second size.
+        /// The second operand.
+        right: &'static str,
+        /// Size of the dimension in the second operand.
         found: usize,
     },
 }
 
-/// Checks that a dimension has the same size in two places; free for compile-time dimensions.
+/// Checks that a dimension has the same size in two operands, which `left` and `right` describe.
+///
+/// For compile-time dimensions, the check costs nothing.
 ///
 /// # Errors
-/// [`DimError::Mismatch`], with the name of the dimension, both places and both sizes.
+/// [`DimError::Mismatch`] if the sizes differ.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::same};
+/// use typed_transformer::{dims, dims::check_same_size};
 /// dims! { pub Batch; }
-/// let error = same("the query", Batch::new(3), "the key", Batch::new(4)).unwrap_err();
+/// let error = check_same_size("the query", Batch::new(3), "the key", Batch::new(4)).unwrap_err();
 /// assert_eq!(error.to_string(), "`Batch` is 3 in the query and 4 in the key");
 /// ```
-pub fn same<Any: Dim>(
-    one: &'static str,
+pub fn check_same_size<Any: Dim>(
+    left: &'static str,
     expected: Any,
-    other: &'static str,
+    right: &'static str,
     found: Any,
 ) -> Result<(), DimError> {
     if expected == found {
         return Ok(());
     }
-    Err(DimError::Mismatch { dim: name::<Any>(), one, expected: expected.size(), other, found: found.size() })
+    let dim = name::<Any>();
+    Err(DimError::Mismatch { dim, left, expected: expected.size(), right, found: found.size() })
 }
 
-/// The name of a dimension, of a shape or of any other type as the user wrote it, without paths.
+/// The name of a type without module paths: `(Batch, Product<NumHeads, HeadDim>)`.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{name, Product}};

@@ -5,21 +5,21 @@ use std::{
     ops::{Div, Mul},
 };
 
-/// The dimension of `One::SIZE * Other::SIZE` elements: `Other` side by side, `One` times.
+/// The dimension of `Left::SIZE * Right::SIZE` elements: `Left` groups of `Right` elements each.
 ///
 /// It is symbolic: `Product<NumHeads, HeadDim>` and `Product<HeadDim, NumHeads>` are different
-/// dimensions, although their sizes agree. (*The Typed Transformer*, "Multi-head attention".)
+/// dimensions of the same size (*The Typed Transformer*, "Multi-head attention").
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Product}};
 /// dims! { pub NumHeads = 7; pub HeadDim = 5; }
 /// assert_eq!(Product::<NumHeads, HeadDim>::SIZE, 35);
 /// ```
-pub struct Product<One, Other>(PhantomData<fn() -> (One, Other)>);
+pub struct Product<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 
 /// The dimension of `Whole::SIZE / Parts::SIZE` elements, for `Parts` that divide `Whole`.
 ///
-/// For models that fix the embedding and the number of heads and want the size of a head from them.
+/// It gives the head size of a model that chooses the width of its embeddings and the number of heads.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Quotient}};
@@ -28,19 +28,19 @@ pub struct Product<One, Other>(PhantomData<fn() -> (One, Other)>);
 /// ```
 pub struct Quotient<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 
-impl<One: ConstDim, Other: ConstDim> ConstDim for Product<One, Other> {
-    const SIZE: usize = One::SIZE * Other::SIZE;
+impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {
+    const SIZE: usize = Left::SIZE * Right::SIZE;
 }
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {
     const SIZE: usize = Whole::SIZE / Parts::SIZE;
 }
 
-impl<One, Other> StaticSize for Product<One, Other>
+impl<Left, Right> StaticSize for Product<Left, Right>
 where
-    One: StaticSize<Nat: Mul<Other::Nat>>,
-    Other: StaticSize,
+    Left: StaticSize<Nat: Mul<Right::Nat>>,
+    Right: StaticSize,
 {
-    type Nat = typenum::Prod<One::Nat, Other::Nat>;
+    type Nat = typenum::Prod<Left::Nat, Right::Nat>;
 }
 impl<Whole, Parts> StaticSize for Quotient<Whole, Parts>
 where
@@ -50,13 +50,13 @@ where
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
 }
 
-impl<One, Other> FullyStatic for Product<One, Other> where Self: StaticSize {}
+impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}
 impl<Whole, Parts> FullyStatic for Quotient<Whole, Parts> where Self: StaticSize {}
 
-/// What dfdx asks of every dimension; derives would ask it of the operands too.
+/// Implements what dfdx requires of every dimension. Derived impls would require it of the operands too.
 macro_rules! symbolic_dim {
-    ($name:ident, $one:ident: $one_bound:path, $other:ident: $other_bound:path) => {
-        impl<$one: $one_bound, $other: $other_bound> Dim for $name<$one, $other> {
+    ($name:ident, $left:ident: $left_bound:path, $right:ident: $right_bound:path) => {
+        impl<$left: $left_bound, $right: $right_bound> Dim for $name<$left, $right> {
             #[inline(always)]
             fn size(&self) -> usize {
                 Self::SIZE
@@ -66,34 +66,34 @@ macro_rules! symbolic_dim {
                 (size == Self::SIZE).then_some(Self(PhantomData))
             }
         }
-        impl<$one, $other> Default for $name<$one, $other> {
+        impl<$left, $right> Default for $name<$left, $right> {
             fn default() -> Self {
                 Self(PhantomData)
             }
         }
-        impl<$one, $other> Clone for $name<$one, $other> {
+        impl<$left, $right> Clone for $name<$left, $right> {
             fn clone(&self) -> Self {
                 *self
             }
         }
-        impl<$one, $other> Copy for $name<$one, $other> {}
-        impl<$one, $other> PartialEq for $name<$one, $other> {
+        impl<$left, $right> Copy for $name<$left, $right> {}
+        impl<$left, $right> PartialEq for $name<$left, $right> {
             fn eq(&self, _: &Self) -> bool {
                 true
             }
         }
-        impl<$one, $other> Eq for $name<$one, $other> {}
+        impl<$left, $right> Eq for $name<$left, $right> {}
     };
 }
-symbolic_dim!(Product, One: ConstDim, Other: ConstDim);
+symbolic_dim!(Product, Left: ConstDim, Right: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
-impl<One: ConstDim, Other: ConstDim> fmt::Debug for Product<One, Other> {
-    /// Its name and size; with the flag `+` those of its two factors.
+impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
+    /// Its name and size, or with the flag `+` the names and sizes of its factors.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
-            let (one, other) = (super::name::<One>(), super::name::<Other>());
-            return write!(f, "{one}={} * {other}={}", One::SIZE, Other::SIZE);
+            let (left, right) = (super::name::<Left>(), super::name::<Right>());
+            return write!(f, "{left}={} * {right}={}", Left::SIZE, Right::SIZE);
         }
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
     }

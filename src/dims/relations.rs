@@ -1,5 +1,6 @@
-//! Relations between dimensions: traits named as sentences, decided by typenum, each with a
-//! message in the words of the user's own model.
+//! Relations between dimensions, as traits that typenum decides.
+//!
+//! Each relation has an error message that names the dimensions of the user's own model.
 
 use super::{
     ConstDim, Dim, StaticSize, Sum,
@@ -10,9 +11,9 @@ use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
 
 /// The dimension is never longer than `Max` (the post's `LTE`).
 ///
-/// Holds between compile-time dimensions by their sizes, and for a run-time dimension that
-/// [`dims!`](crate::dims!) declared with a bound. Nothing is known of a free run-time dimension or
-/// of `usize`, so it does not hold for them.
+/// Compile-time dimensions are compared by size. A run-time dimension satisfies the relation if
+/// [`dims!`](crate::dims!) declares it with a bound of at most `Max`. A run-time dimension without a
+/// bound and `usize` never do.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::AtMost};
@@ -31,7 +32,7 @@ pub trait AtMost<Max: Dim>: Dim {}
 #[diagnostic::do_not_recommend]
 impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max::Nat): LessOrEqual {}
 
-/// The dimension is strictly smaller than `Bound`: as an index, it is in range.
+/// The dimension is smaller than `Bound`, so its size is a valid index of `Bound`.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Const, LessThan}};
@@ -41,27 +42,27 @@ impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max:
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not less than `{Bound}`",
-    label = "`{Bound}` counts from 0 and ends before `{Self}`",
-    note = "valid indices of `{Bound}` run from 0 to its size minus 1; one above 1024 needs a name: `Fin::from_dim`"
+    label = "`{Self}` is not a valid index of `{Bound}`",
+    note = "valid indices of `{Bound}` run from 0 to its size minus 1; an index above 1024 needs a named dimension: `Fin::from_dim`"
 )]
 pub trait LessThan<Bound: Dim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
 impl<Id: StaticSize, Bound: StaticSize> LessThan<Bound> for Id where (Id::Nat, Bound::Nat): Less {}
 
-/// The dimension divides `Whole` without remainder, as the number of heads must an embedding that
-/// is shared out among them.
+/// The dimension divides `Whole` without remainder: the number of heads divides the width of an
+/// embedding that is split into heads.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Divides};
 /// dims! { pub EmbedDim = 128; pub NumHeads = 2; }
-/// fn can_be_shared<Heads: Divides<EmbedDim>>() {}
-/// can_be_shared::<NumHeads>();
+/// fn can_be_split<Heads: Divides<EmbedDim>>() {}
+/// can_be_split::<NumHeads>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not divide `{Whole}`",
-    label = "`{Whole}` cannot be shared out evenly among `{Self}`",
-    note = "choose `{Self}` so that `{Whole}` is a multiple of it, or give the size of a part a dimension of its own"
+    label = "`{Whole}` is not a multiple of `{Self}`",
+    note = "choose `{Self}` so that it divides `{Whole}`, or declare the size of one part as a dimension of its own"
 )]
 pub trait Divides<Whole: ConstDim>: ConstDim {}
 
@@ -71,115 +72,117 @@ impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where
 {
 }
 
-/// The dimension is even, as an embedding must be whose columns are pairs of sine and cosine.
+/// The dimension is even: sinusoidal positions fill the columns of an embedding in pairs.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Even};
 /// dims! { pub EmbedDim = 8; }
-/// fn has_pairs<Width: Even>() {}
-/// has_pairs::<EmbedDim>();
+/// fn has_column_pairs<Width: Even>() {}
+/// has_column_pairs::<EmbedDim>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not even",
-    label = "`{Self}` has a column without a partner",
-    note = "sinusoidal positions fill columns in pairs, a sine and a cosine; choose an even `{Self}`"
+    label = "`{Self}` has an odd number of columns",
+    note = "sinusoidal positions fill the columns in pairs, a sine and a cosine; choose an even `{Self}`"
 )]
 pub trait Even: ConstDim {}
 
 #[diagnostic::do_not_recommend]
 impl<Width: StaticSize> Even for Width where (U2, Width::Nat): DividesExactly {}
 
-/// The dimension is as long as `One` and `Other` together.
+/// The dimension is as long as `Left` and `Right` together.
 ///
-/// Holds between compile-time dimensions by their sizes, and always for [`Sum<One, Other>`](Sum), which
-/// is the way to name the sum of run-time dimensions.
+/// Compile-time dimensions are compared by size. [`Sum<Left, Right>`](Sum) always satisfies the
+/// relation; it is the sum to use if a part has its size at run time.
 ///
 /// ```
-/// use typed_transformer::{dims, dims::{Sum, SumOf}};
+/// use typed_transformer::{dims, dims::{Dim, Sum, SumOf}};
 /// dims! { pub Past = 3; pub Present = 1; pub Total = 4; pub Seen; }
-/// fn adds_up<One: dfdx::shapes::Dim, Other: dfdx::shapes::Dim, Whole: SumOf<One, Other>>() {}
+/// fn adds_up<Left: Dim, Right: Dim, Total: SumOf<Left, Right>>() {}
 /// adds_up::<Past, Present, Total>();
 /// adds_up::<Seen, Present, Sum<Seen, Present>>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the sum of `{One}` and `{Other}`",
-    label = "`{One}` followed by `{Other}` does not make `{Self}`",
-    note = "a sum of run-time dimensions is called `Sum<{One}, {Other}>`"
+    message = "`{Self}` is not the sum of `{Left}` and `{Right}`",
+    label = "`{Left}` and `{Right}` together are not `{Self}`",
+    note = "the sum of run-time dimensions is `Sum<{Left}, {Right}>`"
 )]
-pub trait SumOf<One: Dim, Other: Dim>: Dim {}
+pub trait SumOf<Left: Dim, Right: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]
-impl<One: Dim, Other: Dim> SumOf<One, Other> for Sum<One, Other> {}
+impl<Left: Dim, Right: Dim> SumOf<Left, Right> for Sum<Left, Right> {}
 
 #[diagnostic::do_not_recommend]
-impl<One: StaticSize, Other: StaticSize, Total: FullyStatic> SumOf<One, Other> for Total where
-    (One::Nat, Other::Nat, Total::Nat): AddsUp
+impl<Left: StaticSize, Right: StaticSize, Total: FullyStatic> SumOf<Left, Right> for Total where
+    (Left::Nat, Right::Nat, Total::Nat): AddsUp
 {
 }
 
 /// The shape has as many elements as `Other`: the products of their dimensions are equal.
 ///
-/// Decided by the sizes of compile-time dimensions; run-time ones must stand in both shapes, in the
-/// same order.
+/// Compile-time dimensions are multiplied by size. Run-time dimensions must appear in both shapes, in
+/// the same order.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::EqualProducts};
 /// dims! { pub Batch; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; }
-/// fn can_become<To, Dims: EqualProducts<To>>() {}
-/// can_become::<(Batch, NumHeads, HeadDim), (Batch, EmbedDim)>();
+/// fn can_be_reshaped<To, Dims: EqualProducts<To>>() {}
+/// can_be_reshaped::<(Batch, NumHeads, HeadDim), (Batch, EmbedDim)>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{Other}` differ in their number of elements",
     label = "the products of `{Self}` and of `{Other}` are not known to be equal",
-    note = "compile-time sizes must multiply to the same number; run-time dimensions must stand in both shapes, in the same order"
+    note = "compile-time sizes must multiply to the same number; run-time dimensions must appear in both shapes, in the same order"
 )]
 pub trait EqualProducts<Other> {}
 
 #[diagnostic::do_not_recommend]
-impl<One: ElementCount, Other: ElementCount> EqualProducts<Other> for One
+impl<Dims: ElementCount, Other: ElementCount> EqualProducts<Other> for Dims
 where
-    (One::Static, Other::Static): SameType,
-    (One::Dynamic, Other::Dynamic): SameType,
+    (Dims::Static, Other::Static): SameType,
+    (Dims::Dynamic, Other::Dynamic): SameType,
 {
 }
 
-// Relations between typenum numbers. They are markers of our own because a bound on an associated
-// type (`IsLess<…, Output = B1>`) would replace the messages above by one about typenum.
+// Relations between typenum numbers. They are traits of this crate because rustc would report an unmet
+// bound on an associated type (`IsLess<…, Output = B1>`) in place of the messages above.
 
 /// The first number is at most the second.
 pub trait LessOrEqual {}
-impl<One: IsLessOrEqual<Other, Output = B1>, Other> LessOrEqual for (One, Other) {}
+impl<Left: IsLessOrEqual<Right, Output = B1>, Right> LessOrEqual for (Left, Right) {}
 
 /// The first number is less than the second.
 pub trait Less {}
-impl<One: IsLess<Other, Output = B1>, Other> Less for (One, Other) {}
+impl<Left: IsLess<Right, Output = B1>, Right> Less for (Left, Right) {}
 
 /// The second number is a multiple of the first.
 pub trait DividesExactly {}
 impl<Parts, Whole: Rem<Parts>> DividesExactly for (Parts, Whole) where Mod<Whole, Parts>: Zero {}
 
-/// Zero.
+/// The number is 0.
 pub trait Zero {}
 impl Zero for UTerm {}
 
-/// The third number is the sum of the others.
+/// The third number is the sum of the first two.
 pub trait AddsUp {}
-impl<One: Add<Other, Output = Total>, Other, Total> AddsUp for (One, Other, Total) {}
+impl<Left: Add<Right, Output = Total>, Right, Total> AddsUp for (Left, Right, Total) {}
 
-/// The two are the same.
+/// The two types are the same.
 pub trait SameType {}
 impl<Any> SameType for (Any, Any) {}
 
-/// The number of elements of a shape: its compile-time part, and the run-time dimensions in their order.
+/// The number of elements of a shape.
 pub trait ElementCount {
+    /// The product of the compile-time dimensions, as a typenum number.
     type Static;
+    /// The run-time dimensions in their order, as nested pairs.
     type Dynamic;
 }
 impl ElementCount for () {
     type Static = U1;
     type Dynamic = ();
 }
-macro_rules! elements {
+macro_rules! element_count {
     ($first:ident $($rest:ident)*) => {
         impl<$first, $($rest,)*> ElementCount for ($first, $($rest,)*)
         where
@@ -192,9 +195,9 @@ macro_rules! elements {
         }
     };
 }
-elements!(A);
-elements!(A B);
-elements!(A B C);
-elements!(A B C F);
-elements!(A B C F G);
-elements!(A B C F G H);
+element_count!(A);
+element_count!(A B);
+element_count!(A B C);
+element_count!(A B C F);
+element_count!(A B C F G);
+element_count!(A B C F G H);

@@ -1,11 +1,11 @@
 use dfdx::shapes::{Const, ConstDim, Dim};
 use typenum::{B0, B1, ToUInt, UInt, UTerm};
 
-/// A dimension whose size the type checker can calculate with.
+/// A dimension whose size is a type-level number, so that the compiler can decide relations.
 ///
-/// Implemented by every compile-time dimension of [`dims!`](crate::dims!), by
-/// [`Product`](super::Product) and [`Quotient`](super::Quotient) of such, and by [`Const<N>`] for
-/// `N` up to 1024 (and the larger sizes that typenum lists).
+/// Implemented by every compile-time dimension of [`dims!`](crate::dims!), by the
+/// [`Sum`](super::Sum), [`Product`](super::Product) and [`Quotient`](super::Quotient) of such
+/// dimensions, and by [`Const<N>`] for `N` up to 1024 and the larger sizes that typenum lists.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, StaticSize}};
@@ -25,18 +25,20 @@ where
     type Nat = typenum::U<N>;
 }
 
-/// Every compile-time dimension but a [`Sum`](super::Sum), whose parts may be known at run time only.
+/// A compile-time dimension other than a [`Sum`](super::Sum), which may have run-time parts.
+///
+/// It keeps the two implementations of [`SumOf`](super::SumOf) from overlapping.
 #[doc(hidden)]
 pub trait FullyStatic: StaticSize {}
 impl<const N: usize> FullyStatic for Const<N> where Const<N>: StaticSize {}
 
-/// A dimension with which the type checker can count elements: compile-time ones by their sizes, those
-/// of [`dims!`](crate::dims!) that are known at run time by their names.
+/// A factor in the number of elements of a shape: compile-time dimensions count by size, run-time
+/// dimensions of [`dims!`](crate::dims!) by name.
 #[doc(hidden)]
 pub trait CountFactor: Dim {
-    /// What it multiplies the compile-time part of a count by, as a typenum number.
+    /// The factor of the compile-time product, as a typenum number: 1 if its size is dynamic.
     type Static;
-    /// The run-time part of a count: its names before those of `Rest`.
+    /// The list `Rest` of run-time dimensions, preceded by this dimension if its size is dynamic.
     type Dynamic<Rest>;
 }
 impl<Any: StaticSize> CountFactor for Any {
@@ -46,8 +48,8 @@ impl<Any: StaticSize> CountFactor for Any {
 
 /// Appends a bit to a typenum number, without leading zeros.
 ///
-/// `dims!` builds the number of each dimension from the bits of its size, so that a dimension of
-/// any size can take part in a relation; typenum's own conversion knows only a list of sizes.
+/// `dims!` builds the number of a dimension from the bits of its size, because typenum converts only
+/// a fixed list of sizes.
 #[doc(hidden)]
 pub trait PushBit<const BIT: bool> {
     type Output;

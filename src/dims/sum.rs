@@ -1,11 +1,10 @@
 use super::{ConstDim, Dim, StaticSize, name};
 use std::{fmt, marker::PhantomData, ops::Add};
 
-/// The dimension of `One` elements followed by `Other` elements, as `past + present = total` is the
-/// length of what a decoder has seen.
+/// The dimension of `Left` elements followed by `Right` elements: `past + present = total`.
 ///
-/// It is symbolic: `Sum<Past, Present>` and `Sum<Present, Past>` are different dimensions. Its parts may
-/// be known at run time; it is a compile-time dimension if both are.
+/// It is symbolic: `Sum<Past, Present>` and `Sum<Present, Past>` are different dimensions. Each part
+/// may be a run-time dimension; the sum is a compile-time dimension if both parts are.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Dim, Sum}};
@@ -15,12 +14,12 @@ use std::{fmt, marker::PhantomData, ops::Add};
 /// assert_eq!(Sum::<Start, Present>::SIZE, 3);
 /// assert_eq!(Sum::<Start, Present>::from_size(4), None);
 /// ```
-pub struct Sum<One, Other> {
+pub struct Sum<Left, Right> {
     size: usize,
-    of: PhantomData<fn() -> (One, Other)>,
+    parts: PhantomData<fn() -> (Left, Right)>,
 }
 
-impl<One: Dim, Other: Dim> Sum<One, Other> {
+impl<Left: Dim, Right: Dim> Sum<Left, Right> {
     /// The sum of two dimensions.
     ///
     /// ```
@@ -29,57 +28,57 @@ impl<One: Dim, Other: Dim> Sum<One, Other> {
     /// assert_eq!(Sum::of(Past::new(6), Present::new(1)).size(), 7);
     /// ```
     #[must_use]
-    pub fn of(one: One, other: Other) -> Self {
-        Self::unchecked(one.size() + other.size())
+    pub fn of(left: Left, right: Right) -> Self {
+        Self::unchecked(left.size() + right.size())
     }
 }
 
-impl<One, Other> Sum<One, Other> {
+impl<Left, Right> Sum<Left, Right> {
     fn unchecked(size: usize) -> Self {
-        Self { size, of: PhantomData }
+        Self { size, parts: PhantomData }
     }
 }
 
-impl<One: Dim, Other: Dim> Dim for Sum<One, Other> {
+impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {
     #[inline(always)]
     fn size(&self) -> usize {
         self.size
     }
     fn from_size(size: usize) -> Option<Self> {
-        let is_sum = |one| One::from_size(one).is_some() && Other::from_size(size - one).is_some();
+        let is_sum = |left| Left::from_size(left).is_some() && Right::from_size(size - left).is_some();
         (0..=size).any(is_sum).then(|| Self::unchecked(size))
     }
 }
-impl<One: ConstDim, Other: ConstDim> ConstDim for Sum<One, Other> {
-    const SIZE: usize = One::SIZE + Other::SIZE;
+impl<Left: ConstDim, Right: ConstDim> ConstDim for Sum<Left, Right> {
+    const SIZE: usize = Left::SIZE + Right::SIZE;
 }
-impl<One: ConstDim, Other: ConstDim> Default for Sum<One, Other> {
+impl<Left: ConstDim, Right: ConstDim> Default for Sum<Left, Right> {
     fn default() -> Self {
         Self::unchecked(Self::SIZE)
     }
 }
-impl<One, Other> StaticSize for Sum<One, Other>
+impl<Left, Right> StaticSize for Sum<Left, Right>
 where
-    One: StaticSize<Nat: Add<Other::Nat>>,
-    Other: StaticSize,
+    Left: StaticSize<Nat: Add<Right::Nat>>,
+    Right: StaticSize,
 {
-    type Nat = typenum::Sum<One::Nat, Other::Nat>;
+    type Nat = typenum::Sum<Left::Nat, Right::Nat>;
 }
 
-// Derives would ask the same of the operands, which are only names here.
-impl<One, Other> Clone for Sum<One, Other> {
+// Derived impls would require the same traits of `Left` and `Right`.
+impl<Left, Right> Clone for Sum<Left, Right> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<One, Other> Copy for Sum<One, Other> {}
-impl<One, Other> PartialEq for Sum<One, Other> {
+impl<Left, Right> Copy for Sum<Left, Right> {}
+impl<Left, Right> PartialEq for Sum<Left, Right> {
     fn eq(&self, other: &Self) -> bool {
         self.size == other.size
     }
 }
-impl<One, Other> Eq for Sum<One, Other> {}
-impl<One, Other> fmt::Debug for Sum<One, Other> {
+impl<Left, Right> Eq for Sum<Left, Right> {}
+impl<Left, Right> fmt::Debug for Sum<Left, Right> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", name::<Self>(), self.size)
     }

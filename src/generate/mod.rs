@@ -1,4 +1,8 @@
-//! Decoding: letting a model write.
+//! Decoding: generating tokens with a model.
+//!
+//! [`generate`] decodes the output of an encoder-decoder, [`greedy`] does so with the most likely tokens, and
+//! [`generate_from_prompt`] continues a prompt with a decoder-only model. All three keep the keys and values
+//! of earlier positions in a [`Cache`](crate::nn::Cache).
 
 mod sampler;
 
@@ -14,16 +18,15 @@ use crate::{
 use dfdx::tensor::NoneTape;
 use typed_transformer_macros::panicking;
 
-/// Writes, for each source, the token that the model holds most likely, and the next one after it,
-/// until it writes `end` or has written `len` tokens.
+/// Decodes a target for each source with the most likely token at each position.
 ///
 /// `(B, Src) ids of SrcVocab -> (B, Tgt) ids of TgtVocab`
 ///
-/// The model reads its own output and never the answer: a decoder begins with `start`. By type it
-/// never writes past the model's maximum. In the result, `end` is padding.
+/// It is [`generate`] with [`Sampler::greedy`].
 ///
 /// # Errors
-/// Those of [`try_generate`].
+/// [`OpError::NotANumber`] if no logit of a position is a number above −∞; [`OpError::Device`] if the device
+/// fails.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::greedy, prelude::*};
@@ -31,7 +34,7 @@ use typed_transformer_macros::panicking;
 /// const END: Fin<VocabSize> = Fin::literal::<27>();
 /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
 /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
-/// let written: TokenIds<Batch, TgtLen, VocabSize> = greedy(&model, &source, START, END, TgtLen);
+/// let target: TokenIds<Batch, TgtLen, VocabSize> = greedy(&model, &source, START, END, TgtLen);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
@@ -52,15 +55,28 @@ pub fn try_greedy<
     try_generate(model, source, start, end, len, &mut Sampler::greedy())
 }
 
-/// As [`greedy`], but each token is what `sampler` chooses.
+/// Decodes a target for each source with tokens that `sampler` chooses.
 ///
 /// `(B, Src) ids of SrcVocab -> (B, Tgt) ids of TgtVocab`
 ///
-/// What was read and written is kept in a [`DecoderCache`](crate::nn::DecoderCache), so each token costs
-/// the same.
+/// Decoding begins with `start`, which is not part of the result. A row ends with `end` or after `len`
+/// tokens; in the result, `end` is the padding token. The type of `len` keeps it within the model's maximum.
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if the model's logits are NaN; [`OpError::Device`] if the device fails.
+/// [`OpError::NotANumber`] if no logit of a position is a number above −∞; [`OpError::Device`] if the device
+/// fails.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, generate::{Sampler, generate}, prelude::*};
+/// const START: Fin<VocabSize> = Fin::literal::<26>();
+/// const END: Fin<VocabSize> = Fin::literal::<27>();
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
+/// let mut sampler = Sampler::with_temperature(0.8, 1)?;
+/// let target: TokenIds<Batch, TgtLen, VocabSize> = generate(&model, &source, START, END, TgtLen, &mut sampler);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[panicking]
 pub fn try_generate<
     B: Dim,
     Src: AtMost<M::MaxSrcLen>,
@@ -79,42 +95,43 @@ pub fn try_generate<
     let (batch, _) = source.shape();
     let encoded = model.encoder.try_forward(source, NoneTape)?;
     let mut cache = model.decoder.try_cache(encoded, &source.padding_mask())?;
-    let mut rows = Rows::new(batch, Some(end), vec![Vec::new(); batch.size()]);
+    let mut state = DecodingState::new(batch, Some(end), vec![Vec::new(); batch.size()]);
     let mut next = TokenIds::from_fn((batch, Const::<1>), |_, _| start);
     for position in 0..len.size() {
         let decoded = model.decoder.try_forward_cached(&next, &mut cache)?;
         let logits = model.try_logits(decoded)?.as_vec();
-        next = rows.choose(&logits, sampler)?;
-        if rows.all_ended() || position + 1 == len.size() {
+        next = state.append_next(&logits, sampler)?;
+        if state.all_ended() || position + 1 == len.size() {
             break;
         }
     }
-    Ok(rows.written(len))
+    Ok(state.into_token_ids(len))
 }
 
-/// Writes on from a prompt: reads it, then writes the token that `sampler` chooses, and the next one after
-/// it, until it writes `end` or prompt and writing together are `len` tokens.
+/// Continues each prompt with tokens that `sampler` chooses.
 ///
 /// `(B, Prompt) ids of VocabSize -> (B, Len) ids of VocabSize`
 ///
-/// By type the whole is never longer than the model's maximum. Rows may end at different times; in the
-/// result, `end` is padding. What was read is kept in a [`Cache`](crate::nn::Cache), so each token costs the
-/// same.
+/// The result begins with the prompt. A row ends with `end`, if there is one, or at `len` tokens, prompt
+/// included; in the result, `end` is the padding token. The type of `len` keeps it within the model's
+/// maximum.
 ///
 /// # Errors
-/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::NotANumber`] if the model's logits are
-/// NaN; [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::NotANumber`] if no logit of a position is
+/// a number above −∞; [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// # use typed_transformer::{doctest::*, generate::{Sampler, try_complete}, prelude::*};
+/// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};
 /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
 /// let prompt = TokenIds::from_ids(&[7, 4, 11], None, (Batch, TgtLen))?;
 /// let mut sampler = Sampler::with_temperature(0.8, 1)?.top_k(5)?;
-/// let whole: TokenIds<Batch, MaxSeqLen, VocabSize> = try_complete(&model, &prompt, None, MaxSeqLen, &mut sampler)?;
-/// assert!(whole.as_slice().starts_with(&[7, 4, 11]));
+/// let text: TokenIds<Batch, MaxSeqLen, VocabSize> =
+///     generate_from_prompt(&model, &prompt, None, MaxSeqLen, &mut sampler);
+/// assert!(text.as_slice().starts_with(&[7, 4, 11]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn try_complete<
+#[panicking]
+pub fn try_generate_from_prompt<
     B: Dim,
     Prompt: AtMost<M::MaxSeqLen>,
     Len: AtMost<M::MaxSeqLen>,
@@ -128,76 +145,78 @@ pub fn try_complete<
     len: Len,
     sampler: &mut Sampler<M::VocabSize>,
 ) -> Result<TokenIds<B, Len, M::VocabSize>, OpError> {
-    let (batch, read) = prompt.shape();
-    if read.size() > len.size() {
+    let (batch, prompt_len) = prompt.shape();
+    if prompt_len.size() > len.size() {
         return Err(OpError::Range {
-            op: "complete",
-            part: format!("{read:?}"),
+            op: "generate",
+            part: format!("{prompt_len:?}"),
             start: 0,
             whole: format!("{len:?}"),
         });
     }
     let mut cache = model.try_cache(batch)?;
-    let begin = (0..batch.size()).filter_map(|row| prompt.row(row));
-    let mut rows = Rows::new(batch, end, begin.collect());
+    let prompt_rows = (0..batch.size()).filter_map(|row| prompt.row(row));
+    let mut state = DecodingState::new(batch, end, prompt_rows.collect());
     let logits = model.try_forward_cached(prompt, &mut cache)?.as_vec();
-    // Of each row only what follows its last token.
-    let size = M::VocabSize::SIZE;
-    let last = logits.chunks(read.size() * size).flat_map(|row| &row[row.len() - size..]);
-    let mut logits: Vec<E> = last.copied().collect();
-    for position in read.size()..len.size() {
-        let next = rows.choose(&logits, sampler)?;
-        if rows.all_ended() || position + 1 == len.size() {
+    // The logits of each row's last position predict the first new token.
+    let vocab_size = M::VocabSize::SIZE;
+    let rows = logits.chunks(prompt_len.size() * vocab_size);
+    let mut logits: Vec<E> = rows.flat_map(|row| &row[row.len() - vocab_size..]).copied().collect();
+    for position in prompt_len.size()..len.size() {
+        let next = state.append_next(&logits, sampler)?;
+        if state.all_ended() || position + 1 == len.size() {
             break;
         }
         logits = model.try_forward_cached(&next, &mut cache)?.as_vec();
     }
-    Ok(rows.written(len))
+    Ok(state.into_token_ids(len))
 }
 
-/// What is written to each row of a batch, and which rows have ended.
-struct Rows<B, V> {
+/// The tokens of each row of a batch so far, and which rows have ended.
+struct DecodingState<B, V> {
     batch: B,
     end: Option<Fin<V>>,
-    tokens: Vec<Vec<Fin<V>>>,
-    ended: Vec<bool>,
+    rows: Vec<Vec<Fin<V>>>,
+    has_ended: Vec<bool>,
 }
 
-impl<B: Dim, V: ConstDim> Rows<B, V> {
-    fn new(batch: B, end: Option<Fin<V>>, begin: Vec<Vec<Fin<V>>>) -> Self {
-        Self { batch, end, ended: vec![false; batch.size()], tokens: begin }
+impl<B: Dim, V: ConstDim> DecodingState<B, V> {
+    fn new(batch: B, end: Option<Fin<V>>, rows: Vec<Vec<Fin<V>>>) -> Self {
+        Self { batch, end, has_ended: vec![false; batch.size()], rows }
     }
 
-    /// Adds to each row that has not ended what is chosen from its logits; the others go on with `end`.
-    fn choose<E: Real>(
+    /// Appends to each row the token chosen from its `(V,)` logits, or `end` if the row has ended.
+    ///
+    /// Returns the appended tokens, which are the next input of the model.
+    fn append_next<E: Real>(
         &mut self,
         logits: &[E],
         sampler: &mut Sampler<V>,
     ) -> Result<TokenIds<B, Const<1>, V>, OpError> {
-        let rows = self.tokens.iter_mut().zip(&mut self.ended);
+        let rows = self.rows.iter_mut().zip(&mut self.has_ended);
         let mut next = Vec::new();
-        for ((tokens, ended), logits) in rows.zip(logits.chunks(V::SIZE)) {
+        for ((row, has_ended), logits) in rows.zip(logits.chunks(V::SIZE)) {
             let token = match self.end {
-                Some(end) if *ended => end,
+                Some(end) if *has_ended => end,
                 _ => sampler.choose(logits)?,
             };
-            *ended |= Some(token) == self.end;
-            tokens.push(token);
+            *has_ended |= Some(token) == self.end;
+            row.push(token);
             next.push(token);
         }
         Ok(TokenIds::from_fn((self.batch, Const), |row, _| next[row]))
     }
 
     fn all_ended(&self) -> bool {
-        self.ended.iter().all(|&ended| ended)
+        self.has_ended.iter().all(|&has_ended| has_ended)
     }
 
-    /// The rows, filled up with `end`, which is padding.
-    fn written<Len: Dim>(self, len: Len) -> TokenIds<B, Len, V> {
+    /// The rows, padded with `end` to `len`.
+    fn into_token_ids<Len: Dim>(self, len: Len) -> TokenIds<B, Len, V> {
         let token = |row: usize, position: usize| {
-            let written = self.tokens[row].get(position).copied();
-            // Without an end no row is shorter than `len`.
-            written.or(self.end).unwrap_or_else(|| self.tokens[row][0])
+            let token = self.rows[row].get(position).copied();
+            // Without an `end`, no row is shorter than `len`, so the last alternative is never used.
+            token.or(self.end).unwrap_or_else(|| self.rows[row][0])
         };
         TokenIds::from_fn((self.batch, len), token).with_padding(self.end)
     }

@@ -9,24 +9,32 @@ use rand::{
     rngs::StdRng,
 };
 
-/// What can be wrong with the settings of a [`Sampler`].
+/// Why a setting of a [`Sampler`] is not accepted.
+///
+/// ```
+/// use typed_transformer::{doctest::VocabSize, generate::{Sampler, SamplingError}};
+/// let error = Sampler::<VocabSize>::greedy().top_p(1.5).unwrap_err();
+/// assert_eq!(error, SamplingError::TopP(1.5));
+/// assert_eq!(error.to_string(), "top-p must be above 0 and at most 1, but it is 1.5");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SamplingError {
-    /// The temperature is not a positive number.
+    /// The temperature is not positive or not finite.
     #[error("a temperature must be above 0 and finite, but it is {0}")]
     Temperature(f64),
-    /// No token would be left.
+    /// Top-k sampling would keep no token.
     #[error("top-k must keep at least 1 token, but it is 0")]
     TopK,
-    /// The probability to keep is not one.
+    /// The probability of top-p sampling is not in `(0, 1]`.
     #[error("top-p must be above 0 and at most 1, but it is {0}")]
     TopP(f64),
 }
 
-/// Chooses a token of the vocabulary `V` from its logits: the most likely one, or one at random.
+/// Chooses a token of the vocabulary `V` from its logits: the most likely one, or a random one.
 ///
-/// At random, the chance of a token is `softmax(logits / temperature)`, of the tokens that
-/// [`top_k`](Self::top_k) and then [`top_p`](Self::top_p) leave. The same seed makes the same choices.
+/// The probability of a random token is `softmax(logits / temperature)` over the tokens that remain after
+/// [`restrict_to`](Self::restrict_to), then [`top_k`](Self::top_k), then [`top_p`](Self::top_p). Samplers
+/// with the same seed make the same choices.
 ///
 /// ```
 /// use typed_transformer::{generate::Sampler, prelude::*};
@@ -42,25 +50,27 @@ pub enum SamplingError {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sampler<V> {
-    /// Temperature and random numbers; without them the most likely token is chosen.
+    /// Temperature and random numbers; `None` chooses the most likely token.
     random: Option<(f64, StdRng)>,
     top_k: usize,
     top_p: f64,
-    /// The tokens to choose from; all, if there is no list.
+    /// The tokens to choose from; `None` allows the whole vocabulary.
     tokens: Option<Vec<Fin<V>>>,
 }
 
 impl<V: ConstDim> Sampler<V> {
-    /// Chooses the most likely token; of several, the first.
+    /// Chooses the most likely token, and the first of several equally likely ones.
     #[must_use]
     pub fn greedy() -> Self {
         Self { random: None, top_k: usize::MAX, top_p: 1.0, tokens: None }
     }
 
-    /// Chooses at random: sharper than the model's own distribution below a temperature of 1, flatter above.
+    /// Chooses random tokens with `softmax(logits / temperature)`.
+    ///
+    /// A temperature below 1 sharpens the model's distribution, and one above 1 flattens it.
     ///
     /// # Errors
-    /// [`SamplingError::Temperature`] unless it is positive and finite.
+    /// [`SamplingError::Temperature`] unless the temperature is positive and finite.
     pub fn with_temperature(temperature: f64, seed: u64) -> Result<Self, SamplingError> {
         if !(temperature.is_finite() && temperature > 0.0) {
             return Err(SamplingError::Temperature(temperature));
@@ -68,7 +78,7 @@ impl<V: ConstDim> Sampler<V> {
         Ok(Self { random: Some((temperature, StdRng::seed_from_u64(seed))), ..Self::greedy() })
     }
 
-    /// Leaves the `k` most likely tokens.
+    /// Keeps the `k` most likely tokens ([Fan et al., 2018](https://arxiv.org/abs/1805.04833)).
     ///
     /// # Errors
     /// [`SamplingError::TopK`] if `k` is 0.
@@ -79,7 +89,7 @@ impl<V: ConstDim> Sampler<V> {
         Ok(Self { top_k: k, ..self })
     }
 
-    /// Leaves the most likely tokens whose probabilities add up to `p`, the last of them included
+    /// Keeps the most likely tokens until their probabilities add up to at least `p`
     /// ([Holtzman et al., 2019](https://arxiv.org/abs/1904.09751)).
     ///
     /// # Errors
@@ -91,49 +101,49 @@ impl<V: ConstDim> Sampler<V> {
         Ok(Self { top_p: p, ..self })
     }
 
-    /// Leaves only these tokens, as when a text does not use the whole vocabulary of a model.
+    /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
     #[must_use]
-    pub fn among(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
+    pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         Self { tokens: Some(tokens.into_iter().collect()), ..self }
     }
 
-    /// A token, from one logit for each of the vocabulary.
+    /// Chooses a token from the `(V,)` logits.
     ///
     /// # Errors
-    /// [`OpError::NotANumber`] if no token that may be chosen has a logit above −∞ that is a number.
+    /// [`OpError::NotANumber`] if no allowed token has a logit that is a number above −∞.
     pub fn choose<E: Real>(&mut self, logits: &[E]) -> Result<Fin<V>, OpError> {
-        let possible = |token: Fin<V>| {
+        let with_logit = |token: Fin<V>| {
             let logit = num_traits::ToPrimitive::to_f64(logits.get(token.value())?)?;
             (logit > f64::NEG_INFINITY).then_some((token, logit))
         };
         let mut tokens: Vec<(Fin<V>, f64)> = match &self.tokens {
-            Some(tokens) => tokens.iter().copied().filter_map(possible).collect(),
-            None => Fin::all().filter_map(possible).collect(),
+            Some(tokens) => tokens.iter().copied().filter_map(with_logit).collect(),
+            None => Fin::all().filter_map(with_logit).collect(),
         };
-        let likelier = |one: &(_, f64), other: &(_, f64)| other.1.total_cmp(&one.1);
-        let best = tokens.iter().copied().min_by(likelier);
+        let by_logit_desc = |left: &(_, f64), right: &(_, f64)| right.1.total_cmp(&left.1);
+        let best = tokens.iter().copied().min_by(by_logit_desc);
         let (best, highest) = best.ok_or(OpError::NotANumber { op: "choose" })?;
         let Some((temperature, rng)) = &mut self.random else {
             return Ok(best);
         };
-        // Stable, so that of equally likely tokens the first are kept.
-        tokens.sort_by(likelier);
+        // The sort is stable, so the first of equally likely tokens are kept.
+        tokens.sort_by(by_logit_desc);
         tokens.truncate(self.top_k);
-        // Two infinite logits are equal, though their difference is no number.
+        // If the highest logit is infinite, the difference to itself is NaN.
         let weight = |logit: f64| {
             if logit == highest { 1.0 } else { ((logit - highest) / *temperature).exp() }
         };
         let mut weights: Vec<f64> = tokens.iter().map(|&(_, logit)| weight(logit)).collect();
-        let enough = self.top_p * weights.iter().sum::<f64>();
+        let cutoff = self.top_p * weights.iter().sum::<f64>();
         let mut sum = 0.0;
-        let kept = weights.iter().take_while(|&&weight| {
-            let before = sum;
+        let num_kept = weights.iter().take_while(|&&weight| {
+            let sum_before = sum;
             sum += weight;
-            before < enough
+            sum_before < cutoff
         });
-        let kept = kept.count();
-        weights.truncate(kept.max(1));
-        // The highest weight is 1, so there is always something to choose from.
+        let num_kept = num_kept.count();
+        weights.truncate(num_kept.max(1));
+        // The highest weight is 1, so `WeightedIndex` accepts the weights.
         let index = WeightedIndex::new(&weights).map_or(0, |weights| weights.sample(rng));
         Ok(tokens[index].0)
     }

@@ -1,7 +1,7 @@
 #![doc = include_str!("../../docs/guide.md")]
 
-// Its programs are wrong on purpose; `tests/ui.rs` compiles this library's and
-// `tests/messages.rs` holds the page to the files.
+// The programs of this page must not compile, so they are no doc tests: `tests/ui.rs` compiles those
+// that use this crate, and `tests/messages.rs` compares the page with them.
 #[cfg(not(doctest))]
 #[doc = include_str!("../../docs/messages.md")]
 pub mod messages {}

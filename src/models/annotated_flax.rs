@@ -1,5 +1,5 @@
-//! *Annotated transformer (Flax)*: the encoder of *Attention Is All You Need*, as the notebook means
-//! it.
+//! *Annotated transformer (Flax)*: the encoder of *Attention Is All You Need*, as the text of the
+//! notebook describes it.
 //!
 //! | section of the notebook | here |
 //! | --- | --- |
@@ -12,11 +12,16 @@
 //! | Feed Forward Layer: `FeedForwardLayer` | [`FeedForward`](crate::nn::FeedForward), [`Arch::FEED_FORWARD_DROPOUT`](crate::nn::Arch::FEED_FORWARD_DROPOUT) |
 //! | Gathering the encoder layers: `TransformerEncoder` | [`EncoderLayer`](crate::nn::EncoderLayer), stacked in [`EncoderOnly`](crate::nn::EncoderOnly) |
 //!
-//! What the notebook's code does is not what its text says. `nn.Dense(d_model, hidden)` passes the
-//! second size as `use_bias`, so that the block comes out `hidden` wide; the three projections are one
-//! layer; the heads are never merged; the ReLU comes after both linear maps; the norm divides by
-//! `std + ε`; and a layer is added to its own norm, where the residual and the norm of the sum are
-//! meant. The encoder here is the one in the text.
+//! The notebook's code differs from its text in six ways; the encoder here follows the text.
+//!
+//! - `nn.Dense(d_model, hidden)` passes the second size as `use_bias`, so the feed-forward layer has
+//!   `hidden` columns at its output.
+//! - Query, key and value use one projection.
+//! - The heads are never merged.
+//! - The ReLU comes after both linear layers.
+//! - The norm divides by `std + ε`.
+//! - The residual connection adds a layer's output to its own norm instead of normalizing the sum of input
+//!   and output.
 
 use crate::{
     mask::PadSourceKeys,
@@ -24,10 +29,10 @@ use crate::{
     ops::Relu,
 };
 
-/// The style of *Annotated transformer (Flax)*: embeddings divided by the root of their width,
+/// The conventions of *Annotated transformer (Flax)*: embeddings divided by the square root of their width,
 /// sinusoidal positions, attention with biases, ReLU, layer norm without a bias.
 ///
-/// At the notebook's sizes:
+/// The model at the notebook's sizes:
 ///
 /// ```
 /// use typed_transformer::{models::annotated_flax::AnnotatedFlax, nn::Module, prelude::*};

@@ -1,4 +1,5 @@
-//! *Another annotated transformer*: three flavours, one of which its author trains to do rot13.
+//! *Another annotated transformer*: three flavours of the transformer, one of which the author trains to do
+//! rot13.
 //!
 //! | section of the post | here |
 //! | --- | --- |
@@ -7,11 +8,11 @@
 //! | Positional encoding: `sin_pos_enc` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions) |
 //! | Scaled dot product attention, masked softmax | [`attention`](crate::ops::attention), [`MaskFill::Subtract`] |
 //! | `MultiHeadAttention` | [`MHAttention`](crate::nn::MHAttention) |
-//! | `FeedForward`, `AddAndNorm` | [`FeedForward`](crate::nn::FeedForward), and [`Norm`](crate::nn::Norm) in each sublayer |
+//! | `FeedForward`, `AddAndNorm` | [`FeedForward`](crate::nn::FeedForward), and the [`Norm`](crate::nn::Norm) of each sublayer |
 //! | `EncoderLayer`, `Encoder` | [`EncoderLayer`](crate::nn::EncoderLayer), [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder) |
 //! | Causal masking | [`CausalMask`](crate::mask::CausalMask) |
 //! | `DecoderLayer`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) |
-//! | Encoder-only | [`EncoderOnly`](crate::nn::EncoderOnly), its features of a whole sequence [`pooled`](crate::nn::EmbeddingEncoder::pooled) |
+//! | Encoder-only | [`EncoderOnly`](crate::nn::EncoderOnly); [`pooled`](crate::nn::EmbeddingEncoder::pooled) computes the features of a whole sequence |
 //! | Decoder-only | [`DecoderOnly`](crate::nn::DecoderOnly) |
 //! | Encoder-decoder: `EncoderDecoderTransformer` | [`LM`](crate::nn::LM) |
 //! | Rot13 | `examples/train_rot13` |
@@ -22,8 +23,8 @@ use crate::{
     ops::{MaskFill, Relu},
 };
 
-/// The style of *Another annotated transformer*: ReLU, sinusoidal positions added to embeddings that
-/// are scaled by the root of their width, attention with biases and a head size of its own.
+/// The conventions of *Another annotated transformer*: ReLU, embeddings scaled by the square root of their
+/// width, sinusoidal positions, attention with biases and a freely chosen head size.
 ///
 /// ```
 /// use typed_transformer::{models::another_annotated::Annotated, nn::Module, prelude::*};
@@ -37,7 +38,7 @@ use crate::{
 ///     type HiddenDim = HiddenDim;
 ///     type Conventions = Annotated;
 /// }
-/// // The number that the post prints for attention alone.
+/// // The number of parameters that the post prints for the attention layer.
 /// type Attention = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Small, f32, Cpu>;
 /// const _: () = assert!(Attention::NUM_PARAMS == 63);
 /// ```

@@ -11,8 +11,9 @@
 //! | `Transformer` | [`DecoderOnly`](crate::nn::DecoderOnly) |
 //! | "create a sequence of these MHA blocks … left to the reader" | [`BlockStack`](crate::nn::BlockStack) |
 //!
-//! As published, attention and feed-forward are as wide as the vocabulary and are given embeddings,
-//! which does not run. A [`Block`](crate::nn::Block) has one width, so here it cannot be written.
+//! The published code does not run: its attention and feed-forward layers have the width of the vocabulary
+//! but receive embeddings. Here this mistake does not compile, since a [`Block`](crate::nn::Block) has one
+//! width.
 
 use crate::{
     mask::PadSourceKeys,
@@ -20,10 +21,10 @@ use crate::{
     ops::Relu,
 };
 
-/// The style of *Learning the Transformer*: RMSNorm after each sublayer, one for both of a block; ReLU;
-/// sinusoidal positions; no biases in attention or logits.
+/// The conventions of *Learning the Transformer*: one RMSNorm, shared by both sublayers of a block and applied
+/// after each; ReLU; sinusoidal positions; no biases in attention or logits.
 ///
-/// At the size that the post trains, but with the vocabulary that it recommends and with three blocks:
+/// The model at the size that the post trains, with the recommended vocabulary and three blocks:
 ///
 /// ```
 /// use typed_transformer::{
@@ -67,12 +68,11 @@ impl Conventions for Learning {
     const NORM_EPSILON: f64 = 1e-6;
 }
 
-/// The smallest multiple of 64 that is not below `number`: a size for a vocabulary that is even, as
-/// the post wants it, and that hardware likes.
+/// `number`, rounded up to a multiple of 64. The post needs an even vocabulary size; multiples of 64 also
+/// suit the hardware.
 ///
-/// It is a constant function, so that a dimension can be declared by it. What the padding adds are
-/// tokens that no text has: an id of the vocabulary proper is one of the padded vocabulary, not the
-/// other way round.
+/// It is a `const fn`, so it can give the size of a dimension. The added tokens appear in no text. Every
+/// token of the original vocabulary is a token of the padded one, but not the other way round.
 ///
 /// ```
 /// use typed_transformer::{models::learning_the_transformer::get_next_multiple_of_64, prelude::*};

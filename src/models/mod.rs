@@ -1,16 +1,16 @@
-//! Whole systems put together from [`nn`](crate::nn), one file for each post and one for nanoGPT.
+//! Published systems built from [`nn`](crate::nn): one file for each post, and one for nanoGPT.
 //!
-//! A file holds the system's [`Conventions`](crate::nn::Conventions), says where each section of the post is found,
-//! and shows the system at a size that the post gives. What differs from one to another:
+//! Each file defines the [`Conventions`](crate::nn::Conventions) of its system, maps the sections of the post to
+//! this crate, and shows the system at a size from the post. The systems differ in:
 //!
 //! | | [`TypedTransformer`](typed_transformer::TypedTransformer) | [`Annotated`](another_annotated::Annotated) | [`FromScratch`](transformer_from_scratch::FromScratch) | [`Learning`](learning_the_transformer::Learning) | [`AnnotatedFlax`](annotated_flax::AnnotatedFlax) | [`NanoGpt`](nano_gpt::NanoGpt) |
 //! | --- | --- | --- | --- | --- | --- | --- |
-//! | stacks | encoder-decoder | all three flavours | encoder-decoder | decoder only | encoder only | decoder only |
+//! | flavour | encoder-decoder | all three flavours | encoder-decoder | decoder-only | encoder-only | decoder-only |
 //! | norm | LayerNorm | LayerNorm | LayerNorm | RMSNorm | LayerNorm without bias | LayerNorm without bias |
-//! | placed | post | post | post | post, one for a block | post | pre |
+//! | norm placement | post | post | post | post, one shared by each block | post | pre |
 //! | activation | GELU (tanh) | ReLU | GELU | ReLU | ReLU | GELU |
 //! | positions | learned | sinusoidal | sinusoidal | sinusoidal | sinusoidal | learned |
-//! | embedding times | 1 | √width | 1 | 1 | 1/√width | 1 |
+//! | embedding scale | 1 | √width | 1 | 1 | 1/√width | 1 |
 //! | attention scale | 1/√head | 1/√head | 1/√width | 1/√head | 1/√head | 1/√head |
 //! | biases in attention | no | yes | no | no | yes | no |
 //! | biases in feed-forward | yes | yes | yes | yes | yes | no |

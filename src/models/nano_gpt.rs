@@ -1,12 +1,12 @@
-//! [nanoGPT](https://github.com/karpathy/nanoGPT): GPT-2 in 300 lines, which *Learning the Transformer*
-//! follows and `model.py` holds.
+//! [nanoGPT](https://github.com/karpathy/nanoGPT): GPT-2 in the 300 lines of `model.py`. *Learning the
+//! Transformer* follows it.
 //!
 //! | in `model.py` | here |
 //! | --- | --- |
 //! | `LayerNorm` with an optional bias | [`Norm`](crate::nn::Norm), [`Conventions::NORM_BIAS`] |
-//! | `CausalSelfAttention` | [`SelfAttention`](crate::nn::SelfAttention) of a [`CausalMask`](crate::mask::CausalMask) |
+//! | `CausalSelfAttention` | [`SelfAttention`](crate::nn::SelfAttention) with [`CausalMask`](crate::mask::CausalMask) |
 //! | `MLP` | [`FeedForward`](crate::nn::FeedForward) |
-//! | `Block` | [`Block`](crate::nn::Block), normalized by [`NormPlacement::Pre`] |
+//! | `Block` | [`Block`](crate::nn::Block) with [`NormPlacement::Pre`] |
 //! | `GPT`, `ln_f`, `lm_head` tied to `wte` | [`DecoderOnly`](crate::nn::DecoderOnly), [`Conventions::TIED_LOGITS`] |
 
 use crate::{
@@ -15,13 +15,13 @@ use crate::{
     ops::GeluErf,
 };
 
-/// The style of nanoGPT's training from scratch: pre-norm, GELU, learned positions, tied logits, no
-/// biases anywhere, weights that begin as normal numbers of deviation 0.02.
+/// The conventions of nanoGPT's training from scratch: pre-norm, GELU, learned positions, tied logits, no
+/// biases, normally distributed initial weights with a standard deviation of 0.02.
 ///
-/// One thing is left out: nanoGPT begins the maps that lead back into the residual smaller than the
-/// rest, by the root of their number.
+/// One detail differs: nanoGPT initializes the projections into the residual stream with a standard deviation
+/// of 0.02 / √(2 × layers).
 ///
-/// Its configuration for a CPU:
+/// The model with nanoGPT's configuration for a CPU:
 ///
 /// ```
 /// use typed_transformer::{models::nano_gpt::NanoGpt, nn::Module, prelude::*};

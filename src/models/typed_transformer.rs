@@ -1,4 +1,4 @@
-//! *The Typed Transformer*; the [front page](crate) has its sections.
+//! *The Typed Transformer*; the [front page](crate) maps its sections to this crate.
 
 use crate::{
     mask::PadQueriesAndKeys,
@@ -6,10 +6,10 @@ use crate::{
     ops::Gelu,
 };
 
-/// The style of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
-/// without biases, padded queries and keys both hidden.
+/// The conventions of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
+/// without biases, masked padding in queries and keys.
 ///
-/// An [`LM`](crate::nn::LM) of this style is the post's, to the paths of its parameters:
+/// An [`LM`](crate::nn::LM) with these conventions is the post's model, with the same parameter paths:
 ///
 /// ```
 /// use typed_transformer::{nn::Module, prelude::*};

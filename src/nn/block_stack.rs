@@ -76,7 +76,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
         cache: &mut Cache<B, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
         let (batch, next, _) = *input.shape();
-        cache.check(batch, next)?;
+        cache.check_fits(batch, next)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let output =
             layers.try_fold(input, |input, (layer, cache)| layer.try_forward_cached(input, cache))?;

@@ -1,70 +1,86 @@
 use super::Arch;
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, Product, same},
+    dims::{ConstDim, Dim, Product, check_same_size},
     mask::{AttentionMask, PaddingMask},
     ops::{OpError, Real, device_error, dim_error},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use std::fmt;
 
-/// The keys and values of positions that a causal attention has read, of at most `MaxLen` positions, so
-/// that the next position need not read them again.
+/// The keys and values of one causal self-attention, so that a decoding step computes only those of its
+/// new positions.
 ///
-/// Its room is set aside once. What is not read yet is hidden by [`mask`](Self::mask), so attention costs
-/// the same at every position.
+/// The buffers have `MaxLen` positions from the beginning. [`mask`](Self::mask) hides the unused ones, so
+/// attention costs the same at every step.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{KeyValueCache, Keys, Values}, prelude::*};
+/// let device = Cpu::default();
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&device, Batch)?;
+/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// cache.try_append(&keys, &values)?;
+/// assert_eq!(cache.len(), 4);
+/// // The next position sees these 4 and itself.
+/// let mask: AttentionMask<Batch, Const<1>, MaxSeqLen> = cache.mask(Const);
+/// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
+/// # Ok::<(), OpError>(())
+/// ```
 pub struct KeyValueCache<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
     keys: Keys<B, MaxLen, A, E, D>,
     values: Values<B, MaxLen, A, E, D>,
     len: usize,
 }
 
-/// The keys of all heads.
+/// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
 pub type Keys<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::QKDim>), E, D>;
 
-/// The values of all heads.
+/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
 pub type Values<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::VODim>), E, D>;
 
 impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
-    /// A cache of nothing yet.
+    /// An empty cache.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn try_new(device: &D, batch: B) -> Result<Self, OpError> {
-        let compute = || {
+        let allocate = || {
             Ok(Self {
                 keys: device.try_zeros_like(&(batch, MaxLen::default(), Product::default()))?,
                 values: device.try_zeros_like(&(batch, MaxLen::default(), Product::default()))?,
                 len: 0,
             })
         };
-        compute().map_err(device_error::<D::Err>("cache"))
+        allocate().map_err(device_error::<D::Err>("cache"))
     }
 
-    /// How many positions it holds.
+    /// Number of positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Whether the cache has no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Which of its keys the next positions may see: all before them, and themselves.
+    /// The causal mask of the `next` positions: each sees itself and all positions before it.
+    ///
+    /// `(B, S, MaxLen)`: the keys include the unused positions, which are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
         let (batch, max, _) = *self.keys.shape();
         AttentionMask::from_fn((batch, next, max), |_, q, k| k <= self.len + q)
     }
 
-    /// Adds the keys and values of the next positions.
+    /// Appends the keys and values of the next positions.
     ///
     /// # Errors
-    /// [`OpError::Range`] if there is no room for them; [`OpError::Dim`] if the batches or the two
-    /// lengths differ in size; [`OpError::Device`] if the device fails.
+    /// [`OpError::Range`] if the cache would have more than `MaxLen` positions; [`OpError::Dim`] if the
+    /// batches or the two lengths differ in size; [`OpError::Device`] if the device fails.
     pub fn try_append<S: Dim>(
         &mut self,
         keys: &Keys<B, S, A, E, D>,
@@ -73,33 +89,33 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
         let (batch, max, _) = *self.keys.shape();
         let ((key_batch, len, _), (value_batch, value_len, _)) = (*keys.shape(), *values.shape());
         let check = || {
-            same("the cache", batch, "the keys", key_batch)?;
-            same("the cache", batch, "the values", value_batch)?;
-            same("the keys", len, "the values", value_len)
+            check_same_size("the cache", batch, "the keys", key_batch)?;
+            check_same_size("the cache", batch, "the values", value_batch)?;
+            check_same_size("the keys", len, "the values", value_len)
         };
         check().map_err(dim_error("cache"))?;
-        room_for(self.len, len, max)?;
+        check_capacity(self.len, len, max)?;
         D::try_assign_rows(&mut self.keys, keys, self.len)?;
         D::try_assign_rows(&mut self.values, values, self.len)?;
         self.len += len.size();
         Ok(())
     }
 
-    /// The keys of all positions that there is room for.
+    /// The keys, including the unused positions.
     #[must_use]
     pub fn keys(&self) -> &Keys<B, MaxLen, A, E, D> {
         &self.keys
     }
 
-    /// The values of all positions that there is room for.
+    /// The values, including the unused positions.
     #[must_use]
     pub fn values(&self) -> &Values<B, MaxLen, A, E, D> {
         &self.values
     }
 }
 
-/// Refuses positions past the last.
-pub(crate) fn room_for<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
+/// Checks that `next` positions from `start` on fit into `max`.
+fn check_capacity<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
     if start + next.size() > max.size() {
         return Err(OpError::Range {
             op: "cache",
@@ -111,7 +127,8 @@ pub(crate) fn room_for<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) 
     Ok(())
 }
 
-/// What a stack of causal layers has read, of at most `MaxLen` positions: a [`KeyValueCache`] for each.
+/// The state of decoding with a stack of causal layers: a [`KeyValueCache`] of at most `MaxLen` positions
+/// for each layer.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Cache, prelude::*};
@@ -131,7 +148,7 @@ pub struct Cache<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
 }
 
 impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
-    /// A cache of nothing yet for as many layers.
+    /// An empty cache for this number of layers.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -140,53 +157,67 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
         Ok(Self { layers: layers.collect::<Result<_, _>>()?, len: 0, batch })
     }
 
-    /// How many positions were read.
+    /// Number of positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none was read.
+    /// Whether the cache has no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Refuses what has another batch or finds no room, before anything is changed.
-    pub(crate) fn check<S: Dim>(&self, batch: B, next: S) -> Result<(), OpError> {
-        same("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
-        room_for(self.len, next, MaxLen::default())
+    /// Checks the batch and the capacity before any layer is changed.
+    pub(crate) fn check_fits<S: Dim>(&self, batch: B, next: S) -> Result<(), OpError> {
+        check_same_size("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
+        check_capacity(self.len, next, MaxLen::default())
     }
 }
 
-/// What the decoder of an encoder-decoder keeps while it writes: of the target, what it has written; of
-/// the source, the keys and values that each layer's cross-attention makes of it once.
+/// The state of decoding with an encoder-decoder: the self-attention keys and values of the target so
+/// far, and the cross-attention keys and values of the source, which are computed once.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::DecoderCache, prelude::*};
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 11, 11], None, (Batch, SrcLen))?;
+/// let encoded = model.encoder.try_forward(&source, NoneTape)?;
+/// let mut cache: DecoderCache<Batch, SrcLen, MaxSeqLen, Model, f32, Cpu> =
+///     model.decoder.try_cache(encoded, &source.padding_mask())?;
+/// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+/// model.decoder.try_forward_cached(&start, &mut cache)?;
+/// assert_eq!(cache.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
-    pub(crate) written: Cache<B, MaxLen, A, E, D>,
-    pub(crate) source: Vec<SourceKeys<B, Src, A, E, D>>,
+    pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
+    /// One for each layer.
+    pub(crate) cross_attention: Vec<CrossKeyValues<B, Src, A, E, D>>,
     pub(crate) source_padding: PaddingMask<B, Src>,
 }
 
-/// What one cross-attention makes of a source.
-pub(crate) type SourceKeys<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
+/// The keys and values that one cross-attention projects from the source.
+pub(crate) type CrossKeyValues<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
 
 impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>>
     DecoderCache<B, Src, MaxLen, A, E, D>
 {
-    /// How many positions were written.
+    /// Number of target positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.written.len()
+        self.self_attention.len()
     }
 
-    /// Whether none was written.
+    /// Whether the cache has no target positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.written.is_empty()
+        self.self_attention.is_empty()
     }
 }
 
-macro_rules! debug {
+macro_rules! impl_debug {
     ($name:ident<$($dim:ident: $bound:path),*>, $batch:expr) => {
         impl<$($dim: $bound,)* MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> fmt::Debug
             for $name<$($dim,)* MaxLen, A, E, D>
@@ -199,6 +230,6 @@ macro_rules! debug {
         }
     };
 }
-debug!(KeyValueCache<B: Dim>, |cache| cache.keys.shape().0);
-debug!(Cache<B: Dim>, |cache| cache.batch);
-debug!(DecoderCache<B: Dim, Src: Dim>, |cache| cache.written.batch);
+impl_debug!(KeyValueCache<B: Dim>, |cache| cache.keys.shape().0);
+impl_debug!(Cache<B: Dim>, |cache| cache.batch);
+impl_debug!(DecoderCache<B: Dim, Src: Dim>, |cache| cache.self_attention.batch);

@@ -1,6 +1,6 @@
 use super::{
     Arch, Conventions, MHAttention, Norm,
-    cache::SourceKeys,
+    cache::CrossKeyValues,
     norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
@@ -99,7 +99,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     pub(crate) fn try_project_source<B: Dim, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
-    ) -> Result<SourceKeys<B, K, A, E, D>, OpError> {
+    ) -> Result<CrossKeyValues<B, K, A, E, D>, OpError> {
         let key = self.attention.key_proj.try_forward(key_value.clone())?;
         Ok((key, self.attention.value_proj.try_forward(key_value)?))
     }
@@ -108,7 +108,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
-        (keys, values): &SourceKeys<B, K, A, E, D>,
+        (keys, values): &CrossKeyValues<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         try_residual_norm(&self.norm, query, |x| {

@@ -94,8 +94,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let source =
             self.layers.iter().map(|layer| layer.cross_attention.try_project_source(key_value.clone()));
         Ok(DecoderCache {
-            written: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
-            source: source.collect::<Result<_, _>>()?,
+            self_attention: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
+            cross_attention: source.collect::<Result<_, _>>()?,
             source_padding: source_padding.clone(),
         })
     }
@@ -107,19 +107,18 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         cache: &mut DecoderCache<B, K, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next, _) = *query.shape();
-        cache.written.check(batch, next)?;
+        cache.self_attention.check_fits(batch, next)?;
         let no_padding = PaddingMask::without_padding((batch, next));
         let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
             &no_padding,
             &cache.source_padding,
         )
         .map_err(dim_error("cross-attention"))?;
-        let caches = cache.written.layers.iter_mut().zip(&cache.source);
-        let output =
-            self.layers.iter().zip(caches).try_fold(query, |query, (layer, (written, source))| {
-                layer.try_forward_cached(query, written, source, &mask)
-            })?;
-        cache.written.len += next.size();
+        let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
+        let output = self.layers.iter().zip(caches).try_fold(query, |query, (layer, (cache, source))| {
+            layer.try_forward_cached(query, cache, source, &mask)
+        })?;
+        cache.self_attention.len += next.size();
         try_optional_norm(&self.norm, output)
     }
 }

@@ -1,6 +1,6 @@
 use super::{
-    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, cache::SourceKeys,
-    norm::try_optional_norm,
+    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention,
+    cache::CrossKeyValues, norm::try_optional_norm,
 };
 use crate::{
     backend::Backend,
@@ -136,11 +136,11 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
-        written: &mut KeyValueCache<B, MaxLen, A, E, D>,
-        source: &SourceKeys<B, K, A, E, D>,
+        cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
+        source: &CrossKeyValues<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        let self_attn_out = self.self_attention.try_forward_cached(query, written)?;
+        let self_attn_out = self.self_attention.try_forward_cached(query, cache)?;
         let self_attn_out = try_optional_norm(&self.norm, self_attn_out)?;
         let cross_attn_out = self.cross_attention.try_forward_cached(self_attn_out, source, mask)?;
         let cross_attn_out = try_optional_norm(&self.norm, cross_attn_out)?;

@@ -154,7 +154,7 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
         cache: &mut Cache<B, M::MaxSeqLen, M, E, D>,
     ) -> Result<Tensor<(B, S, M::VocabSize), E, D>, OpError> {
         let (batch, next) = token_ids.shape();
-        cache.check(batch, next)?;
+        cache.check_fits(batch, next)?;
         let embeds = self.embedder.try_forward_from(cache.len(), token_ids, NoneTape)?;
         self.try_logits(self.decoder.try_forward_cached(embeds, cache)?)
     }

@@ -88,7 +88,7 @@ impl<
         cache: &mut DecoderCache<B, K, MaxSeqLen, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let (batch, next) = query.shape();
-        cache.written.check(batch, next)?;
+        cache.self_attention.check_fits(batch, next)?;
         let embeds = self.embedder.try_forward_from(cache.len(), query, NoneTape)?;
         self.decoder.try_forward_cached(embeds, cache)
     }

@@ -47,7 +47,7 @@ pub use feed_forward::FeedForward;
 pub use linear::{AttentionProjection, BiasRule, FeedForwardProjection, Linear, Projection};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;
-pub use module::{Module, Summary, SummaryRow, join};
+pub use module::{Module, Summary, SummaryRow, child_path};
 pub use multi_head_attention::MHAttention;
 pub use norm::Norm;
 pub(crate) use norm::try_residual_norm;

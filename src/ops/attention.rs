@@ -1,5 +1,5 @@
 use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale};
-use crate::{dims::same, mask::AttentionMask};
+use crate::{dims::check_same_size, mask::AttentionMask};
 use dfdx::{
     shapes::{Axes4, Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
@@ -59,11 +59,11 @@ pub fn try_attention_weights<
     const OP: &str = "attention weights";
     let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) = (*query.shape(), *key.shape());
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
-    same("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
-    same("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
-    same("the query", batch, "the mask", mask_batch).map_err(dim_error(OP))?;
-    same("the query", queries, "the mask", mask_queries).map_err(dim_error(OP))?;
-    same("the key", keys, "the mask", mask_keys).map_err(dim_error(OP))?;
+    check_same_size("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
+    check_same_size("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
+    check_same_size("the query", batch, "the mask", mask_batch).map_err(dim_error(OP))?;
+    check_same_size("the query", queries, "the mask", mask_queries).map_err(dim_error(OP))?;
+    check_same_size("the key", keys, "the mask", mask_keys).map_err(dim_error(OP))?;
 
     let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
     let compute = || {
@@ -145,9 +145,9 @@ pub fn try_attention<
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     const OP: &str = "attention";
     let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
-    same("the key", batch, "the value", value_batch).map_err(dim_error(OP))?;
-    same("the key", heads, "the value", value_heads).map_err(dim_error(OP))?;
-    same("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
+    check_same_size("the key", batch, "the value", value_batch).map_err(dim_error(OP))?;
+    check_same_size("the key", heads, "the value", value_heads).map_err(dim_error(OP))?;
+    check_same_size("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
     let weights = try_dropout(try_attention_weights(query, key, mask, scale, mask_fill)?, dropout)?;
     weights.try_matmul(value).map_err(device_error(OP))
 }

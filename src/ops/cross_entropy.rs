@@ -1,7 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::same,
+    dims::check_same_size,
     tokens::TokenIds,
 };
 use dfdx::{
@@ -118,8 +118,8 @@ pub fn try_cross_entropy_with_label_smoothing<
         return Err(OpError::Smoothing { smoothing });
     }
     let ((batch, len, _), shape @ (label_batch, label_len)) = (*logits.shape(), labels.shape());
-    same("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
-    same("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
+    check_same_size("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
+    check_same_size("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
     let position_weights = position_weights(labels, reduction);
     let logits = match D::fused_cross_entropy(logits, labels, &position_weights, smoothing)? {
         Fused(loss) => return Ok(loss),

@@ -1,5 +1,5 @@
 use super::{OpError, Real, cast, device_error, dim_error};
-use crate::{dims::same, mask::PaddingMask};
+use crate::{dims::check_same_size, mask::PaddingMask};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
@@ -34,8 +34,8 @@ pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Ta
     const OP: &str = "masked mean";
     let shape = *input.shape();
     let (batch, len) = padding.shape();
-    same("the input", shape.0, "the padding", batch).map_err(dim_error(OP))?;
-    same("the input", shape.1, "the padding", len).map_err(dim_error(OP))?;
+    check_same_size("the input", shape.0, "the padding", batch).map_err(dim_error(OP))?;
+    check_same_size("the input", shape.1, "the padding", len).map_err(dim_error(OP))?;
     let weights = padding.as_slice().chunks(len.size().max(1)).flat_map(|row| {
         let count = row.iter().filter(|is_token| **is_token).count().max(1);
         row.iter().map(move |&is_token| cast(f64::from(is_token) / count as f64))

@@ -3,7 +3,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Fused, NotFused, check_attention},
-    dims::{ConstDim, Dim, Product, same},
+    dims::{ConstDim, Dim, Product, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -75,8 +75,8 @@ pub fn try_multi_head_attention<
     let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
     let (value_batch, value_keys, _) = *value.shape();
     check_attention((batch, queries), (key_batch, keys), mask)?;
-    same("the key", key_batch, "the value", value_batch).map_err(dim_error("attention"))?;
-    same("the key", keys, "the value", value_keys).map_err(dim_error("attention"))?;
+    check_same_size("the key", key_batch, "the value", value_batch).map_err(dim_error("attention"))?;
+    check_same_size("the key", keys, "the value", value_keys).map_err(dim_error("attention"))?;
 
     let fused = D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout)?;
     let (query, key, value) = match fused {

@@ -1,7 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{AtMost, Even, same},
+    dims::{AtMost, Even, check_same_size},
 };
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
@@ -146,7 +146,7 @@ pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T:
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     const OP: &str = "add positions";
     let shape @ (_, len, _) = *input.shape();
-    same("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
+    check_same_size("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
     let (input, positions) = match D::fused_add_positions(input, positions)? {
         Fused(output) => return Ok(output),
         NotFused(operands) => operands,

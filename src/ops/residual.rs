@@ -1,7 +1,7 @@
 use super::{OpError, Real, device_error, dim_error, try_scale};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::same,
+    dims::check_same_size,
 };
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
@@ -47,8 +47,8 @@ pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     const OP: &str = "residual";
     let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
-    same("the sublayer's input", batch, "its output", out_batch).map_err(dim_error(OP))?;
-    same("the sublayer's input", len, "its output", out_len).map_err(dim_error(OP))?;
+    check_same_size("the sublayer's input", batch, "its output", out_batch).map_err(dim_error(OP))?;
+    check_same_size("the sublayer's input", len, "its output", out_len).map_err(dim_error(OP))?;
     let [input, output] = match D::fused_residual(input, output)? {
         Fused(output) => return Ok(output),
         NotFused(operands) => operands,

@@ -68,7 +68,7 @@ impl Backend<f32> for Cpu {
         let (batch, len) = ids.shape();
         kernel("embed", (batch, len, M::default()), tape, |tape| {
             let table = Leaf::parameter(table, tape)?;
-            embed::embed(table, ids.shared(), M::SIZE)
+            embed::embed(table, ids.clone_arc(), M::SIZE)
         })
     }
 
@@ -138,7 +138,7 @@ impl Backend<f32> for Cpu {
             let query = Leaf::read(query, tape)?;
             let key = Leaf::read(key, tape)?;
             let value = Leaf::read(value, tape)?;
-            attention::attention(query, key, value, mask.shared(), heads)
+            attention::attention(query, key, value, mask.clone_arc(), heads)
         })
     }
 
@@ -184,7 +184,7 @@ impl Backend<f32> for Cpu {
             let input = Leaf::read(input, tape)?;
             let maps = Maps::read(params, tape)?;
             let around = around::Around::read(residual, tape)?;
-            attention_sublayer(input, None, maps, mask.shared(), heads, around)
+            attention_sublayer(input, None, maps, mask.clone_arc(), heads, around)
         })
     }
 
@@ -219,7 +219,7 @@ impl Backend<f32> for Cpu {
             let key_value = Leaf::read(key_value, tape)?;
             let maps = Maps::read(params, tape)?;
             let around = around::Around::read(residual, tape)?;
-            attention_sublayer(query, Some(key_value), maps, mask.shared(), heads, around)
+            attention_sublayer(query, Some(key_value), maps, mask.clone_arc(), heads, around)
         })
     }
 
@@ -232,7 +232,7 @@ impl Backend<f32> for Cpu {
         kernel("cross-entropy", (), T::default(), |tape| {
             let logits = Leaf::read(logits, tape)?;
             let weights = position_weights.to_vec();
-            cross_entropy::cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
+            cross_entropy::cross_entropy(logits, V::SIZE, labels.clone_arc(), weights, smoothing)
         })
     }
 

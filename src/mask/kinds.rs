@@ -1,0 +1,95 @@
+/// Whether self-attention is causal: [`NoMask`] or [`CausalMask`] (the post's `MaskType`).
+///
+/// It is a type parameter of the attention module, not an argument of its call, because a module
+/// trained with one kind does not work with the other.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a mask kind",
+    label = "expected `NoMask` or `CausalMask`",
+    note = "`NoMask` shows the whole sequence to every position; `CausalMask` shows only the position itself and the ones before it"
+)]
+pub trait MaskKind: 'static {
+    /// Whether a query is kept from seeing keys after its own position.
+    const CAUSAL: bool;
+}
+
+/// Every position sees every position, as in an encoder.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*};
+/// let padding = PaddingMask::without_padding((Batch, Const::<2>));
+/// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, true, true, true]);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoMask;
+
+/// A position sees itself and the positions before it, as in a decoder.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*};
+/// let padding = PaddingMask::without_padding((Batch, Const::<2>));
+/// let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, false, true, true]);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CausalMask;
+
+#[diagnostic::do_not_recommend]
+impl MaskKind for NoMask {
+    const CAUSAL: bool = false;
+}
+#[diagnostic::do_not_recommend]
+impl MaskKind for CausalMask {
+    const CAUSAL: bool = true;
+}
+
+/// What attention masks because of padding: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a padding rule",
+    label = "expected `PadQueriesAndKeys` or `PadSourceKeys`",
+    note = "`PadQueriesAndKeys` masks the padded queries and keys of every attention; `PadSourceKeys` masks only the padded keys of the source"
+)]
+pub trait PaddingRule: 'static {
+    /// Whether a padded query sees no key.
+    const MASKS_PADDED_QUERIES: bool;
+    /// Whether the decoder's self-attention masks the padding of the target.
+    const MASKS_TARGET_PADDING: bool;
+}
+
+/// No query sees a padded key, and a padded query sees no key (*The Typed Transformer*).
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*};
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let ids = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, Const::<2>))?;
+/// let mask = mk_mask::<NoMask, PadQueriesAndKeys, _, _>(&ids.padding_mask());
+/// assert_eq!(mask.as_slice(), [true, false, false, false]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PadQueriesAndKeys;
+
+/// No query sees a padded key of the source. The decoder's self-attention is only causal
+/// (*Another annotated transformer*).
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*};
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let ids = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, Const::<2>))?;
+/// let mask = mk_mask::<NoMask, PadSourceKeys, _, _>(&ids.padding_mask());
+/// assert_eq!(mask.as_slice(), [true, false, true, false]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PadSourceKeys;
+
+#[diagnostic::do_not_recommend]
+impl PaddingRule for PadQueriesAndKeys {
+    const MASKS_PADDED_QUERIES: bool = true;
+    const MASKS_TARGET_PADDING: bool = true;
+}
+#[diagnostic::do_not_recommend]
+impl PaddingRule for PadSourceKeys {
+    const MASKS_PADDED_QUERIES: bool = false;
+    const MASKS_TARGET_PADDING: bool = false;
+}

@@ -1,0 +1,128 @@
+use super::TokenError;
+use crate::dims::{Const, ConstDim, LessThan, name};
+use std::{fmt, marker::PhantomData};
+
+/// An integer in `[0, N::SIZE)`: a token of the vocabulary `N`, a position, a class.
+///
+/// ```
+/// use typed_transformer::{doctest::VocabSize, prelude::*};
+/// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+/// assert_eq!(Fin::<VocabSize>::new(27), Ok(PAD));
+/// assert_eq!(
+///     Fin::<VocabSize>::new(28).unwrap_err().to_string(),
+///     "28 at position 0 is not a token of `VocabSize`, which has 28 tokens",
+/// );
+/// ```
+pub struct Fin<N> {
+    value: usize,
+    bound: PhantomData<fn() -> N>,
+}
+
+impl<N: ConstDim> Fin<N> {
+    /// The integer `value`, if it is below `N::SIZE`.
+    ///
+    /// # Errors
+    /// [`TokenError::OutOfVocabulary`] if it is not.
+    ///
+    /// ```
+    /// use typed_transformer::{dims::Const, tokens::Fin};
+    /// assert_eq!(Fin::<Const<3>>::new(2).unwrap().value(), 2);
+    /// assert!(Fin::<Const<3>>::new(3).is_err());
+    /// ```
+    pub fn new(value: usize) -> Result<Self, TokenError> {
+        Self::at(0, value)
+    }
+
+    /// The literal `VALUE`, checked by the compiler.
+    ///
+    /// The type checker knows literals up to 1024. A larger token needs a named dimension:
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 50_257; pub EndOfText = 50_256; }
+    /// const END: Fin<VocabSize> = Fin::from_dim::<EndOfText>();
+    /// assert_eq!(END.value(), 50_256);
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; }
+    /// const PAD: Fin<VocabSize> = Fin::literal::<28>();
+    /// ```
+    #[must_use]
+    pub const fn literal<const VALUE: usize>() -> Self
+    where
+        Const<VALUE>: LessThan<N>,
+    {
+        Self::unchecked(VALUE)
+    }
+
+    /// The size of a dimension as an integer, checked by the compiler; see [`literal`](Self::literal).
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub Letters = 26; pub VocabSize = 27; }
+    /// // The letters are the tokens 0 to 25, so the first other token is their number.
+    /// const PAD: Fin<VocabSize> = Fin::from_dim::<Letters>();
+    /// assert_eq!(PAD.value(), 26);
+    /// ```
+    #[must_use]
+    pub const fn from_dim<Value: LessThan<N>>() -> Self {
+        Self::unchecked(Value::SIZE)
+    }
+
+    /// All integers from 0 to `N::SIZE - 1`.
+    ///
+    /// ```
+    /// use typed_transformer::{dims::Const, tokens::Fin};
+    /// assert_eq!(Fin::<Const<3>>::all().map(Fin::value).collect::<Vec<_>>(), [0, 1, 2]);
+    /// ```
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..N::SIZE).map(Self::unchecked)
+    }
+
+    /// The integer `value`, which is at position `index` of the input.
+    pub(super) fn at(index: usize, value: usize) -> Result<Self, TokenError> {
+        if value >= N::SIZE {
+            return Err(TokenError::OutOfVocabulary {
+                index,
+                id: value,
+                vocab: name::<N>(),
+                vocab_size: N::SIZE,
+            });
+        }
+        Ok(Self::unchecked(value))
+    }
+}
+
+impl<N> Fin<N> {
+    /// The integer.
+    #[must_use]
+    pub const fn value(self) -> usize {
+        self.value
+    }
+
+    /// The integer `value`, which was checked before.
+    pub(super) const fn unchecked(value: usize) -> Self {
+        Self { value, bound: PhantomData }
+    }
+}
+
+// Derived impls would require the same traits of `N`.
+impl<N> Clone for Fin<N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<N> Copy for Fin<N> {}
+impl<N> PartialEq for Fin<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+impl<N> Eq for Fin<N> {}
+impl<N> fmt::Debug for Fin<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}

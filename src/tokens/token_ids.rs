@@ -1,0 +1,208 @@
+use super::{Fin, TokenError};
+use crate::dims::{ConstDim, Dim, name};
+use std::{fmt, sync::Arc};
+
+/// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`).
+///
+/// The batch includes its padding token, if it has one, so a model derives the padding mask from it. Two
+/// batches are equal if their dimensions, ids and padding tokens are equal. The ids are in host memory;
+/// each operation that reads them copies them to its device.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub VocabSize = 28; pub SrcLen; pub Batch; }
+/// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+///
+/// let word = |ids: &[usize]| ids.iter().map(|&id| Fin::new(id)).collect::<Result<Vec<_>, _>>();
+/// let rows = [word(&[7, 4, 24])?, word(&[12, 0])?];
+/// let ids = TokenIds::padded(&rows, PAD, (Batch::new(2), SrcLen::new(4)))?;
+/// assert_eq!(format!("{ids:?}"), "TokenIds (Batch=2, SrcLen=4) of VocabSize=28 [[7, 4, 24, 27], [12, 0, 27, 27]]");
+/// assert_ne!(ids, TokenIds::from_ids(ids.as_slice(), None, ids.shape())?);
+/// # Ok::<(), TokenError>(())
+/// ```
+pub struct TokenIds<Batch, SeqLen, VocabSize> {
+    ids: Arc<[usize]>,
+    pad: Option<Fin<VocabSize>>,
+    shape: (Batch, SeqLen),
+}
+
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
+    /// A batch of rows of different lengths, each padded with `pad` to `SeqLen`.
+    ///
+    /// A `pad` inside a row counts as padding, too.
+    ///
+    /// # Errors
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not `Batch`
+    /// rows; [`TokenError::RowTooLong`] if a row is longer than `SeqLen`.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// const A: Fin<VocabSize> = Fin::literal::<0>();
+    /// const PAD: Fin<VocabSize> = Fin::literal::<27>();
+    /// let ids = TokenIds::padded(&[vec![A], vec![A, A]], PAD, (Const::<2>, SrcLen))?;
+    /// assert_eq!(ids.as_slice(), [0, 27, 27, 27, 0, 0, 27, 27]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn padded<Row: AsRef<[Fin<VocabSize>]>>(
+        rows: &[Row],
+        pad: Fin<VocabSize>,
+        shape: (Batch, SeqLen),
+    ) -> Result<Self, TokenError> {
+        ensure_not_empty(shape)?;
+        let (batch, len) = shape;
+        if rows.len() != batch.size() {
+            return Err(TokenError::WrongCount {
+                what: "rows",
+                dims: format!("{batch:?}"),
+                expected: batch.size(),
+                found: rows.len(),
+            });
+        }
+        let mut ids = Vec::new();
+        for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
+            if tokens.len() > len.size() {
+                return Err(TokenError::RowTooLong {
+                    row,
+                    len: tokens.len(),
+                    dim: name::<SeqLen>(),
+                    max: len.size(),
+                });
+            }
+            ids.extend(tokens.iter().map(|token| token.value()));
+            ids.resize(ids.len() + len.size() - tokens.len(), pad.value());
+        }
+        Ok(Self { ids: ids.into(), pad: Some(pad), shape })
+    }
+
+    /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.
+    ///
+    /// # Errors
+    /// [`TokenError::Empty`] if a dimension is 0; [`TokenError::WrongCount`] if there are not
+    /// `Batch × SeqLen` ids; [`TokenError::OutOfVocabulary`] with the first id that is not below
+    /// `VocabSize`.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// let shape = (Batch, TgtLen);
+    /// let error = TokenIds::<_, _, VocabSize>::from_ids(&[7, 28, 3], None, shape).unwrap_err();
+    /// assert_eq!(error.to_string(), "28 at position 1 is not a token of `VocabSize`, which has 28 tokens");
+    /// ```
+    pub fn from_ids(
+        ids: &[usize],
+        pad: Option<Fin<VocabSize>>,
+        shape: (Batch, SeqLen),
+    ) -> Result<Self, TokenError> {
+        ensure_not_empty(shape)?;
+        let expected = shape.0.size().saturating_mul(shape.1.size());
+        if ids.len() != expected {
+            return Err(TokenError::WrongCount {
+                what: "ids",
+                dims: format!("{shape:?}"),
+                expected,
+                found: ids.len(),
+            });
+        }
+        for (index, &id) in ids.iter().enumerate() {
+            Fin::<VocabSize>::at(index, id)?;
+        }
+        Ok(Self { ids: ids.into(), pad, shape })
+    }
+
+    /// The decoder input whose labels are these ids: each row begins with `start` and drops its last id.
+    ///
+    /// At each position, the decoder reads only the ids before the one that it predicts.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*};
+    /// let labels = TokenIds::<_, _, VocabSize>::from_ids(&[20, 17, 11], None, (Batch, TgtLen))?;
+    /// let inputs = labels.shifted_right(Fin::literal::<26>());
+    /// assert_eq!(inputs.as_slice(), [26, 20, 17]);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    #[must_use]
+    pub fn shifted_right(&self, start: Fin<VocabSize>) -> Self {
+        let len = self.shape.1.size();
+        let shifted = |i| if i % len == 0 { start.value() } else { self.ids[i - 1] };
+        Self { ids: (0..self.ids.len()).map(shifted).collect(), ..self.clone() }
+    }
+
+    /// The tokens of a row, padding included. Rows are counted from 0; past the last one, it is `None`.
+    ///
+    /// ```
+    /// use typed_transformer::prelude::*;
+    /// dims! { pub VocabSize = 28; pub SrcLen = 3; pub Batch = 2; }
+    /// let ids = TokenIds::<_, _, VocabSize>::from_ids(&[7, 4, 24, 12, 0, 3], None, (Batch, SrcLen))?;
+    /// let second: Vec<Fin<VocabSize>> = ids.row(1).unwrap();
+    /// assert_eq!(format!("{second:?}"), "[12, 0, 3]");
+    /// assert!(ids.row(2).is_none());
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
+        (row < self.shape.0.size()).then(|| {
+            let len = self.shape.1.size();
+            self.ids[row * len..(row + 1) * len].iter().map(|&id| Fin::unchecked(id)).collect()
+        })
+    }
+
+    /// A batch without padding, of `token(row, position)`.
+    pub(crate) fn from_fn(shape: (Batch, SeqLen), token: impl Fn(usize, usize) -> Fin<VocabSize>) -> Self {
+        let (rows, len) = (shape.0.size(), shape.1.size());
+        let indices = (0..rows).flat_map(|row| (0..len).map(move |position| (row, position)));
+        let ids = indices.map(|(row, position)| token(row, position).value());
+        Self { ids: ids.collect(), pad: None, shape }
+    }
+
+    /// The same ids with another padding token.
+    pub(crate) fn with_padding(self, pad: Option<Fin<VocabSize>>) -> Self {
+        Self { pad, ..self }
+    }
+}
+
+impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
+    /// The dimensions.
+    pub fn shape(&self) -> (Batch, SeqLen) {
+        self.shape
+    }
+
+    /// The ids in row-major order.
+    pub fn as_slice(&self) -> &[usize] {
+        &self.ids
+    }
+
+    /// The ids in row-major order, for a backward pass to keep without a copy.
+    pub(crate) fn clone_arc(&self) -> Arc<[usize]> {
+        self.ids.clone()
+    }
+
+    /// The padding token, if the batch has one.
+    pub fn pad_token_id(&self) -> Option<Fin<VocabSize>> {
+        self.pad
+    }
+}
+
+impl<Batch: Clone, SeqLen: Clone, VocabSize> Clone for TokenIds<Batch, SeqLen, VocabSize> {
+    fn clone(&self) -> Self {
+        Self { ids: self.ids.clone(), pad: self.pad, shape: self.shape.clone() }
+    }
+}
+
+impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize> PartialEq for TokenIds<Batch, SeqLen, VocabSize> {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.ids == other.ids && self.pad == other.pad
+    }
+}
+impl<Batch: Eq, SeqLen: Eq, VocabSize> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
+
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows: Vec<_> = self.ids.chunks(self.shape.1.size().max(1)).collect();
+        write!(f, "TokenIds {:?} of {:?} {rows:?}", self.shape, VocabSize::default())
+    }
+}
+
+fn ensure_not_empty<Batch: Dim, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
+    if shape.0.size() == 0 || shape.1.size() == 0 {
+        return Err(TokenError::Empty { dims: format!("{shape:?}") });
+    }
+    Ok(())
+}
