@@ -1,17 +1,16 @@
-//! One training step of three models, here and in PyTorch and JAX, side by side: the same step
-//! (forward, loss, backward, clipping, update), the same sizes, on the CPU.
+//! One training step (forward, loss, backward, clipping, update) of three models on the CPU: this crate,
+//! PyTorch and JAX side by side, at the same sizes.
 //!
-//! `cargo bench --bench peers` prints a table. The peers take part if the Python that `PYTHON` names
-//! (by default `python3`) has them:
+//! `cargo bench --bench peers` prints a table. It includes the peers that are installed for the Python that
+//! `PYTHON` names (by default `python3`):
 //!
 //! ```text
 //! python3 -m venv .venv && .venv/bin/pip install torch jax flax optax
 //! PYTHON=.venv/bin/python cargo bench --bench peers
 //! ```
 //!
-//! Every measurement is a process of its own, and they take turns, so that what else the machine
-//! does meets all of them. `-- rot13 typed gpt` chooses models, `-- --rounds 5` how often each is
-//! measured.
+//! Every measurement is a process of its own. The frameworks take turns, so that other load on the machine
+//! affects all of them. `-- rot13 typed gpt` chooses models, `-- --rounds 5` the number of measurements.
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
@@ -26,24 +25,24 @@ mod models;
 
 #[derive(Parser)]
 struct Arguments {
-    /// rot13, typed or gpt.
+    /// Models to measure: rot13, typed or gpt
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
-    /// How often each is measured.
+    /// Measurements of each model
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Measures one model in this process and prints its numbers.
+    /// Measure in this process, this crate only, and print the numbers as JSON
     #[arg(long)]
     ours: bool,
-    /// Steps that are timed; by default as many as take a few seconds.
+    /// Timed steps per measurement [default: a few seconds' worth]
     #[arg(long)]
     steps: Option<usize>,
-    /// What cargo tells every bench.
+    /// `cargo bench` passes this to every bench
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What one process measured.
+/// The result of one process.
 #[derive(Serialize, Deserialize)]
 struct Measurement {
     config: String,
@@ -70,7 +69,7 @@ fn main() {
     }
 }
 
-/// Lets ours and the peers take turns, and prints a row for each.
+/// Measures this crate and the peers in turns, and prints one row each.
 fn compare(config: &str, arguments: &Arguments) {
     let python = env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers.py");
@@ -87,30 +86,29 @@ fn compare(config: &str, arguments: &Arguments) {
             commands.push(peer);
         }
         for mut command in commands {
-            // A peer that is not installed says so on its error output, and takes no part.
+            // A peer that is not installed prints nothing to standard output.
             let output = command.args(&steps).stderr(Stdio::null()).output();
             let text = output.map(|output| output.stdout).unwrap_or_default();
             for line in String::from_utf8_lossy(&text).lines() {
                 if let Ok(measurement) = serde_json::from_str::<Measurement>(line) {
-                    let of = found.entry(measurement.framework.clone()).or_default();
-                    of.push(measurement);
+                    found.entry(measurement.framework.clone()).or_default().push(measurement);
                 }
             }
         }
     }
-    let step = |of: &[Measurement]| median(of.iter().map(|m| m.median_ms).collect());
+    let step_ms = |runs: &[Measurement]| median(runs.iter().map(|m| m.median_ms).collect());
     let ours = found
         .iter()
         .find(|(framework, _)| framework.starts_with("typed-transformer"))
-        .map(|(_, of)| step(of));
-    for (framework, of) in &found {
-        let fastest = of.iter().map(|m| m.min_ms).fold(f64::INFINITY, f64::min);
-        let peak = median(of.iter().filter_map(|m| m.peak_mb).collect());
+        .map(|(_, runs)| step_ms(runs));
+    for (framework, runs) in &found {
+        let fastest = runs.iter().map(|m| m.min_ms).fold(f64::INFINITY, f64::min);
+        let peak = median(runs.iter().filter_map(|m| m.peak_mb).collect());
         println!(
             "| {config} | {framework} | {} | {:.2} | {fastest:.2} | {peak:.0} | {:.2} |",
-            of[0].params,
-            step(of),
-            ours.unwrap_or(f64::NAN) / step(of),
+            runs[0].params,
+            step_ms(runs),
+            ours.unwrap_or(f64::NAN) / step_ms(runs),
         );
     }
 }
@@ -125,12 +123,12 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "rot13" => (models::rot13(), 1_000),
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
-        other => panic!("there are rot13, typed and gpt, and no {other}"),
+        other => panic!("there is no model {other}, only rot13, typed and gpt"),
     };
     timed(config, step, steps.unwrap_or(default))
 }
 
-/// Times `steps` steps, after some that are not timed.
+/// Times `steps` steps after 5 untimed ones.
 fn timed(config: &str, (params, mut step): models::Step, steps: usize) -> Measurement {
     let mut times = Vec::new();
     for _ in 0..steps + 5 {
@@ -149,7 +147,7 @@ fn timed(config: &str, (params, mut step): models::Step, steps: usize) -> Measur
     }
 }
 
-/// The most memory that this process ever held, where the system says so.
+/// The peak resident memory of this process, on Linux.
 fn peak_mb() -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,5 +1,5 @@
-//! How the cost of nanoGPT's configuration for a CPU grows: of a training step with batch and length,
-//! each over a decade, and of writing with and without a cache, with what is written.
+//! How the cost of nanoGPT's configuration for a CPU grows: a training step with batch size and length, each
+//! over a decade, and sampling, with and without a cache, with the number of tokens.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use dfdx::{tensor::*, tensor_ops::Backward};
@@ -87,7 +87,7 @@ fn decoding(criterion: &mut Criterion) {
     }
 }
 
-/// The same tokens, all that is written being read again for each.
+/// The same tokens; each one reads all earlier tokens again.
 fn without_cache(model: &Model, len: usize) -> Vec<usize> {
     let mut written = vec![0];
     let mut sampler = Sampler::<VocabSize>::greedy();

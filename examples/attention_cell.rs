@@ -1,14 +1,14 @@
-//! The attention cell that *The Typed Transformer* quotes from EasyOCR for its comments, with the
-//! comments as types; trained to read a row of noisy glyphs one letter at a time.
+//! The attention cell of EasyOCR, which *The Typed Transformer* quotes for its shape comments, with types in
+//! place of the comments. It is trained to read a row of noisy glyphs, one letter at a time.
 //!
 //! ```text
 //! cargo run --example attention_cell
 //! cargo run --example attention_cell -- --seed 7 --steps 1000
 //! ```
 //!
-//! Where the original says `# batch_size x (num_channel + num_embedding)`, the type here says
-//! `(Batch, One, Sum<NumChannel, NumEmbedding>)`, and `cargo check` reads it. A mistake that it
-//! catches is `ui-tests/refused/gallery/a_state_is_added_to_each_step_by_name.rs`.
+//! The original comments `# batch_size x (num_channel + num_embedding)`; here the type is
+//! `(Batch, One, Sum<NumChannel, NumEmbedding>)`, and `cargo check` verifies it. It refuses, for example,
+//! `ui-tests/refused/gallery/a_state_is_added_to_each_step_by_name.rs`.
 
 #[path = "support/device.rs"]
 mod device;
@@ -26,28 +26,28 @@ use typed_transformer::{
 };
 
 dims! {
-    /// Rows that are read at once.
+    /// Rows per batch.
     Batch = 32;
-    /// Glyphs of a row (`num_encoder_step`).
+    /// Glyphs per row (`num_encoder_step`).
     NumSteps = 6;
-    /// Features of a glyph: what it looks like, then where it stands.
+    /// Features of a glyph: its letter, then its position, one-hot with noise.
     NumChannel = 14;
-    /// Letters.
+    /// Letters of the alphabet.
     NumEmbedding = 8;
     /// Width of the state.
     HiddenDim = 32;
-    /// A state, a score, a letter: one for each row.
+    /// One state, score or letter per row.
     One = 1;
 }
 
-/// The context and the letter before.
+/// The context and the previous letter.
 type Context = Sum<NumChannel, NumEmbedding>;
-/// What the recurrent cell reads: these, and its own state.
+/// Input of the recurrent cell: these, and its own state.
 type RnnInput = Sum<Context, HiddenDim>;
 
-/// One vector for each row of the batch.
+/// One vector per row of the batch.
 type Each<Width, D, T = NoneTape> = Tensor<(Batch, One, Width), f32, D, T>;
-/// One vector for each glyph.
+/// One vector per glyph.
 type Steps<Width, D, T = NoneTape> = Tensor<(Batch, NumSteps, Width), f32, D, T>;
 
 module! {
@@ -69,22 +69,22 @@ impl<D: Backend<f32>> LstmCell<f32, D> {
         let (input, tape) = input.split_tape();
         let gate = |map: &Linear<RnnInput, HiddenDim, f32, D>| map.forward(input.retaped::<T>());
         let forget = self.forget_gate.forward(input.clone().put_tape(tape));
-        let kept = forget.sigmoid() * cell.retaped::<T>();
+        let old = forget.sigmoid() * cell.retaped::<T>();
         let new = gate(&self.input_gate).sigmoid() * gate(&self.cell_gate).tanh();
-        let (cell, tape) = (kept + new).split_tape();
+        let (cell, tape) = (old + new).split_tape();
         let hidden = gate(&self.output_gate).sigmoid() * cell.clone().put_tape(tape).tanh();
         (hidden, cell)
     }
 }
 
 module! {
-    /// The cell, with the names of the original.
+    /// The attention cell, with the names of the original.
     struct AttentionCell<E, D> -> NumEmbedding {
         i2h: module Linear<NumChannel, HiddenDim, E, D>,
         h2h: module Linear<HiddenDim, HiddenDim, E, D>,
         score: module Linear<HiddenDim, One, E, D>,
         rnn: module LstmCell<E, D>,
-        /// From a state to a logit for each letter.
+        /// From a state to one logit per letter.
         generator: module Linear<HiddenDim, NumEmbedding, E, D>,
     }
 }
@@ -95,11 +95,11 @@ struct State<D: Backend<f32>> {
     cell: Each<HiddenDim, D>,
 }
 
-/// What one step of reading gives.
+/// The output of one step.
 struct Reading<D: Backend<f32>, T> {
     logits: Each<NumEmbedding, D, T>,
     state: State<D>,
-    /// How much of its attention each row gives to each of its glyphs.
+    /// The attention weights of each row over its glyphs.
     alpha: Each<NumSteps, D>,
 }
 
@@ -136,7 +136,7 @@ impl<D: Backend<f32>> AttentionCell<f32, D> {
     }
 }
 
-/// Rows of random letters, as glyphs and as what is to be read.
+/// Random rows: glyphs, and the letters that they show.
 struct Rows<D: Backend<f32>> {
     letters: Vec<Vec<Fin<NumEmbedding>>>,
     glyphs: Steps<NumChannel, D>,
@@ -178,7 +178,8 @@ fn begin<D: Backend<f32>>(device: &D) -> (State<D>, Each<NumEmbedding, D>) {
     (state, device.zeros())
 }
 
-/// Reads rows by the cell's own output; returns the letters and the attention of the first row.
+/// Reads rows, each step with the letter that the previous step wrote. Returns the letters, and the
+/// attention weights of the first row.
 fn read<D: Backend<f32>>(
     model: &AttentionCell<f32, D>,
     rows: &Rows<D>,
@@ -208,10 +209,10 @@ struct Cli {
     /// Seed of the parameters and of the rows
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Steps to train for
+    /// Training steps
     #[arg(long, default_value_t = 500)]
     steps: usize,
-    /// Where to run; cuda needs a build with --features cuda
+    /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     device: DeviceName,
 }
@@ -220,12 +221,12 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).map_err(Box::from).and_then(|gpu| run(&cli, &gpu)),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("error: fewer than 99 % of the letters were read; try more `--steps`");
+            eprintln!("error: fewer than 99 % of the letters are right; try more `--steps`");
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -235,7 +236,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the cell has learnt to read.
+/// Trains and evaluates; whether at least 99 % of the letters are right.
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let mut model = AttentionCell::<f32, D>::build(device);
@@ -257,8 +258,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
             (state, letter) = (reading.state, onehots(device, &letters));
         }
         if step % 100 == 0 {
-            let surprise = loss.as_vec()[0] / NumSteps::SIZE as f32;
-            println!("step {step:4}  loss {surprise:.3}");
+            let loss_per_glyph = loss.as_vec()[0] / NumSteps::SIZE as f32;
+            println!("step {step:4}  loss {loss_per_glyph:.3}");
         }
         let rate = schedule.learning_rate(step);
         update(&mut model, loss.backward(), &mut adam, rate, 1.0)?;
@@ -269,17 +270,17 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     let text = |row: &[Fin<NumEmbedding>]| -> String {
         row.iter().map(|l| char::from(b'a' + l.value() as u8)).collect()
     };
-    println!("\nwritten  read");
-    for (written, read) in rows.letters.iter().zip(&letters).take(4) {
-        println!("{:7}  {}", text(written), text(read));
+    println!("\nlabel   read");
+    for (label, read) in rows.letters.iter().zip(&letters).take(4) {
+        println!("{:6}  {}", text(label), text(read));
     }
-    println!("\nwhere the first row was looked at, a line for each letter:");
+    println!("\nattention weights of the first row, one line per letter:");
     for row in attention {
         let shade = |weight: f32| [' ', '.', ':', 'o', '#'][((weight * 5.0) as usize).min(4)];
         println!("  [{}]", row.into_iter().map(shade).collect::<String>());
     }
     let pairs = || rows.letters.concat().into_iter().zip(letters.concat());
-    let right = pairs().filter(|(one, other)| one == other).count();
-    println!("\n{right} of {} letters read", pairs().count());
-    Ok(right * 100 >= pairs().count() * 99)
+    let correct = pairs().filter(|(one, other)| one == other).count();
+    println!("\n{correct} of {} letters correct", pairs().count());
+    Ok(correct * 100 >= pairs().count() * 99)
 }

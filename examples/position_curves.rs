@@ -1,4 +1,4 @@
-//! Draws dimensions 4 to 7 of the position encoding over 100 positions, the plot of *Annotated
+//! Draws dimensions 4 to 7 of the position encoding over 100 positions, which is the plot of *Annotated
 //! transformer (Flax)*, or the whole encoding as a matrix.
 //!
 //! ```text
@@ -13,6 +13,7 @@ mod device;
 use clap::Parser;
 use device::{DeviceName, cuda};
 use std::{
+    error::Error,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -22,22 +23,22 @@ use typed_transformer::{
 };
 
 dims! {
-    /// Positions that are drawn.
+    /// Number of positions.
     SeqLen = 100;
     /// Width of the encoding.
     EmbedDim = 20;
 }
 
-/// Draw the curves of the position encoding.
+/// Draw the position encoding.
 #[derive(Parser)]
 struct Cli {
-    /// Where to, as .svg or .png
+    /// File to write, .svg or .png
     #[arg(default_value = "positions.svg")]
     path: PathBuf,
-    /// Draw all dimensions, as a matrix
+    /// Draw all dimensions as a matrix
     #[arg(long)]
     matrix: bool,
-    /// Where to compute them; cuda needs a build with --features cuda
+    /// Device to compute on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     device: DeviceName,
 }
@@ -60,12 +61,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn draw<D: Backend<f64>>(path: &Path, matrix: bool, device: &D) -> Result<(), String> {
+fn draw<D: Backend<f64>>(path: &Path, matrix: bool, device: &D) -> Result<(), Box<dyn Error>> {
     let encoding: Tensor<(SeqLen, EmbedDim), f64, D> = sinusoidal_positions(device, SeqLen, EmbedDim);
-    let drawn = if matrix {
-        HeatMapGrid::of_matrix("Position encoding", &encoding).draw(path)
+    if matrix {
+        HeatMapGrid::of_matrix("Position encoding", &encoding).draw(path)?;
     } else {
-        LinePlot::of_columns("Position encoding", "position", "embedding", &encoding, 4..8).draw(path)
-    };
-    drawn.map_err(|error| error.to_string())
+        LinePlot::of_columns("Position encoding", "position", "embedding", &encoding, 4..8).draw(path)?;
+    }
+    Ok(())
 }

@@ -23,9 +23,7 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
     assert_eq!(said.len(), 5, "{said:?}");
     for (number, line) in (1..=3).zip(&said) {
         let words: Vec<_> = line.split_whitespace().collect();
-        let ["step", step, "loss", loss, "learning", "rate", rate, speed, "tokens/s", left, "left"] =
-            words[..]
-        else {
+        let ["step", step, "loss", loss, "rate", rate, speed, "tokens/s", left, "left"] = words[..] else {
             panic!("{line}");
         };
         assert_eq!(step, format!("{number}/3"));
@@ -38,7 +36,7 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
     assert!(said[4].starts_with("error: only ") && said[4].ends_with("try more --steps"));
 
     // All of the examined sequences are of one direction or the other, and runs of integers.
-    let counts = run.stdout.lines().filter(|line| line.contains(" continued rightly"));
+    let counts = run.stdout.lines().filter(|line| line.contains(" continued correctly"));
     let count = |line: &str| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap();
     assert_eq!(counts.map(count).sum::<usize>(), 1_000);
     let shown = run.stdout.lines().filter_map(|line| line.split_once("->"));
@@ -88,7 +86,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     let stopped = end(child);
     stopped.assert_ended_with(130);
     assert_eq!(stopped.stdout, "");
-    let advice = "to go on, give the same arguments and --resume train_sequences.checkpoint";
+    let advice = "of 12; the same command with --resume train_sequences.checkpoint goes on from there";
     assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
     let made = metrics_of(&folder.join("stopped.jsonl")).len();
     assert!((2..12).contains(&made), "{made}");
@@ -122,8 +120,8 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
         run.assert_refused(line);
     }
     for (args, error) in [
-        ("--batch 0", "0 is not in 1..=10000"),
-        ("--batch 10001", "10001 is not in 1..=10000"),
+        ("--batch 0", "it must be at least 1"),
+        ("--batch 10001", "it must be at most 10000"),
         ("--learning-rate 0", "it must be above 0 and finite"),
         ("--learning-rate nan", "it must be above 0 and finite"),
         ("--learning-rate fast", "invalid float literal"),

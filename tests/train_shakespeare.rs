@@ -109,7 +109,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
     let stopped = end(child);
     stopped.assert_ended_with(130);
     assert_eq!(stopped.stdout, "");
-    let advice = "to go on, give the same arguments and --resume train_shakespeare.checkpoint";
+    let advice = "of 40; the same command with --resume train_shakespeare.checkpoint goes on from there";
     assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
     let made = metrics_of(&folder.join("stopped.jsonl")).len();
     assert!((3..40).contains(&made), "{made}");
@@ -141,7 +141,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
 #[test]
 fn a_text_that_does_not_fit_is_refused() {
     let folder = Folder::new();
-    let needed = "but 641 are needed: the last tenth is for validation, and a piece and what comes next are 65 characters";
+    let needed = "but 641 are needed: the last tenth is for validation, and a window and the character after it are 65 characters";
     let distinct =
         |count: u32| (0..700).map(|i| char::from_u32(0x4e00 + i % count).unwrap()).collect::<String>();
     for (text, error) in [
@@ -188,7 +188,7 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
     assert!(run_load.stderr.starts_with("error: garbage is damaged or not a safetensors file: "));
     run_load.assert_ended_with(1);
     for (args, error) in [
-        ("--batch 0", "0 is not in 1..=10000"),
+        ("--batch 0", "it must be at least 1"),
         ("--learning-rate -1", "unexpected argument"),
         ("--load garbage --steps 3", "cannot be used with"),
         ("--load garbage --resume garbage", "cannot be used with"),

@@ -1,4 +1,4 @@
-//! The three models that are measured, each with the step that trains it.
+//! The three models that are measured, each with its training step.
 
 use dfdx::{tensor::*, tensor_ops::Backward};
 use typed_transformer::{
@@ -8,17 +8,17 @@ use typed_transformer::{
     train::{Adam, AdamW, Optimizer, Sgd, update},
 };
 
-/// The number of a model's parameters, and what takes a step.
+/// The number of a model's parameters, and a closure that makes one training step.
 pub type Step = (usize, Box<dyn FnMut()>);
 
-/// Ids of no pattern, without the last two of the vocabulary.
+/// Pseudo-random ids, without the last two of the vocabulary.
 fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> TokenIds<Batch, Len, Vocab> {
     let next = |i: usize| (i + seed).wrapping_mul(2_654_435_761) / 65_536 % (Vocab::SIZE - 2);
     let ids: Vec<usize> = (0..Batch::SIZE * Len::SIZE).map(next).collect();
     TokenIds::from_ids(&ids, None, (Batch::default(), Len::default())).unwrap()
 }
 
-/// The step of an encoder-decoder.
+/// The training step of an encoder-decoder.
 fn seq2seq_step<M, Batch, Src, Tgt>(
     mut optimizer: impl Optimizer<LM<M, f32, Cpu>, f32> + 'static,
     rate: f64,

@@ -1,6 +1,6 @@
 //! The program of the guide (`docs/guide.md`), in one piece, on the device that `--device` names.
 //!
-//! It is in a file of its own, since the guide's examples include it.
+//! `program.rs` is a file of its own because the doc tests of the guide include it.
 
 #[path = "../support/device.rs"]
 mod device;
@@ -11,10 +11,10 @@ use std::process::ExitCode;
 
 include!("program.rs");
 
-/// Train the model of the guide, examine it, save it and load it again.
+/// Train the model of the guide, evaluate it, save it and load it again.
 #[derive(Parser)]
 struct Cli {
-    /// Where to run; cuda needs a build with --features cuda
+    /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     device: DeviceName,
 }
@@ -22,7 +22,7 @@ struct Cli {
 fn main() -> ExitCode {
     let result = match Cli::parse().device {
         DeviceName::Cpu => run(&Cpu::seed_from_u64(0)),
-        DeviceName::Cuda => cuda(0).map_err(Box::from).and_then(|gpu| run(&gpu)),
+        DeviceName::Cuda => cuda(0).and_then(|gpu| run(&gpu)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

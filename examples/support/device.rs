@@ -2,8 +2,7 @@
 
 use clap::ValueEnum;
 use dfdx::tensor::AutoDevice;
-#[cfg(feature = "cuda")]
-use std::panic;
+use std::error::Error;
 
 /// A device by its name.
 #[derive(Clone, Copy, ValueEnum)]
@@ -19,25 +18,26 @@ impl Default for DeviceName {
     }
 }
 
-/// The first GPU, or in one line what is missing for it.
+/// The first GPU; the error says what is missing for it.
 #[cfg(feature = "cuda")]
-pub fn cuda(seed: u64) -> Result<AutoDevice, String> {
-    // Where the driver finds no GPU, cudarc 0.9 panics instead of returning what the driver said.
+pub fn cuda(seed: u64) -> Result<AutoDevice, Box<dyn Error>> {
+    use std::panic;
+    // cudarc 0.9 panics if the driver finds no GPU; the panic's message holds the driver's error.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let device = panic::catch_unwind(|| AutoDevice::try_seed_from_u64(seed));
     panic::set_hook(hook);
-    let said = match device {
+    let message = match device {
         Ok(Ok(device)) => return Ok(device),
         Ok(Err(error)) => error.to_string(),
         Err(panic) => panic.downcast_ref::<String>().cloned().unwrap_or_default(),
     };
-    let error = said.rsplit(" value: ").next().unwrap_or_default();
-    Err(format!("--device cuda: {error}; --device cpu needs no GPU"))
+    let error = message.rsplit(" value: ").next().unwrap_or_default();
+    Err(format!("--device cuda: {error}; --device cpu needs no GPU").into())
 }
 
-/// In one line what is missing for a GPU.
+/// The error says what is missing for a GPU.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda(_seed: u64) -> Result<AutoDevice, String> {
+pub fn cuda(_seed: u64) -> Result<AutoDevice, Box<dyn Error>> {
     Err("--device cuda: this program was built without CUDA; build it with --features cuda".into())
 }

@@ -1,156 +1,79 @@
-//! What the trainings share: the files that they leave, how Ctrl-C stops them, what they show.
+//! What the training examples share: devices, files, Ctrl-C, progress, words from standard input, reports.
+
+#![allow(dead_code, unused_imports, reason = "each example uses a part of it")]
 
 mod device;
+mod files;
 mod progress;
 #[cfg(feature = "plot")]
 mod report;
+mod stdin;
 
 pub use device::{DeviceName, cuda};
-pub use progress::{Progress, print, say};
+pub use files::{Files, Interrupted, finish, load_weights};
+pub use progress::{Progress, log, print};
 #[cfg(feature = "plot")]
 pub use report::Report;
+pub use stdin::args_or_stdin;
 
-use clap::{Args, builder::RangedU64ValueParser};
-use dfdx::nn::TensorCollection;
-use std::{
-    error::Error,
-    fmt::Display,
-    path::{Path, PathBuf},
-    process::{ExitCode, exit},
-    sync::atomic::Ordering,
-};
-use typed_transformer::{
-    backend::Backend,
-    nn::Module,
-    train::{Metrics, Optimizer, Schedule, Trainer},
-};
+use std::{error::Error, fmt::Display, process::ExitCode};
+use typed_transformer::train::TrainError;
 
-/// What can go wrong, in one line each.
-pub type Failure = Box<dyn Error>;
+/// Any error; its message is one line.
+pub type BoxError = Box<dyn Error>;
 
-/// What a device said.
-pub fn failed(error: impl Display) -> Failure {
+/// The exit status of a program that Ctrl-C ended, as shells report it: 128 + SIGINT.
+const EXIT_SIGINT: u8 = 130;
+
+/// More sequences per batch would only fill the memory.
+const MAX_BATCH: usize = 10_000;
+
+/// Logs the error, if any, and returns the exit status: 0, 1 for an error, 130 after Ctrl-C.
+pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Interrupted>() => {
+            log(&error.to_string());
+            ExitCode::from(EXIT_SIGINT)
+        }
+        Err(error) => {
+            log(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The error of a device, which is printable but not an [`Error`].
+pub fn device_error(error: impl Display) -> BoxError {
     error.to_string().into()
 }
 
-/// What a shell says of a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
-/// The files of a training.
-#[derive(Args)]
-pub struct Files {
-    /// Where Ctrl-C saves the training [default: the file of --resume, or else the name of this
-    /// program and `.checkpoint`]
-    #[arg(long, value_name = "PATH")]
-    checkpoint: Option<PathBuf>,
-    /// Save it after every so many steps and after the last one too; 0 for never
-    #[arg(long, value_name = "STEPS", default_value_t = 0)]
-    checkpoint_every: usize,
-    /// The checkpoint to go on from; everything else must be given as before
-    #[arg(long, value_name = "PATH")]
-    resume: Option<PathBuf>,
-    /// Where to write a line of JSON for each step
-    #[arg(long, value_name = "PATH")]
-    metrics: Option<PathBuf>,
-    /// Where to put pictures of the training and of the model, and a page that holds them, index.html
-    #[cfg(feature = "plot")]
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
-}
-
-impl Files {
-    /// The model to begin or to go on with. From now on the trainer writes its files, and Ctrl-C
-    /// stops it after a step; a second one ends the program at once.
-    pub fn open<Model, O, S, D>(
-        &self,
-        trainer: &mut Trainer<O, S>,
-        device: &D,
-        new: impl FnOnce() -> Result<Model, Failure>,
-    ) -> Result<Model, Failure>
-    where
-        Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32>,
-        S: Schedule,
-        D: Backend<f32>,
-    {
-        let model = match &self.resume {
-            Some(path) => trainer.resume(path, device)?,
-            None => new()?,
-        };
-        trainer.checkpoint_every(self.checkpoint(), self.checkpoint_every)?;
-        if let Some(path) = self.metrics() {
-            let metrics = Metrics::open(&path, trainer.step());
-            let cannot = |error| format!("cannot write {}: {error}", path.display());
-            let mut metrics = metrics.map_err(cannot)?;
-            if self.resume.is_some() && self.report_folder().is_some() {
-                metrics.log(Metrics::RESUMED, 1.0);
-            }
-            trainer.metrics = Some(metrics);
-        }
-        let stop = trainer.stop.clone();
-        ctrlc::set_handler(move || {
-            if stop.swap(true, Ordering::Relaxed) {
-                exit(INTERRUPTED.into());
-            }
-        })?;
-        Ok(model)
-    }
-
-    /// Where the training writes its metrics.
-    pub fn metrics(&self) -> Option<PathBuf> {
-        let of_report = self.report_folder();
-        let of_report = of_report.map(|folder| folder.join("metrics.jsonl"));
-        self.metrics.clone().or(of_report)
-    }
-
-    /// The report that is asked for.
-    #[cfg(feature = "plot")]
-    pub fn report(&self, title: &str) -> Result<Option<Report>, Failure> {
-        let folder = self.report_folder();
-        folder.map(|folder| Report::new(folder, title)).transpose()
-    }
-
-    fn report_folder(&self) -> Option<&Path> {
-        #[cfg(feature = "plot")]
-        return self.report.as_deref();
-        #[cfg(not(feature = "plot"))]
-        None
-    }
-
-    /// Says how to go on with a training that was stopped.
-    pub fn say_how_to_resume(&self, steps: usize) -> ExitCode {
-        let path = self.checkpoint();
-        say(&format!(
-            "stopped after step {steps}; to go on, give the same arguments and --resume {}",
-            path.display(),
-        ));
-        ExitCode::from(INTERRUPTED)
-    }
-
-    fn checkpoint(&self) -> &Path {
-        let chosen = self.checkpoint.as_ref().or(self.resume.as_ref());
-        chosen.map_or(Path::new(concat!(env!("CARGO_CRATE_NAME"), ".checkpoint")), PathBuf::as_path)
+/// The error of a training step; a diverged training gets a hint.
+pub fn step_error(error: TrainError) -> BoxError {
+    match error {
+        TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => format!(
+            "the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate"
+        )
+        .into(),
+        error => error.into(),
     }
 }
 
-/// Sequences in a batch: more would only fill the memory.
-pub fn batch_size() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=10_000)
+/// Parses `--batch`.
+pub fn batch_size(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be at least 1".into()),
+        Ok(number @ ..=MAX_BATCH) => Ok(number),
+        Ok(_) => Err(format!("it must be at most {MAX_BATCH}")),
+        Err(error) => Err(format!("{error}")),
+    }
 }
 
-/// A learning rate.
+/// Parses a learning rate that must be positive.
 pub fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
         Ok(_) => Err("it must be above 0 and finite".into()),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// The exit status of a run; what went wrong is said in one line.
-pub fn status(result: Result<ExitCode, Failure>) -> ExitCode {
-    result.unwrap_or_else(|error| {
-        say(&format!("error: {error}"));
-        ExitCode::FAILURE
-    })
 }

@@ -1,47 +1,41 @@
-//! A progress bar for a terminal, plain lines for anything else.
+//! A progress bar on a terminal, plain lines elsewhere.
 
-use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 use typed_transformer::train::StepReport;
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
-    /// `None` where there is no terminal.
+    /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
     pub fn new(steps: usize) -> Self {
         let bar = stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} step {pos}/{len}  {msg}")
+            let style = ProgressStyle::with_template("{bar:30} {msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
         Self { bar }
     }
 
-    pub fn step(&self, report: &StepReport) {
+    /// Updates the bar, or logs a line ten times per training.
+    pub fn show(&self, report: &StepReport) {
         let StepReport { step, steps, .. } = *report;
-        let message = format!(
-            "loss {:.4}  learning rate {:.2e}  {:.0} tokens/s  {} left",
-            report.loss,
-            report.learning_rate,
-            report.tokens_per_second,
-            FormattedDuration(report.time_left),
-        );
         if let Some(bar) = &self.bar {
-            bar.set_message(message);
+            bar.set_message(format_step(report));
             bar.set_position(step as u64);
         } else if step.is_multiple_of(steps.div_ceil(10)) || step == steps {
-            say(&format!("step {step}/{steps}  {message}"));
+            log(&format_step(report));
         }
     }
 
-    /// A line of its own.
-    pub fn say(&self, line: &str) {
+    /// Logs a line above the bar.
+    pub fn log(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| say(line)),
-            None => say(line),
+            Some(bar) => bar.suspend(|| log(line)),
+            None => log(line),
         }
     }
 
@@ -52,14 +46,23 @@ impl Progress {
     }
 }
 
-/// Writes a line to standard error; that nobody reads it is no reason to stop.
-pub fn say(line: &str) {
+fn format_step(report: &StepReport) -> String {
+    let StepReport { step, steps, loss, learning_rate, tokens_per_second, time_left, .. } = *report;
+    let (minutes, seconds) = (time_left.as_secs() / 60, time_left.as_secs() % 60);
+    format!(
+        "step {step}/{steps}  loss {loss:.4}  rate {learning_rate:.2e}  {tokens_per_second:.0} tokens/s  \
+         {minutes}:{seconds:02} left"
+    )
+}
+
+/// Writes a line to standard error. A closed standard error does not stop the program.
+pub fn log(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// Prints to standard output; a reader that has seen enough, such as `head`, is no error.
-pub fn print(report: &str) -> Result<(), String> {
-    match stdout().write_all(report.as_bytes()) {
+/// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
+pub fn print(text: &str) -> Result<(), String> {
+    match stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|error| format!("cannot write to standard output: {error}")),
     }

@@ -1,7 +1,8 @@
-//! `--report`: the pictures of a training, and a page that holds them.
+//! `--report`: the plots of a training, and a page that holds them.
 
+use super::{BoxError, log};
 use std::{
-    error::Error,
+    fmt::Display,
     fs,
     ops::Range,
     path::{Path, PathBuf},
@@ -9,36 +10,34 @@ use std::{
 use typed_transformer::{
     backend::Backend,
     dims::Dim,
+    nn::Module,
     plot::{HeatMapGrid, HtmlReport, LinePlot, PlotError, training_curves},
     prelude::Tensor,
 };
 
-/// Dimensions of the positions that are drawn as curves.
+/// The embedding dimensions whose positions are drawn as curves.
 const CURVES: Range<usize> = 0..4;
 
-/// A folder with a page, and with the pictures on it as SVG and PNG.
+/// A directory with a page and its plots as SVG and PNG.
 pub struct Report {
     folder: PathBuf,
     pub page: HtmlReport,
 }
 
-type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
-
 impl Report {
-    /// A report that says nothing yet; its folder is made.
-    pub fn new(folder: &Path, title: &str) -> Result<Self> {
-        let cannot = |error| format!("cannot make {}: {error}", folder.display());
-        fs::create_dir_all(folder).map_err(cannot)?;
+    /// An empty report; creates its directory.
+    pub fn new(folder: &Path, title: &str) -> Result<Self, BoxError> {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
         Ok(Self { folder: folder.into(), page: HtmlReport::new(title) })
     }
 
-    /// A picture, by what draws it into a file.
-    pub fn picture(
+    /// Adds a plot; `draw` writes it to a file.
+    pub fn plot(
         &mut self,
         name: &str,
         caption: &str,
-        draw: impl Fn(&Path) -> std::result::Result<(), PlotError>,
-    ) -> Result {
+        draw: impl Fn(&Path) -> Result<(), PlotError>,
+    ) -> Result<(), BoxError> {
         let file = self.folder.join(name);
         let (svg, png) = (file.with_extension("svg"), file.with_extension("png"));
         draw(&svg)?;
@@ -47,36 +46,53 @@ impl Report {
         Ok(())
     }
 
-    /// Losses, learning rate and gradients over the steps of a training.
-    pub fn training_curves(&mut self, metrics: &Path) -> Result {
+    /// Loss, learning rate and gradient norm at each step.
+    pub fn training_curves(&mut self, metrics: &Path) -> Result<(), BoxError> {
         self.page.heading("Training");
         for curves in training_curves(metrics)? {
             let name = curves.y.replace(' ', "_");
             let caption = format!("{} at each step.", curves.title);
-            self.picture(&name, &caption, |path| curves.draw(path))?;
+            self.plot(&name, &caption, |path| curves.draw(path))?;
         }
         Ok(())
     }
 
-    /// What each position adds to its token, `(S, M)`.
+    /// Attention weights, `(B, H, Q, K)` per layer: how much each query (row) attends to each key (column).
+    pub fn attention<B: Dim, H: Dim, Q: Dim, K: Dim, D: Backend<f32>>(
+        &mut self,
+        name: &str,
+        (title, caption): (&str, &str),
+        weights: &[Tensor<(B, H, Q, K), f32, D>],
+        (queries, keys): (&[String], &[String]),
+    ) -> Result<(), BoxError> {
+        let maps = HeatMapGrid::of_attention(title, weights, queries, keys);
+        self.plot(name, caption, |path| maps.draw(path))
+    }
+
+    /// Position embeddings, `(S, M)`.
     pub fn positions<S: Dim, M: Dim, D: Backend<f32>>(
         &mut self,
         positions: &Tensor<(S, M), f32, D>,
-    ) -> Result {
+    ) -> Result<(), BoxError> {
         self.page.heading("Positions");
-        let curves = LinePlot::of_columns("Positions", "position", "added", positions, CURVES);
-        let caption = "A few dimensions of what each position adds to the embedding of its token.";
-        self.picture("position_curves", caption, |path| curves.draw(path))?;
+        let curves = LinePlot::of_columns("Positions", "position", "embedding", positions, CURVES);
+        let caption = "Position embeddings: their first dimensions.";
+        self.plot("position_curves", caption, |path| curves.draw(path))?;
         let matrix = HeatMapGrid::of_matrix("Positions", positions);
-        let caption = "All of it: a row for each position, a column for each dimension.";
-        self.picture("position_matrix", caption, |path| matrix.draw(path))
+        let caption = "Position embeddings: one row per position, one column per dimension.";
+        self.plot("position_matrix", caption, |path| matrix.draw(path))
     }
 
-    /// Writes the page.
-    pub fn write(self) -> Result<PathBuf> {
+    /// Adds settings and model, writes the page and logs its path.
+    pub fn finish(mut self, settings: &[(&str, &dyn Display)], model: &impl Module) -> Result<(), BoxError> {
+        self.page.heading("Settings");
+        let rows = settings.iter().map(|(name, value)| [name.to_string(), value.to_string()]);
+        self.page.table(&["setting", "value"], rows);
+        self.page.heading("Model");
+        self.page.summary(&model.summary());
         let path = self.folder.join("index.html");
-        let cannot = |error| format!("cannot write {}: {error}", path.display());
-        self.page.write(&path).map_err(cannot)?;
-        Ok(path)
+        self.page.write(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        log(&format!("wrote {}", path.display()));
+        Ok(())
     }
 }

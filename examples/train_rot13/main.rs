@@ -1,166 +1,220 @@
-//! Trains the encoder-decoder of *Another annotated transformer* to encrypt words by rot13, then
-//! decodes with it.
-//!
-//! ```text
-//! cargo run --example train_rot13                       # train, then decode `hey there ma dood`
-//! cargo run --example train_rot13 -- attack at dawn     # ... and decode these
-//! cargo run --example train_rot13 -- --save rot13.safetensors
-//! echo attack at dawn | cargo run --example train_rot13 -- --load rot13.safetensors
-//! ```
-//!
-//! Ctrl-C finishes the step and saves the training; the same command with `--resume rot13.checkpoint`
-//! goes on as if it had never stopped. `--checkpoint PATH` saves it as it goes, `--metrics PATH`
-//! writes a line of JSON for each step, `--report DIR` draws what the model does and has learned.
+//! Trains the encoder-decoder of *Another annotated transformer* to encrypt words by rot13, then decodes
+//! with it. `cargo run --example train_rot13 -- --help` lists the options; `examples/README.md` explains them.
 //!
 //! # What differs from the post
 //!
-//! The model is the post's to the last parameter. Its recipe is not: plain gradient descent whose
-//! optimizer state is thrown away at every step (`opt_params` for `opt_state` in its loop), so that
-//! the learning rate stays at the first value of its schedule; with the state kept, the rate falls
+//! The model is the post's to the last parameter; the training is not. The post uses plain gradient
+//! descent and discards the optimizer state at every step (its loop says `opt_params` for `opt_state`),
+//! so its learning rate stays at the first value of the schedule. With the state kept, the rate decays
 //! so fast that the model stays at 7 % of words. Here
 //!
-//! - Adam replaces plain gradient descent: embeddings of letters and layer norms need steps of
-//!   different sizes. Its second moment decays by 0.99, so that it forgets the first, steep steps;
-//! - the learning rate warms up to 0.03 over 100 steps and follows half a cosine down to a 200th of
-//!   it: a high rate leaves the plateaus on which two letters share a code, the low one at the end
-//!   settles the rest. With a peak of 0.01 or 0.02 one seed in ten or thirty stays on such a plateau;
+//! - the optimizer is Adam: token embeddings and layer norms need steps of different sizes. Its β₂ is 0.99,
+//!   so that it forgets the steep first steps;
+//! - the learning rate warms up to 0.03 over 100 steps, then decays along a half cosine to 1/200 of that.
+//!   The high rate leaves the plateaus on which two letters share a code, and the low rate at the end
+//!   settles the rest. With a peak of 0.01 or 0.02, one seed in ten or thirty stays on such a plateau;
 //! - gradients are clipped to a global norm of 1, as in the post;
-//! - new parameters are drawn as the post's library draws embeddings (deviation 1/√8) and as PyTorch
-//!   draws linear maps: with embeddings of deviation 1 the scaling by √8 drowns the positions, and
-//!   the decoder does not find its place in the word.
-//!
-//! The data are the post's: words of 1 to 15 letters, every length and letter as likely as any
-//! other, drawn afresh for every step.
+//! - embeddings start with a standard deviation of 1/√8, as in the post's library, and linear maps as in
+//!   PyTorch. With a deviation of 1, the scaling of embeddings by √8 drowns the positions, and the decoder
+//!   does not find its place in the word.
 
 mod cli;
-#[path = "../support/device.rs"]
-mod device;
-mod model;
 #[cfg(feature = "plot")]
-mod pictures;
-mod progress;
-#[cfg(feature = "plot")]
-#[path = "../support/report.rs"]
-mod report;
-mod training;
-mod words;
+mod plots;
+#[path = "../support/mod.rs"]
+mod support;
 
 use clap::Parser;
-use cli::{Cli, RunError};
-use device::{DeviceName, cuda};
-use dfdx::tensor::Cpu;
-use model::Model;
-use progress::say;
-use rand::{SeedableRng, rngs::StdRng};
-use std::{
-    fmt::Write as _,
-    io::{self, Write as _},
-    process::ExitCode,
+use cli::{Cli, format_word, parse_word};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use std::process::ExitCode;
+use support::{
+    BoxError, DeviceName, Progress, args_or_stdin, cuda, device_error, load_weights, log, print, step_error,
 };
-use training::INTERRUPTED;
-use typed_transformer::{backend::Backend, dims::Dim, generate::try_greedy, weights};
-use words::{Batch, PAD, START, SrcLen, TgtLen, Word};
+use typed_transformer::{
+    generate::try_greedy,
+    models::another_annotated::Annotated,
+    nn::Module,
+    prelude::*,
+    train::{Adam, Trainer, WarmupCosine, try_cross_entropy},
+    weights,
+};
 
-/// Fresh random words that the trained model is examined with.
-const EXAMINED: usize = 1_000;
-/// How many of them are shown.
-const SHOWN: usize = 5;
-/// The least share of them that must come out right.
-const REQUIRED: f64 = 0.999;
+/// Words to decode if the user gives none.
+const DEFAULT_WORDS: &[&str] = &["hey", "there", "ma", "dood"];
+/// Fresh random words that the accuracy is measured on.
+const NUM_EVAL_WORDS: usize = 1_000;
+/// How many of them are printed.
+const NUM_SHOWN: usize = 5;
+/// The program fails below this accuracy.
+const MIN_ACCURACY: f64 = 0.999;
+/// Where Ctrl-C saves the training if the user names no file.
+const CHECKPOINT: &str = "rot13.checkpoint";
+/// Steps between checkpoints.
+const CHECKPOINT_INTERVAL: usize = 100;
 
-fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).map_err(RunError::Device).and_then(|gpu| run(&cli, &gpu)),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(stopped @ RunError::Stopped { .. }) => {
-            say(&stopped.to_string());
-            ExitCode::from(INTERRUPTED)
-        }
-        Err(error) => {
-            say(&format!("error: {error}"));
-            ExitCode::FAILURE
-        }
-    }
+dims! {
+    VocabSize = 28; // `a` to `z`, `<start>`, `<pad>`
+    MaxSeqLen = 15; // letters of the longest word
+    SrcLen = MaxSeqLen::SIZE; // letters of a plain word, padding included
+    TgtLen = MaxSeqLen::SIZE; // letters of a cipher, padding included
+    Batch; // words
+    EmbedDim = 8;
+    NumHeads = 7;
+    HeadDim = 5; // 7 heads of 5 need not make 8
+    HiddenDim = 5; // width inside a feed-forward layer
+    NumLayers = 1; // of the encoder, and of the decoder
 }
 
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), RunError> {
-    // Whatever can be wrong with what the user gave is said before anything is trained.
-    let given = cli.words()?;
+struct Rot13;
+
+impl Arch for Rot13 {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = Annotated;
+}
+
+impl Seq2Seq for Rot13 {
+    type SrcVocab = VocabSize;
+    type TgtVocab = VocabSize;
+    type MaxSrcLen = MaxSeqLen;
+    type MaxTgtLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type EncoderLayers = NumLayers;
+    type DecoderLayers = NumLayers;
+}
+
+type Model<D> = LM<Rot13, f32, D>;
+
+const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 4_665);
+
+/// Input of the decoder before the first letter.
+const START: Fin<VocabSize> = Fin::literal::<26>();
+/// Fills words up to a common length, and ends what the decoder writes.
+const PAD: Fin<VocabSize> = Fin::literal::<27>();
+
+type Word = Vec<Fin<VocabSize>>;
+
+/// A word of 1 to 15 letters; every length and every letter is equally likely.
+fn random_word(rng: &mut impl Rng) -> Word {
+    let len = rng.gen_range(1..=MaxSeqLen::SIZE);
+    (0..len).map(|_| token(rng.gen_range(0..26))).collect()
+}
+
+/// Each letter 13 places further, cyclically.
+fn rot13(word: &[Fin<VocabSize>]) -> Word {
+    word.iter().map(|letter| token((letter.value() + 13) % 26)).collect()
+}
+
+fn token(id: usize) -> Fin<VocabSize> {
+    Fin::new(id).unwrap_or(PAD)
+}
+
+fn batch<Len: Dim>(words: &[Word], len: Len) -> Result<TokenIds<Batch, Len, VocabSize>, TokenError> {
+    TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
+}
+
+fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
+    let (peak, steps) = (cli.learning_rate, cli.steps);
+    let schedule = WarmupCosine { peak, last: peak / 200.0, warmup_steps: 100, steps };
+    let mut adam = Adam::default();
+    adam.beta2 = 0.99;
+    let mut trainer = Trainer::new(adam, schedule, steps, cli.seed);
+    trainer.clip_norm = 1.0;
+    trainer.pin("the batch", cli.batch);
+    let checkpoint = cli.files.checkpoint(CHECKPOINT);
+    let interval = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+    let new = || Model::try_build(device);
+    let mut model = cli.files.start(&mut trainer, checkpoint, interval, device, new)?;
+
+    let progress = Progress::new(steps);
+    while let Some(mut step) = trainer.next_step() {
+        let plain: Vec<Word> = (0..cli.batch).map(|_| random_word(&mut step.rng)).collect();
+        let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
+        let (source, labels) = (batch(&plain, SrcLen)?, batch(&cipher, TgtLen)?);
+
+        let output = model.try_forward(&source, &labels.shifted_right(START), OwnedTape::default())?;
+        let logits: Tensor<(Batch, TgtLen, VocabSize), _, _, _> = output.logit_output;
+        let loss = try_cross_entropy(logits, &labels, Reduction::MeanAll)?;
+        let loss_value = loss.as_vec()[0].into();
+        let gradients = loss.try_backward().map_err(device_error)?;
+        let tokens = cli.batch * TgtLen::SIZE;
+        let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
+        progress.show(&report);
+    }
+    progress.finish();
+    support::finish(&trainer, steps, checkpoint)?;
+    Ok(model)
+}
+
+/// Greedy decoding: the model reads the plain words and its own output so far.
+fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, BoxError> {
+    let cipher: TokenIds<Batch, TgtLen, _> = try_greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
+    let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
+    Ok(rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect()).collect())
+}
+
+/// Plain words and what the model makes of them.
+fn table(title: &str, plain: &[Word], cipher: &[Word]) -> String {
+    let mut table = format!("{:16} {:16}\n", format!("{title} plain"), "cipher");
+    for (plain, cipher) in plain.iter().zip(cipher) {
+        table += &format!("{:16} {}", format_word(plain), format_word(cipher));
+        if *cipher != rot13(plain) {
+            table += &format!("   but it is {}", format_word(&rot13(plain)));
+        }
+        table += "\n";
+    }
+    table + "\n"
+}
+
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+    // All arguments are checked before the training starts.
+    let given = args_or_stdin(&cli.words, DEFAULT_WORDS)?;
+    let given = given.iter().map(|word| parse_word(word)).collect::<Result<Vec<Word>, _>>()?;
     if let Some(path) = &cli.save {
         weights::ensure_writable(path)?;
     }
     #[cfg(feature = "plot")]
-    let pictures = match cli.report() {
-        Some(folder) => Some(report::Report::new(folder, "rot13").map_err(RunError::Report)?),
-        None => None,
-    };
+    let report = cli.files.report("rot13")?;
     let model = match &cli.load {
-        Some(path) => weights::load::<Model<D>, _, _>(path, device)
-            .map_err(|error| RunError::Load { path: path.clone(), error })?,
-        None => training::train(cli, device)?,
+        Some(path) => load_weights(path, device)?,
+        None => train(cli, device)?,
     };
-    // A failure to save must not cost the user the result of the training.
+    // If saving fails, the results are printed all the same.
     let saved = cli.save.as_ref().map_or(Ok(()), |path| weights::save(&model, path));
 
     let mut rng = StdRng::seed_from_u64(cli.seed);
-    let examined: Vec<Word> = (0..EXAMINED).map(|_| words::random(&mut rng)).collect();
-    let written = decode(&model, &examined)?;
-    let right = examined.iter().zip(&written).filter(|(plain, cipher)| words::rot13(plain) == **cipher);
-    let share = right.count() as f64 / EXAMINED as f64;
-    let mut report = String::new();
-    let ciphers = decode(&model, &given)?;
-    table(&mut report, "given", &given, &ciphers);
-    table(&mut report, "random", &examined[..SHOWN], &written[..SHOWN]);
-    let _ = writeln!(report, "{:.1} % of {EXAMINED} fresh random words decoded exactly", 100.0 * share,);
-    print(&report).map_err(RunError::Stdout)?;
+    let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();
+    let (given_cipher, random_cipher) = (decode(&model, &given)?, decode(&model, &random)?);
+    let correct =
+        random.iter().zip(&random_cipher).filter(|(plain, cipher)| rot13(plain) == **cipher).count();
+    let accuracy = correct as f64 / NUM_EVAL_WORDS as f64;
+    let percent = 100.0 * accuracy;
+    let mut result = table("given", &given, &given_cipher);
+    result += &table("random", &random[..NUM_SHOWN], &random_cipher[..NUM_SHOWN]);
+    result += &format!("{percent:.1} % of {NUM_EVAL_WORDS} fresh random words decoded exactly\n");
+    print(&result)?;
     #[cfg(feature = "plot")]
-    if let Some(pictures) = pictures {
-        let page = pictures::write(pictures, cli, &model, &report, (&given, &ciphers));
-        say(&format!("wrote {}", page.map_err(RunError::Report)?.display()));
+    if let Some(report) = report {
+        plots::write(report, cli, &model, &result, (&given, &given_cipher))?;
     }
 
     saved?;
     if let Some(path) = &cli.save {
-        say(&format!("saved {}", path.display()));
+        log(&format!("saved {}", path.display()));
     }
-    if share < REQUIRED {
-        return Err(RunError::Inexact { share });
+    if accuracy < MIN_ACCURACY {
+        return Err(format!("only {percent:.1} % of the words came out right; try more --steps").into());
     }
     Ok(())
 }
 
-/// Lets the model write the cipher of each word, by its own output alone.
-fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, RunError> {
-    let source = words::batch(plain, SrcLen)?;
-    let written = try_greedy(model, &source, START, PAD, TgtLen)?;
-    let (batch, _): (Batch, TgtLen) = written.shape();
-    let row = |row| written.row(row).into_iter().flatten().take_while(|token| *token != PAD);
-    Ok((0..batch.size()).map(|i| row(i).collect()).collect())
-}
-
-/// Plain and cipher text side by side.
-fn table(report: &mut String, title: &str, plain: &[Word], cipher: &[Word]) {
-    let _ = writeln!(report, "{:16} {:16}", format!("{title} plain"), "cipher");
-    for (plain, cipher) in plain.iter().zip(cipher) {
-        let expected = words::rot13(plain);
-        let (plain, written) = (words::write(plain), words::write(cipher));
-        let _ = write!(report, "{plain:16} {written}");
-        if *cipher != expected {
-            let _ = write!(report, "   but it is {}", words::write(&expected));
-        }
-        report.push('\n');
-    }
-    report.push('\n');
-}
-
-/// Prints to standard output; a reader that has seen enough, such as `head`, is no error.
-fn print(report: &str) -> io::Result<()> {
-    match io::stdout().write_all(report.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    support::exit_code(match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+    })
 }

@@ -3,25 +3,28 @@
 use crate::support::{DeviceName, Files, batch_size, positive};
 use clap::Parser;
 
-/// Train the model of *The Typed Transformer* to continue sequences of integers, then examine it.
+/// Train the model of *The Typed Transformer* to continue sequences of integers, then evaluate it.
 #[derive(Parser)]
 #[command(version)]
 pub struct Cli {
     /// Seed of the parameters and of the random sequences
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Steps to train for
+    /// Training steps
     #[arg(long, default_value_t = 1_500)]
     pub steps: usize,
-    /// Sequences in each step
-    #[arg(long, default_value_t = 256, value_parser = batch_size())]
+    /// Sequences per step
+    #[arg(long, default_value_t = 256, value_parser = batch_size)]
     pub batch: usize,
-    /// The learning rate of Adam
+    /// Learning rate of Adam
     #[arg(long, default_value_t = 5e-4, value_parser = positive)]
     pub learning_rate: f64,
-    /// Where to run; cuda needs a build with --features cuda
+    /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     pub device: DeviceName,
     #[command(flatten)]
     pub files: Files,
+    /// Steps between checkpoints, with another one after the last step; 0 for none
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    pub checkpoint_every: usize,
 }

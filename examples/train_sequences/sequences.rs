@@ -1,29 +1,18 @@
-//! The task: runs of consecutive integers, up or down, and the two numbers that come next.
+//! The data: random runs of consecutive integers, up or down, and the two numbers that come next.
 
+use crate::{Batch, MaxSeqLen, SrcLen, TgtLen, VocabSize, support::BoxError};
 use rand::Rng;
+use std::ops::RangeInclusive;
 use typed_transformer::prelude::*;
 
-dims! {
-    /// The numbers, `<begin>`, `<pad>`, and one token that stands for nothing.
-    pub VocabSize = 128;
-    /// The longest sequence of the model.
-    pub MaxSeqLen = 16;
-    /// Numbers that are given, and what fills them up.
-    pub SrcLen <= MaxSeqLen;
-    /// Numbers that are asked for.
-    pub TgtLen = 2;
-    /// Sequences in a batch.
-    pub Batch;
-}
+/// All numbers are below this.
+const NUM_NUMBERS: usize = 125;
+/// How many numbers are given.
+const GIVEN: RangeInclusive<usize> = 3..=15;
 
-/// Every number is below this.
-pub const NUMBERS: usize = 125;
-/// The fewest and the most numbers that are given.
-const GIVEN: std::ops::RangeInclusive<usize> = 3..=15;
-
-/// What the decoder reads before the first number.
+/// Input of the decoder before the first number.
 pub const BEGIN: Fin<VocabSize> = Fin::literal::<126>();
-/// What fills sequences up.
+/// Fills sequences up to a common length.
 pub const PAD: Fin<VocabSize> = Fin::literal::<127>();
 
 pub type Numbers = Vec<Fin<VocabSize>>;
@@ -35,18 +24,16 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Every length as likely as any other, both directions too, and then every place in which all
-    /// the numbers are there.
+    /// Every length is equally likely, and so is every direction, and every position of that length.
     pub fn random(rng: &mut impl Rng) -> Self {
-        let given = rng.gen_range(GIVEN);
-        let count = given + TgtLen::SIZE;
-        let lowest = rng.gen_range(0..=NUMBERS - count);
-        let mut numbers: Numbers = Fin::all().skip(lowest).take(count).collect();
+        let len = rng.gen_range(GIVEN);
+        let count = len + TgtLen::SIZE;
+        let lowest = rng.gen_range(0..=NUM_NUMBERS - count);
+        let mut given: Numbers = Fin::all().skip(lowest).take(count).collect();
         if rng.gen_bool(0.5) {
-            numbers.reverse();
+            given.reverse();
         }
-        let next = numbers.split_off(given);
-        let given = numbers;
+        let next = given.split_off(len);
         Self { given, next }
     }
 
@@ -55,17 +42,27 @@ impl Sequence {
     }
 }
 
-/// What is given of each, filled up.
-pub fn sources(
-    sequences: &[Sequence],
-) -> Result<TokenIds<Batch, SrcLen, VocabSize>, Box<dyn std::error::Error>> {
-    let rows: Vec<_> = sequences.iter().map(|s| &s.given).collect();
+/// The given numbers as a batch, padded.
+pub fn sources(sequences: &[Sequence]) -> Result<TokenIds<Batch, SrcLen, VocabSize>, BoxError> {
+    let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.given).collect();
     let shape = (Batch::new(rows.len()), SrcLen::new(MaxSeqLen::SIZE)?);
     Ok(TokenIds::padded(&rows, PAD, shape)?)
 }
 
-/// What comes next in each.
+/// The next numbers as a batch.
 pub fn labels(sequences: &[Sequence]) -> Result<TokenIds<Batch, TgtLen, VocabSize>, TokenError> {
-    let rows: Vec<_> = sequences.iter().map(|s| &s.next).collect();
+    let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.next).collect();
     TokenIds::padded(&rows, PAD, (Batch::new(rows.len()), TgtLen))
+}
+
+/// Numbers side by side; a token that is not a number becomes `~`.
+pub fn format_numbers(numbers: &[Fin<VocabSize>]) -> String {
+    numbers.iter().map(format_number).collect::<Vec<_>>().join(" ")
+}
+
+pub fn format_number(number: &Fin<VocabSize>) -> String {
+    match number.value() {
+        number if number < NUM_NUMBERS => number.to_string(),
+        _ => "~".into(),
+    }
 }

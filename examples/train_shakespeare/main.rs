@@ -1,59 +1,189 @@
-//! A decoder-only model of characters, trained on the plays of Shakespeare or another text, by
-//! [nanoGPT](https://github.com/karpathy/nanoGPT)'s configuration for a CPU.
-//!
-//! ```text
-//! cargo run --example train_shakespeare
-//! cargo run --example train_shakespeare -- --data FILE --save weights.safetensors
-//! cargo run --example train_shakespeare -- --load weights.safetensors --prompt ROMEO
-//! cargo run --example train_shakespeare -- --resume train_shakespeare.checkpoint   # after a Ctrl-C
-//! ```
-//!
-//! `--report DIR` draws the training and what the model looks at in a line.
+//! Trains a decoder-only character model on plays by Shakespeare or on another text, in
+//! [nanoGPT](https://github.com/karpathy/nanoGPT)'s configuration for a CPU, then samples from it.
+//! `cargo run --example train_shakespeare -- --help` lists the options; `examples/README.md` explains them.
 //!
 //! # A vocabulary that is known only at run time
 //!
-//! How many characters a text uses is known when it is read; the model wants it in its type. So the
-//! model is typed by the most characters that it has room for, `VocabSize`, and
-//! [`CharTokenizer`](typed_transformer::tokens::CharTokenizer) proves that a text has no more: a text with
-//! more is refused, with both sizes. What is left of the vocabulary stands for nothing, the model
-//! learns that it never comes, and it is never sampled. Weights are saved with their characters.
+//! The number of characters of a text is known once it is read, but the model has its vocabulary in its
+//! type. So `VocabSize` is the maximum, and [`CharTokenizer`] proves that a text has no more characters: a
+//! text with more is refused with both numbers. The remaining tokens stand for nothing. The model learns
+//! that they never occur, and they are never sampled. Weights are saved with their characters.
 
 mod cli;
-mod model;
 #[cfg(feature = "plot")]
-mod pictures;
-mod sample;
+mod plots;
 #[path = "../support/mod.rs"]
 mod support;
 mod text;
-mod training;
 
 use clap::Parser;
 use cli::Cli;
-use dfdx::tensor::Cpu;
-use model::{Model, VocabSize};
+use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{DeviceName, Failure, cuda, print, say};
-use text::Text;
-use typed_transformer::{backend::Backend, tokens::CharTokenizer, weights};
+use support::{BoxError, DeviceName, Progress, cuda, device_error, load_weights, log, print, step_error};
+use text::{Text, Windows};
+use typed_transformer::{
+    generate::Sampler,
+    models::nano_gpt::NanoGpt,
+    nn::Module,
+    prelude::*,
+    tokens::CharTokenizer,
+    train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
+    weights,
+};
 
-/// Under what name a file of weights has the characters.
+/// Batches per estimate of a loss.
+const EVAL_BATCHES: usize = 20;
+/// Where Ctrl-C saves the training if the user names no file.
+const CHECKPOINT: &str = "train_shakespeare.checkpoint";
+/// The name of the characters in the metadata of a weights file.
 const CHARACTERS: &str = "characters";
 
-fn main() -> ExitCode {
-    let cli = Cli::parse();
-    support::status(match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).map_err(Failure::from).and_then(|gpu| run(&cli, &gpu)),
-    })
+dims! {
+    VocabSize = 256; // the most characters of a text
+    BlockSize = 64; // characters that the model sees at once
+    SeqLen <= BlockSize; // characters of a window
+    Batch; // windows
+    EmbedDim = 128;
+    NumHeads = 4;
+    NumLayers = 4;
 }
 
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
-    // Whatever can be wrong with what the user gave is said before anything is trained.
+struct CharModel;
+
+impl Arch for CharModel {
+    type NumHeads = NumHeads;
+    type QKDim = Quotient<EmbedDim, NumHeads>;
+    type VODim = Quotient<EmbedDim, NumHeads>;
+    type HiddenDim = Product<Const<4>, EmbedDim>;
+    type Conventions = NanoGpt;
+}
+
+impl SingleStack for CharModel {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = BlockSize;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+
+type Model<D> = DecoderOnly<CharModel, f32, D>;
+
+// 804,096 with the 65 characters of nanoGPT's text.
+const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
+
+/// A new model. As in nanoGPT, the two projections of each layer into the residual stream start smaller by
+/// the factor 1/√(2 · NumLayers).
+fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
+    let mut model = Model::try_build(device)?;
+    let factor = 1.0 / (2.0 * NumLayers::SIZE as f32).sqrt();
+    for layer in &mut model.decoder.layers {
+        let attention = &mut layer.self_attention.attention.output_proj.weight;
+        *attention = attention.clone() * factor;
+        let feed_forward = &mut layer.feed_forward.output.weight;
+        *feed_forward = feed_forward.clone() * factor;
+    }
+    Ok(model)
+}
+
+fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>, BoxError> {
+    let (peak, steps) = (cli.learning_rate, cli.steps);
+    let schedule = WarmupCosine { peak, last: peak / 10.0, warmup_steps: 100, steps };
+    // AdamW decays matrices only.
+    let mut adam = AdamW { weight_decay: 0.1, ..AdamW::default() };
+    adam.adam.beta2 = 0.99;
+    let mut trainer = Trainer::new(adam, schedule, steps, cli.seed);
+    trainer.clip_norm = 1.0;
+    trainer.pin("the batch", cli.batch);
+    trainer.pin("the text", &text.fingerprint);
+    let checkpoint = cli.files.checkpoint(CHECKPOINT);
+    let new = || new_model(device);
+    let mut model = cli.files.start(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
+
+    let progress = Progress::new(steps);
+    while let Some(mut step) = trainer.next_step() {
+        if cli.interval > 0 && step.number.is_multiple_of(cli.interval) {
+            let losses = estimate_loss(&model, text, cli)?;
+            progress.log(&format_losses(step.number, losses));
+            if let Some(metrics) = &mut trainer.metrics {
+                metrics.log("training_loss", losses.0);
+                metrics.log("validation_loss", losses.1);
+            }
+        }
+        let windows = Windows::random(&text.training, cli.batch, &mut step.rng)?;
+        let loss = loss(&model, &windows, OwnedTape::default())?;
+        let loss_value = loss.as_vec()[0].into();
+        let gradients = loss.try_backward().map_err(device_error)?;
+        let tokens = cli.batch * BlockSize::SIZE;
+        let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
+        progress.show(&report);
+    }
+    progress.finish();
+    support::finish(&trainer, steps, checkpoint)?;
+    log(&format_losses(trainer.step(), estimate_loss(&model, text, cli)?));
+    Ok(model)
+}
+
+fn loss<D: Backend<f32>, T: Tape<f32, D>>(
+    model: &Model<D>,
+    windows: &Windows,
+    tape: T,
+) -> Result<Tensor<(), f32, D, T>, OpError> {
+    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> = model.try_forward(&windows.inputs, tape)?;
+    try_cross_entropy(logits, &windows.labels, Reduction::MeanAll)
+}
+
+/// The mean loss per character.
+fn mean_loss<D: Backend<f32>>(
+    model: &Model<D>,
+    batches: impl Iterator<Item = Result<Windows, BoxError>>,
+) -> Result<f64, BoxError> {
+    let (mut sum, mut count) = (0.0, 0);
+    for windows in batches {
+        let windows = windows?;
+        let characters = windows.labels.as_slice().len();
+        sum += f64::from(loss(model, &windows, NoneTape)?.as_vec()[0]) * characters as f64;
+        count += characters;
+    }
+    Ok(sum / count as f64)
+}
+
+/// Training and validation loss, over the same few batches at every call.
+fn estimate_loss<D: Backend<f32>>(model: &Model<D>, text: &Text, cli: &Cli) -> Result<(f64, f64), BoxError> {
+    let estimate = |part: &[usize]| {
+        let mut rng = StdRng::seed_from_u64(cli.seed);
+        mean_loss(model, (0..EVAL_BATCHES).map(|_| Windows::random(part, cli.batch, &mut rng)))
+    };
+    Ok((estimate(&text.training)?, estimate(&text.validation)?))
+}
+
+fn format_losses(step: usize, (training, validation): (f64, f64)) -> String {
+    format!("after step {step}: training loss {training:.4}, validation loss {validation:.4}")
+}
+
+/// The prompt, and `count` characters after it.
+fn sample<D: Backend<f32>>(
+    model: &Model<D>,
+    sampler: &mut Sampler<VocabSize>,
+    prompt: &[Fin<VocabSize>],
+    count: usize,
+) -> Result<Vec<Fin<VocabSize>>, BoxError> {
+    let mut text = prompt.to_vec();
+    for _ in 0..count {
+        let window = &text[text.len().saturating_sub(BlockSize::SIZE)..];
+        let ids: Vec<usize> = window.iter().map(|token| token.value()).collect();
+        let ids = TokenIds::from_ids(&ids, None, (Const::<1>, SeqLen::new(ids.len())?))?;
+        let logits = model.try_forward(&ids, NoneTape)?.as_vec();
+        text.push(sampler.choose(&logits[logits.len() - VocabSize::SIZE..])?);
+    }
+    Ok(text)
+}
+
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+    // All arguments are checked before the training starts.
     let sampler = cli.sampler()?;
-    let (model, characters, prompt);
     #[cfg(feature = "plot")]
-    let mut report = cli.files.report("CharTokenizer of a text")?;
+    let mut report = cli.files.report("Characters of a text")?;
+    let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
             (model, characters) = load(path, device)?;
@@ -65,54 +195,48 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<ExitCode, Failure> {
             if let Some(path) = &cli.save {
                 weights::ensure_writable(path)?;
             }
-            model = match training::train(cli, &text, device)? {
-                Ok(model) => model,
-                Err(stopped) => return Ok(stopped),
-            };
+            model = train(cli, &text, device)?;
             if let Some(path) = &cli.save {
-                save(&model, &text.characters, path)?;
-                say(&format!("saved {}", path.display()));
+                let metadata = HashMap::from([(CHARACTERS.to_string(), text.characters.alphabet())]);
+                weights::save_with_metadata(&model, path, metadata)?;
+                log(&format!("saved {}", path.display()));
             }
-            let loss = training::validation_loss(&model, &text, cli.batch)?;
+            let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
             let count = text.validation.len();
-            let told = format!("validation loss {loss:.4} over all {count} characters");
-            print(&format!("{told}\n\n"))?;
+            let result = format!("validation loss {loss:.4} over all {count} characters");
+            print(&format!("{result}\n\n"))?;
             #[cfg(feature = "plot")]
             if let Some(report) = &mut report {
-                pictures::of_training(report, cli, &model, &text, &told)?;
+                plots::training(report, cli, &model, &text, &result)?;
             }
             characters = text.characters;
         }
     }
     let mut sampler = sampler.restrict_to(characters.tokens());
-    let written = sample::sample(&model, &mut sampler, &prompt, cli.sample)?;
-    let written = characters.decode(&written);
-    print(&format!("{written}\n"))?;
+    let sample = characters.decode(&sample(&model, &mut sampler, &prompt, cli.sample)?);
+    print(&format!("{sample}\n"))?;
     #[cfg(feature = "plot")]
     if let Some(report) = report {
-        let page = pictures::finish(report, cli, &model, &written)?;
-        say(&format!("wrote {}", page.display()));
+        plots::finish(report, cli, &model, &sample)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-/// Saves weights and characters.
-fn save<D: Backend<f32>>(
-    model: &Model<D>,
-    characters: &CharTokenizer<VocabSize>,
-    path: &Path,
-) -> Result<(), Failure> {
-    let metadata = HashMap::from([(CHARACTERS.to_string(), characters.alphabet())]);
-    Ok(weights::save_with_metadata(model, path, metadata)?)
-}
-
-/// Weights and characters that were saved together.
-fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharTokenizer<VocabSize>), Failure> {
-    let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+/// Weights, and the characters that were saved with them.
+fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharTokenizer<VocabSize>), BoxError> {
     let metadata = weights::metadata(path)?;
-    let text = metadata.get(CHARACTERS);
-    let text = text.ok_or_else(|| in_file(&"there are no characters with the weights"))?;
-    let characters = CharTokenizer::from_text(text).map_err(|error| in_file(&error))?;
-    let model = weights::load(path, device).map_err(|error| in_file(&error))?;
-    Ok((model, characters))
+    let Some(text) = metadata.get(CHARACTERS) else {
+        return Err(format!("{}: there are no characters with the weights", path.display()).into());
+    };
+    let characters = CharTokenizer::from_text(text);
+    let characters = characters.map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((load_weights(path, device)?, characters))
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    support::exit_code(match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+    })
 }
