@@ -1,7 +1,10 @@
 #![doc = include_str!("../../docs/guide.md")]
 
-// Its programs are wrong on purpose; `tests/ui.rs` compiles this library's and
-// `tests/messages.rs` holds the page to the files.
+#[doc = include_str!("../../docs/annotated.md")]
+pub mod annotated {}
+
+// The programs on this page are wrong on purpose, so they are no doc tests; `tests/messages.rs` holds the
+// page to the files that it is made of.
 #[cfg(not(doctest))]
 #[doc = include_str!("../../docs/messages.md")]
 pub mod messages {}
