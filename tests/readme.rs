@@ -1,11 +1,15 @@
 //! The README and the pages of `docs` quote the repository as it is.
 //!
-//! `README=overwrite cargo test --test readme` draws `docs/refusal.svg` anew.
+//! `README=overwrite cargo test --test readme` draws `docs/refusal.svg` anew, and copies the compiler's errors
+//! into the pages that show them.
 
 #[path = "support/terminal.rs"]
 mod terminal;
 
-use std::{env, fs, path::Path};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 /// Programs that must not compile, and beside each the compiler's words.
 const WRONG_PROGRAMS: &str = "ui-tests/refused";
@@ -13,8 +17,14 @@ const WRONG_PROGRAMS: &str = "ui-tests/refused";
 const WIRED_WRONG: &str = "nn/the_residual_of_cross_attention_is_on_the_query";
 /// The picture of what the compiler says to it.
 const PICTURE: &str = "docs/refusal.svg";
+const ANNOTATED: &str = "docs/annotated.md";
 
-fn path(path: &str) -> std::path::PathBuf {
+/// Whether to renew what a test would compare.
+fn overwrites() -> bool {
+    env::var("README").is_ok_and(|what| what == "overwrite")
+}
+
+fn path(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
@@ -29,7 +39,7 @@ fn picture_in_readme_shows_the_compiler_error() {
     let lines: Vec<&str> = error.lines().take_while(|line| !line.trim_start().starts_with('=')).collect();
     let lines = lines.strip_suffix(&["   |"]).unwrap_or(&lines);
     let drawn = terminal::draw("cargo check", lines);
-    if env::var("README").is_ok_and(|what| what == "overwrite") {
+    if overwrites() {
         fs::write(path(PICTURE), &drawn).unwrap();
     }
     assert!(read(PICTURE) == drawn, "{PICTURE} is out of date; `README=overwrite cargo test --test readme`");
@@ -71,27 +81,33 @@ fn links_lead_to_files() {
     }
 }
 
-/// A fenced block of code: the line before it, what follows its opening backticks, and its lines.
-struct Block {
-    caption: String,
-    info: String,
-    lines: Vec<String>,
+/// A page with the text of its fenced blocks of code in between: those at odd indices are blocks.
+fn split_at_fences(page: &str) -> Vec<String> {
+    let parts: Vec<_> = read(page).split("```").map(String::from).collect();
+    assert!(parts.len() % 2 == 1, "{page}: a block has no end");
+    parts
 }
 
-fn blocks(page: &str) -> Vec<Block> {
-    let page = read(page);
-    let parts: Vec<&str> = page.split("```").collect();
-    assert!(parts.len() % 2 == 1, "a block has no end");
-    let block = |pair: &[&str]| {
-        let caption = pair[0].trim_end().lines().next_back().unwrap_or_default();
-        let (info, code) = pair[1].split_once('\n').unwrap();
-        Block {
-            caption: caption.to_string(),
-            info: info.to_string(),
-            lines: code.lines().map(String::from).collect(),
-        }
-    };
-    parts.chunks_exact(2).map(block).collect()
+/// What follows the opening backticks of a block, and its code.
+fn info_and_code(block: &str) -> (&str, &str) {
+    block.split_once('\n').unwrap()
+}
+
+/// Holds the parts of a page to what they should be, or overwrites the page.
+fn assert_page(page: &str, expected: &[String]) {
+    if overwrites() {
+        fs::write(path(page), expected.join("```")).unwrap();
+    }
+    for (shown, expected) in split_at_fences(page).iter().zip(expected) {
+        assert_eq!(shown, expected, "{page}; `README=overwrite cargo test --test readme` corrects it");
+    }
+}
+
+/// A block with the first lines of the error of a program, as many as `shown` has.
+fn error_block(program: &Path, shown: &str) -> String {
+    let error = fs::read_to_string(program.with_extension("stderr")).unwrap();
+    let lines: Vec<&str> = error.lines().take(shown.lines().count()).collect();
+    format!("text\n{}\n", lines.join("\n"))
 }
 
 /// A line that rustdoc hides, without its mark.
@@ -108,9 +124,10 @@ fn body(program: &str) -> &str {
 fn guide_shows_the_whole_example() {
     let program = read("examples/own_model/program.rs");
     let mut rest = body(&program);
-    for block in blocks("docs/guide.md").iter().filter(|block| block.info.is_empty()) {
-        let shown = block.lines.iter().filter(|line| hidden(line).is_none());
-        let shown: Vec<&str> = shown.map(String::as_str).collect();
+    let parts = split_at_fences("docs/guide.md");
+    let blocks = parts.iter().skip(1).step_by(2).map(|block| info_and_code(block));
+    for (_, code) in blocks.filter(|(info, _)| info.is_empty()) {
+        let shown: Vec<&str> = code.lines().filter(|line| hidden(line).is_none()).collect();
         // The other blocks try out what was shown before.
         if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
             rest = after.trim_start();
@@ -121,51 +138,74 @@ fn guide_shows_the_whole_example() {
 
 #[test]
 fn mistakes_in_guide_are_refused_in_the_words_shown() {
-    let files = fs::read_dir(path(WRONG_PROGRAMS).join("guide")).unwrap().map(|file| file.unwrap().path());
-    let mut programs: Vec<_> = files.filter(|file| file.extension().unwrap() == "rs").collect();
-    for pair in blocks("docs/guide.md").windows(2) {
-        let [mistake, answer] = pair else { unreachable!() };
-        let Some(code) = mistake.info.strip_prefix("compile_fail,") else {
+    let mut programs = programs_below(&path(WRONG_PROGRAMS).join("guide"));
+    let mut parts = split_at_fences("docs/guide.md");
+    for mistake in (1..parts.len()).step_by(2) {
+        let (info, code) = info_and_code(&parts[mistake]);
+        let Some(error_code) = info.strip_prefix("compile_fail,") else {
             continue;
         };
-        let whole = mistake.lines.iter().map(|line| hidden(line).unwrap_or(line));
-        let whole = whole.collect::<Vec<_>>().join("\n");
-        let place = programs.iter().position(|file| {
+        let whole: Vec<_> = code.lines().map(|line| hidden(line).unwrap_or(line)).collect();
+        let whole = whole.join("\n");
+        let is_shown = |file: &PathBuf| {
             let program = fs::read_to_string(file).unwrap();
-            // Its first line says the rule.
-            program.split_once('\n').unwrap().1.trim() == whole
-        });
-        let file = programs.remove(place.unwrap_or_else(|| panic!("not refused:\n{whole}")));
-        let text = fs::read_to_string(file.with_extension("stderr")).unwrap();
-        assert!(text.starts_with(&format!("error[{code}]")), "{code}: {text}");
-        assert_eq!(answer.info, "text");
-        assert!(answer.lines.len() >= 6, "{}", file.display());
-        let first: Vec<&str> = text.lines().take(answer.lines.len()).collect();
-        assert_eq!(answer.lines, first, "{}", file.display());
+            let code = program.lines().filter(|line| !line.starts_with("//!"));
+            code.collect::<Vec<_>>().join("\n").trim() == whole
+        };
+        let index = programs.iter().position(is_shown);
+        let program = programs.remove(index.unwrap_or_else(|| panic!("not refused:\n{whole}")));
+        let (info, shown) = info_and_code(&parts[mistake + 2]);
+        assert_eq!(info, "text");
+        assert!(shown.lines().count() >= 6, "{}", program.display());
+        let expected = error_block(&program, shown);
+        assert!(expected.starts_with(&format!("text\nerror[{error_code}]")), "{error_code}: {expected}");
+        parts[mistake + 2] = expected;
     }
     assert!(programs.is_empty(), "not in the guide: {programs:?}");
+    assert_page("docs/guide.md", &parts);
+}
+
+/// All programs in a folder and in the folders in it.
+fn programs_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.is_dir());
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    files.extend(folders.iter().flat_map(|folder| programs_below(folder)));
+    files
 }
 
 #[test]
-fn annotated_reading_quotes_the_source_and_the_compiler() {
-    for Block { caption, info, lines } in blocks("docs/annotated.md") {
-        let shown = lines.join("\n");
-        match info.as_str() {
-            // The line before a quote of the source is its file, in backticks.
-            "rust,ignore" => {
-                let file = caption.trim_matches('`');
-                assert!(file.starts_with("src/") && file.ends_with(".rs"), "no file before:\n{shown}");
-                let source = unindented(&read(file));
-                assert!(source.contains(&unindented(&shown)), "{file} does not contain:\n{shown}");
-            }
-            // The second line of an error is its place, in the program that it is said of.
-            "text" => {
-                let place = lines[1].trim().strip_prefix("--> ").unwrap();
-                let program = place.split_once(".rs:").unwrap().0;
-                let error = read(&format!("{program}.stderr"));
-                assert!(error.starts_with(&(shown + "\n")), "the error of {program}:\n{error}");
-            }
-            other => panic!("a block of {other}"),
+fn errors_in_annotated_reading_are_those_of_the_compiler() {
+    let mut parts = split_at_fences(ANNOTATED);
+    for part in parts.iter_mut().skip(1).step_by(2) {
+        let (info, shown) = info_and_code(part);
+        if info == "text" {
+            // The second line of an error names the program.
+            let place = shown.lines().nth(1).unwrap().trim().strip_prefix("--> ").unwrap();
+            let program = place.split_once(".rs:").unwrap().0;
+            *part = error_block(&path(&format!("{program}.rs")), shown);
+        }
+    }
+    assert_page(ANNOTATED, &parts);
+}
+
+#[test]
+fn quotes_in_annotated_reading_are_in_the_source() {
+    let parts = split_at_fences(ANNOTATED);
+    for pair in parts.chunks_exact(2) {
+        let (info, quote) = info_and_code(&pair[1]);
+        if info == "text" {
+            continue;
+        }
+        assert_eq!(info, "rust,ignore");
+        let caption = pair[0].trim_end().lines().next_back().unwrap_or_default();
+        let file = caption.trim_matches('`');
+        assert!(file.starts_with("src/") && file.ends_with(".rs"), "no file above:\n{quote}");
+        let source = unindented(&read(file));
+        let mut rest = source.as_str();
+        for piece in unindented(quote).split("// …\n") {
+            let (_, after) = rest.split_once(piece).unwrap_or_else(|| panic!("not in {file}:\n{piece}"));
+            rest = after;
         }
     }
 }

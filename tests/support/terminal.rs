@@ -73,10 +73,7 @@ pub fn draw(command: &str, error: &[&str]) -> String {
 /// `error[E0308]: mismatched types`
 fn headline(line: &str) -> Vec<Span<'_>> {
     let (code, rest) = line.split_at(line.find(':').unwrap_or(line.len()));
-    vec![
-        Span { text: code, colour: RED, is_bold: true },
-        Span { text: rest, colour: PLAIN, is_bold: true },
-    ]
+    vec![Span { text: code, colour: RED, is_bold: true }, Span { text: rest, colour: PLAIN, is_bold: true }]
 }
 
 /// The place of the error, a quoted line, or the marks below one.
