@@ -7,16 +7,19 @@
 //! use typed_transformer::prelude::*;
 //! dims! { pub Batch; pub SrcLen; pub TgtLen; pub EmbedDim = 8; }
 //!
-//! fn add(source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>) {
-//!     residual(source, target); // expected `SrcLen`, found `TgtLen`
+//! type Sequence<Len> = Tensor<(Batch, Len, EmbedDim), f32, Cpu>;
+//!
+//! fn add(source: Sequence<SrcLen>, target: Sequence<TgtLen>) {
+//!     residual(source, target); // does not compile: `SrcLen` is not `TgtLen`
 //! }
 //! ```
 //!
-//! The crate is built on [dfdx] 0.13, whose tensors, tapes and devices can be used beside it.
+//! The crate is built on [dfdx 0.13](https://docs.rs/dfdx/0.13.0), whose tensors, tapes and devices can be used
+//! beside it.
 //!
 //! - [`guide`] leads from an empty file to a trained model of your own.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
-//! - [`guide::messages`] shows what is said of 12 mistakes here, in plain dfdx and in candle.
+//! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
 //!   not.
 //! - [`guide::cuda`] is about GPUs and mixed precision.

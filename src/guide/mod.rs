@@ -1,5 +1,7 @@
 #![doc = include_str!("../../docs/guide.md")]
 
+// It quotes parts of signatures, which do not parse by themselves.
+#[allow(rustdoc::invalid_rust_codeblocks)]
 #[doc = include_str!("../../docs/annotated.md")]
 pub mod annotated {}
 
