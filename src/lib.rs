@@ -1,22 +1,28 @@
-//! Tensors whose dimensions are types, and in them a typed reference implementation of the
-//! transformer.
+//! Tensors whose dimensions are types, and a typed reference implementation of the transformer.
 //!
-//! Whoever reads a signature knows what the function does; whoever wires two layers wrongly is told
-//! so by `cargo check`, in the words of their own model:
+//! A signature says what a function does to every dimension. `cargo check` refuses layers that do not fit
+//! together, in the words of your own model:
 //!
 //! ```compile_fail,E0308
 //! use typed_transformer::prelude::*;
 //! dims! { pub Batch; pub SrcLen; pub TgtLen; pub EmbedDim = 8; }
 //!
-//! fn add(source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>) {
-//!     residual(source, target); // expected `SrcLen`, found `TgtLen`
+//! type Sequence<Len> = Tensor<(Batch, Len, EmbedDim), f32, Cpu>;
+//!
+//! fn add(source: Sequence<SrcLen>, target: Sequence<TgtLen>) {
+//!     residual(source, target); // does not compile: `SrcLen` is not `TgtLen`
 //! }
 //! ```
 //!
-//! The crate is built on [dfdx] 0.13: its tensors, its tapes and its devices stay usable beside
-//! the ones here.
+//! The crate is built on [dfdx 0.13](https://docs.rs/dfdx/0.13.0), whose tensors, tapes and devices can be used
+//! beside it.
 //!
-//! [`guide`] goes from an empty file to a trained model of one's own, with the mistakes on the way.
+//! - [`guide`] leads from an empty file to a trained model of your own.
+//! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
+//! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
+//! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
+//!   not.
+//! - [`guide::cuda`] is about GPUs and mixed precision.
 //!
 //! # The post, section by section
 //!
@@ -25,10 +31,10 @@
 //! | section of the post | here |
 //! | --- | --- |
 //! | Python typing preliminaries: `Fin`, `InputIDs` | [`tokens::Fin`], [`tokens::TokenIds`] |
-//! | `Product` | [`dims::Product`]; named dimensions are declared by [`dims!`] |
+//! | `Product` | [`dims::Product`]; [`dims!`] declares named dimensions |
 //! | Embedder | [`nn::Embedder`], [`ops::embed`], [`ops::learned_positions`] |
 //! | Multi-head attention | [`nn::MHAttention`], [`ops::split_heads`], [`ops::multi_head_attention`] |
-//! | `InstanceSingleton`: what a module keeps to itself | [`nn::Arch`] |
+//! | `InstanceSingleton`: dimensions internal to a module | [`nn::Arch`] |
 //! | Masking: `NoMask`, `CausalMask`, `mk_mask` | [`mask`] |
 //! | Self-attention | [`nn::SelfAttention`] |
 //! | Feed forward | [`nn::FeedForward`] |
@@ -39,35 +45,31 @@
 //! | Appendix: performance-oriented attention | [`ops::attention_weights`], [`ops::attention`] |
 //! | Appendix: `LTE` | [`dims::AtMost`] |
 //!
-//! # Rooms
+//! # Modules
 //!
-//! A room uses only the rooms above it.
+//! A module uses only the modules above it.
 //!
-//! | room | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | [`dims`](mod@dims) | dimensions, their products, the relations between them |
-//! | [`tokens`] | ids that are checked once, when they are made |
+//! | [`dims`](mod@dims) | dimensions, their products and sums, relations between them |
+//! | [`tokens`] | token ids, checked once, when they are created |
 //! | [`mask`] | which positions a query may see |
-//! | [`ops`] | operations: a signature that spells every dimension, a definition by dfdx's operations |
-//! | [`backend`] | where a device replaces a definition by something faster |
-//! | [`nn`] | the modules of the post, and [`module!`], which declares one |
-//! | [`models`] | whole systems, one file for each post |
-//! | [`weights`] | weights in files |
-//! | [`train`] | losses, schedules, optimizers, and trainings that stop and go on |
+//! | [`ops`] | operations: a signature that spells every dimension, a definition in dfdx's operations |
+//! | [`backend`] | faster replacements of these definitions on a device |
+//! | [`nn`] | the layers of the post, and [`module!`], which declares one |
+//! | [`models`] | whole systems, one file per post |
+//! | [`weights`] | loading and saving weights |
+//! | [`train`] | losses, schedules, optimizers, checkpoints |
 //! | [`generate`] | decoding |
-//! | [`plot`] | what a model is and learns, drawn |
+//! | [`plot`] | plots of models and trainings |
 //!
 //! # Errors
 //!
-//! What types can rule out does not compile. What only a run can show is an error value that names
-//! the dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
+//! Mistakes that types can express do not compile. Every other mistake is an error value that names the
+//! dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
-//! [`train::TrainError`], [`train::ResumeError`]. Every operation and `forward` has a `try_` form that
-//! returns it, and a plain form that panics with its text.
-//!
-//! [`guide::messages`] shows what is said of a dozen mistakes, here, in plain dfdx and in candle.
-//! [`guide::comparison`] says what other systems check and when, and what they have that this crate has
-//! not. [`guide::cuda`] is about GPUs and mixed precision.
+//! [`train::TrainError`], [`train::ResumeError`]. Every operation and every `forward` has a `try_` form that
+//! returns this value; the plain form panics with its text.
 
 pub mod backend;
 pub mod dims;

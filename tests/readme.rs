@@ -1,58 +1,116 @@
-//! What the README and the guide show is what there is.
+//! The README and the pages of `docs` quote the repository as it is.
+//!
+//! `README=overwrite cargo test --test readme` draws `docs/refusal.svg` anew, and copies the compiler's errors
+//! into the pages that show them.
 
-use std::{fs, path::Path};
+#[path = "support/terminal.rs"]
+mod terminal;
 
-fn read(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+/// Programs that must not compile, and beside each the compiler's words.
+const WRONG_PROGRAMS: &str = "ui-tests/refused";
+/// The wrong program of the README, in that folder.
+const WIRED_WRONG: &str = "nn/the_residual_of_cross_attention_is_on_the_query";
+/// The picture of what the compiler says to it.
+const PICTURE: &str = "docs/refusal.svg";
+const ANNOTATED: &str = "docs/annotated.md";
+
+/// Whether to renew what a test would compare.
+fn overwrites() -> bool {
+    env::var("README").is_ok_and(|what| what == "overwrite")
+}
+
+fn path(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 #[test]
-fn its_compiler_errors_are_the_compiler_s() {
-    let readme = read("README.md");
-    for (rule, lines) in
-        [("ops/residual_needs_equal_lengths", 8), ("nn/an_embedder_refuses_a_length_above_its_maximum", 6)]
-    {
-        let text = read(&format!("ui-tests/refused/{rule}.stderr"));
-        let shown: Vec<_> = text.lines().take(lines).collect();
-        assert!(readme.contains(&shown.join("\n")), "{rule}");
+fn picture_in_readme_shows_the_compiler_error() {
+    let error = read(&format!("{WRONG_PROGRAMS}/{WIRED_WRONG}.stderr"));
+    // The headline and the marked lines, without the notes after them.
+    let lines: Vec<&str> = error.lines().take_while(|line| !line.trim_start().starts_with('=')).collect();
+    let lines = lines.strip_suffix(&["   |"]).unwrap_or(&lines);
+    let drawn = terminal::draw("cargo check", lines);
+    if overwrites() {
+        fs::write(path(PICTURE), &drawn).unwrap();
     }
+    assert!(read(PICTURE) == drawn, "{PICTURE} is out of date; `README=overwrite cargo test --test readme`");
+    assert!(read("README.md").contains(&format!("]({PICTURE})")));
 }
 
 #[test]
-fn its_wrong_program_is_the_one_that_is_refused() {
-    let program = read("ui-tests/refused/ops/residual_needs_equal_lengths.rs");
-    let wrong = &program[program.find("fn add(").unwrap()..program.find("\nfn main()").unwrap()];
+fn wrong_program_in_readme_is_the_one_in_the_picture() {
+    let program = read(&format!("{WRONG_PROGRAMS}/{WIRED_WRONG}.rs"));
+    let wrong = &program[program.find("\nfn ").unwrap()..program.find("\nfn main()").unwrap()];
     assert!(read("README.md").contains(wrong));
 }
 
 #[test]
-fn its_links_lead_somewhere() {
-    let readme = read("README.md");
-    let targets = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    for target in targets.filter(|target| !target.starts_with("http")) {
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(target).exists(), "{target}");
+fn counts_in_readme_are_those_of_the_messages() {
+    let count = |page: &str, row: &str| -> Vec<usize> {
+        let page = read(page);
+        let row = page.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("{row}"));
+        row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
+    };
+    for (in_readme, in_messages) in [
+        ("| refused by `cargo check` |", "| `cargo check` refuses"),
+        ("| never noticed once the confused sizes are equal |", "| nothing fails once the sizes are equal |"),
+    ] {
+        assert_eq!(count("README.md", in_readme), count("docs/messages.md", in_messages), "{in_readme}");
+    }
+    let mistakes = read("docs/messages.md").lines().filter(|line| line.starts_with("# ")).count();
+    assert_eq!(mistakes, 12, "the README says 12");
+}
+
+#[test]
+fn links_lead_to_files() {
+    for page in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        let text = read(page);
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.starts_with("http")) {
+            assert!(path(target).exists(), "{page}: {target}");
+        }
     }
 }
 
-/// A block of code: what stands after its opening backticks, and its lines.
-struct Block {
-    info: String,
-    lines: Vec<String>,
+/// A page with the text of its fenced blocks of code in between: those at odd indices are blocks.
+fn split_at_fences(page: &str) -> Vec<String> {
+    let parts: Vec<_> = read(page).split("```").map(String::from).collect();
+    assert!(parts.len() % 2 == 1, "{page}: a block has no end");
+    parts
 }
 
-/// The blocks of the guide.
-fn blocks() -> Vec<Block> {
-    let guide = read("docs/guide.md");
-    let parts: Vec<&str> = guide.split("```").collect();
-    assert!(parts.len() % 2 == 1, "a block has no end");
-    let block = |part: &&str| {
-        let (info, code) = part.split_once('\n').unwrap();
-        Block { info: info.to_string(), lines: code.lines().map(String::from).collect() }
-    };
-    parts.iter().skip(1).step_by(2).map(block).collect()
+/// What follows the opening backticks of a block, and its code.
+fn info_and_code(block: &str) -> (&str, &str) {
+    block.split_once('\n').unwrap()
 }
 
-/// What rustdoc does not show of a line of code, without its mark.
+/// Holds the parts of a page to what they should be, or overwrites the page.
+fn assert_page(page: &str, expected: &[String]) {
+    if overwrites() {
+        fs::write(path(page), expected.join("```")).unwrap();
+    }
+    for (shown, expected) in split_at_fences(page).iter().zip(expected) {
+        assert_eq!(shown, expected, "{page}; `README=overwrite cargo test --test readme` corrects it");
+    }
+}
+
+/// A block with the first lines of the error of a program, as many as `shown` has.
+fn error_block(program: &Path, shown: &str) -> String {
+    let error = fs::read_to_string(program.with_extension("stderr")).unwrap();
+    let lines: Vec<&str> = error.lines().take(shown.lines().count()).collect();
+    format!("text\n{}\n", lines.join("\n"))
+}
+
+/// A line that rustdoc hides, without its mark.
 fn hidden(line: &str) -> Option<&str> {
     (line == "#").then_some("").or(line.strip_prefix("# "))
 }
@@ -63,45 +121,96 @@ fn body(program: &str) -> &str {
 }
 
 #[test]
-fn the_guide_s_program_is_the_example_to_the_last_line() {
+fn guide_shows_the_whole_example() {
     let program = read("examples/own_model/program.rs");
     let mut rest = body(&program);
-    for block in blocks().iter().filter(|block| block.info.is_empty()) {
-        let shown = block.lines.iter().filter(|line| hidden(line).is_none());
-        let shown: Vec<&str> = shown.map(String::as_str).collect();
+    let parts = split_at_fences("docs/guide.md");
+    let blocks = parts.iter().skip(1).step_by(2).map(|block| info_and_code(block));
+    for (_, code) in blocks.filter(|(info, _)| info.is_empty()) {
+        let shown: Vec<&str> = code.lines().filter(|line| hidden(line).is_none()).collect();
         // The other blocks try out what was shown before.
         if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
             rest = after.trim_start();
         }
     }
-    assert_eq!(rest, "", "what the guide does not show");
+    assert_eq!(rest, "", "the guide does not show this part");
 }
 
 #[test]
-fn the_guide_s_mistakes_are_those_that_are_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests/refused/guide");
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let mut programs: Vec<_> = files.filter(|file| file.extension().unwrap() == "rs").collect();
-    let blocks = blocks();
-    for pair in blocks.windows(2) {
-        let [mistake, answer] = pair else { unreachable!() };
-        let Some(code) = mistake.info.strip_prefix("compile_fail,") else {
+fn mistakes_in_guide_are_refused_in_the_words_shown() {
+    let mut programs = programs_below(&path(WRONG_PROGRAMS).join("guide"));
+    let mut parts = split_at_fences("docs/guide.md");
+    for mistake in (1..parts.len()).step_by(2) {
+        let (info, code) = info_and_code(&parts[mistake]);
+        let Some(error_code) = info.strip_prefix("compile_fail,") else {
             continue;
         };
-        let whole = mistake.lines.iter().map(|line| hidden(line).unwrap_or(line));
-        let whole = whole.collect::<Vec<_>>().join("\n");
-        let place = programs.iter().position(|file| {
+        let whole: Vec<_> = code.lines().map(|line| hidden(line).unwrap_or(line)).collect();
+        let whole = whole.join("\n");
+        let is_shown = |file: &PathBuf| {
             let program = fs::read_to_string(file).unwrap();
-            // Its first line says the rule.
-            program.split_once('\n').unwrap().1.trim() == whole
-        });
-        let file = programs.remove(place.unwrap_or_else(|| panic!("not refused:\n{whole}")));
-        let text = fs::read_to_string(file.with_extension("stderr")).unwrap();
-        assert!(text.starts_with(&format!("error[{code}]")), "{code}: {text}");
-        assert_eq!(answer.info, "text");
-        assert!(answer.lines.len() >= 6, "{}", file.display());
-        let first: Vec<&str> = text.lines().take(answer.lines.len()).collect();
-        assert_eq!(answer.lines, first, "{}", file.display());
+            let code = program.lines().filter(|line| !line.starts_with("//!"));
+            code.collect::<Vec<_>>().join("\n").trim() == whole
+        };
+        let index = programs.iter().position(is_shown);
+        let program = programs.remove(index.unwrap_or_else(|| panic!("not refused:\n{whole}")));
+        let (info, shown) = info_and_code(&parts[mistake + 2]);
+        assert_eq!(info, "text");
+        assert!(shown.lines().count() >= 6, "{}", program.display());
+        let expected = error_block(&program, shown);
+        assert!(expected.starts_with(&format!("text\nerror[{error_code}]")), "{error_code}: {expected}");
+        parts[mistake + 2] = expected;
     }
     assert!(programs.is_empty(), "not in the guide: {programs:?}");
+    assert_page("docs/guide.md", &parts);
+}
+
+/// All programs in a folder and in the folders in it.
+fn programs_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|entry| entry.is_dir());
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    files.extend(folders.iter().flat_map(|folder| programs_below(folder)));
+    files
+}
+
+#[test]
+fn errors_in_annotated_reading_are_those_of_the_compiler() {
+    let mut parts = split_at_fences(ANNOTATED);
+    for part in parts.iter_mut().skip(1).step_by(2) {
+        let (info, shown) = info_and_code(part);
+        if info == "text" {
+            // The second line of an error names the program.
+            let place = shown.lines().nth(1).unwrap().trim().strip_prefix("--> ").unwrap();
+            let program = place.split_once(".rs:").unwrap().0;
+            *part = error_block(&path(&format!("{program}.rs")), shown);
+        }
+    }
+    assert_page(ANNOTATED, &parts);
+}
+
+#[test]
+fn quotes_in_annotated_reading_are_in_the_source() {
+    let parts = split_at_fences(ANNOTATED);
+    for pair in parts.chunks_exact(2) {
+        let (info, quote) = info_and_code(&pair[1]);
+        if info == "text" {
+            continue;
+        }
+        assert_eq!(info, "rust,ignore");
+        let caption = pair[0].trim_end().lines().next_back().unwrap_or_default();
+        let file = caption.trim_matches('`');
+        assert!(file.starts_with("src/") && file.ends_with(".rs"), "no file above:\n{quote}");
+        let source = unindented(&read(file));
+        let mut rest = source.as_str();
+        for piece in unindented(quote).split("// …\n") {
+            let (_, after) = rest.split_once(piece).unwrap_or_else(|| panic!("not in {file}:\n{piece}"));
+            rest = after;
+        }
+    }
+}
+
+/// The text without the space at the beginning of its lines.
+fn unindented(text: &str) -> String {
+    text.lines().map(|line| line.trim_start().to_string() + "\n").collect()
 }

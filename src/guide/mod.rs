@@ -1,7 +1,12 @@
 #![doc = include_str!("../../docs/guide.md")]
 
-// The programs of this page must not compile, so they are no doc tests: `tests/ui.rs` compiles those
-// that use this crate, and `tests/messages.rs` compares the page with them.
+// It quotes parts of signatures, which do not parse by themselves.
+#[allow(rustdoc::invalid_rust_codeblocks)]
+#[doc = include_str!("../../docs/annotated.md")]
+pub mod annotated {}
+
+// The programs on this page are wrong on purpose, so they are no doc tests; `tests/messages.rs` holds the
+// page to the files that it is made of.
 #[cfg(not(doctest))]
 #[doc = include_str!("../../docs/messages.md")]
 pub mod messages {}

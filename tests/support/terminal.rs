@@ -1,0 +1,102 @@
+//! Draws an error of rustc as it looks in a terminal, as SVG.
+
+use std::fmt::Write;
+
+const BACKGROUND: &str = "#0d1117";
+const BORDER: &str = "#30363d";
+const PLAIN: &str = "#e6edf3";
+const DIM: &str = "#8b949e";
+const RED: &str = "#ff7b72";
+const BLUE: &str = "#79c0ff";
+
+/// Width of a character and distance of two lines, in pixels, at this font size.
+const FONT_SIZE: usize = 12;
+const CHAR_WIDTH: f64 = 7.2;
+const LINE_HEIGHT: usize = 19;
+/// Distance of the text from the border, in pixels.
+const MARGIN: usize = 16;
+
+/// A part of a line that has one colour.
+struct Span<'a> {
+    text: &'a str,
+    colour: &'static str,
+    is_bold: bool,
+}
+
+/// The prompt with `command`, and below it the lines of an error: its headline, the place, the quoted
+/// lines and what is marked in them.
+pub fn draw(command: &str, error: &[&str]) -> String {
+    let plain = |text| Span { text, colour: PLAIN, is_bold: false };
+    let mut lines = vec![vec![Span { text: "$ ", colour: DIM, is_bold: false }, plain(command)]];
+    lines.extend(error.iter().enumerate().map(|(number, line)| match number {
+        0 => headline(line),
+        _ => body_line(line),
+    }));
+    let columns = error.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let width = (columns as f64 * CHAR_WIDTH).ceil() as usize + 2 * MARGIN;
+    let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
+
+    let mut svg = format!(
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">
+<title>{}</title>
+<rect x="0.5" y="0.5" width="{}" height="{}" rx="6" fill="{BACKGROUND}" stroke="{BORDER}"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="{FONT_SIZE}" xml:space="preserve">
+"#,
+        escaped(error.first().unwrap_or(&command)),
+        width - 1,
+        height - 1,
+    );
+    for (row, spans) in lines.iter().enumerate() {
+        let y = MARGIN + (row + 1) * LINE_HEIGHT - 6;
+        let mut column = 0;
+        for Span { text, colour, is_bold } in spans {
+            let indent = text.chars().take_while(|c| *c == ' ').count();
+            let chars = text.trim().chars().count();
+            // Every span has its own place and length, so that columns stay aligned in any font.
+            if chars > 0 {
+                let x = MARGIN as f64 + (column + indent) as f64 * CHAR_WIDTH;
+                let length = chars as f64 * CHAR_WIDTH;
+                let weight = if *is_bold { r#" font-weight="bold""# } else { "" };
+                let text = escaped(text.trim());
+                writeln!(
+                    svg,
+                    r#"<text x="{x:.1}" y="{y}" textLength="{length:.1}" fill="{colour}"{weight}>{text}</text>"#
+                )
+                .unwrap();
+            }
+            column += text.chars().count();
+        }
+    }
+    svg + "</g>\n</svg>\n"
+}
+
+/// `error[E0308]: mismatched types`
+fn headline(line: &str) -> Vec<Span<'_>> {
+    let (code, rest) = line.split_at(line.find(':').unwrap_or(line.len()));
+    vec![Span { text: code, colour: RED, is_bold: true }, Span { text: rest, colour: PLAIN, is_bold: true }]
+}
+
+/// The place of the error, a quoted line, or the marks below one.
+fn body_line(line: &str) -> Vec<Span<'_>> {
+    let gutter_end = ["-->", "|"].iter().find_map(|end| Some(line.find(end)? + end.len()));
+    let (gutter, rest) = line.split_at(gutter_end.unwrap_or(0));
+    let gutter = Span { text: gutter, colour: BLUE, is_bold: true };
+    if gutter.text.trim() != "|" {
+        return vec![gutter, Span { text: rest, colour: PLAIN, is_bold: false }];
+    }
+    // Rustc marks the place of the error with `^` in red and what belongs to it with `-` in blue. A
+    // label has the colour of the mark before it.
+    let is_mark = |c: char| matches!(c, '^' | '-' | '|' | ' ');
+    let label_start = rest.find(|c| !is_mark(c)).unwrap_or(rest.len());
+    let red_start = rest[..label_start].find('^').unwrap_or(rest.len());
+    let (blue, red) = rest.split_at(red_start);
+    vec![
+        gutter,
+        Span { text: blue, colour: BLUE, is_bold: true },
+        Span { text: red, colour: RED, is_bold: true },
+    ]
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
