@@ -23,7 +23,7 @@ pub fn write<D: Backend<f32>>(
     (plain, cipher): (&[Word], &[Word]),
 ) -> Result<PathBuf, Box<dyn Error>> {
     report.page.heading("Decoded");
-    report.page.lines(text);
+    report.page.preformatted(text);
     if let Some(metrics) = cli.metrics() {
         report.training_curves(&metrics)?;
     }

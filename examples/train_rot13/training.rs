@@ -28,8 +28,8 @@ pub const INTERRUPTED: u8 = 130;
 pub fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, RunError> {
     let failed = |error: D::Err| RunError::Device(error.to_string());
     let schedule = WarmupCosine {
-        peak: cli.learning_rate,
-        last: cli.learning_rate / 200.0,
+        peak_value: cli.learning_rate,
+        end_value: cli.learning_rate / 200.0,
         warmup_steps: 100,
         steps: cli.steps,
     };

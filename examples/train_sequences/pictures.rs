@@ -20,7 +20,7 @@ pub fn write<D: Backend<f32>>(
     pairs: &[(&Sequence, &Numbers)],
 ) -> Result<PathBuf, Failure> {
     report.page.heading("Continued");
-    report.page.lines(text);
+    report.page.preformatted(text);
     if let Some(metrics) = cli.files.metrics() {
         report.training_curves(&metrics)?;
     }

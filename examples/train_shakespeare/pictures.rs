@@ -35,7 +35,7 @@ pub fn finish<D: Backend<f32>>(
     written: &str,
 ) -> Result<PathBuf, Failure> {
     report.page.heading("Written");
-    report.page.lines(written);
+    report.page.preformatted(written);
     if let Some(positions) = &model.embedder.position_embedder {
         report.positions(&positions.weight)?;
     }

@@ -32,8 +32,8 @@ pub fn train<D: Backend<f32>>(
     device: &D,
 ) -> Result<Result<Model<D>, ExitCode>, Failure> {
     let schedule = WarmupCosine {
-        peak: cli.learning_rate,
-        last: cli.learning_rate / 10.0,
+        peak_value: cli.learning_rate,
+        end_value: cli.learning_rate / 10.0,
         warmup_steps: 100,
         steps: cli.steps,
     };
