@@ -484,7 +484,7 @@ fn an_oversized_file_is_not_read() {
         (
             ((TERA - 8).to_le_bytes().to_vec(), TERA),
             format!(
-                "FILE is damaged or not a safetensors file: its header should have {0} bytes, but {0} are left",
+                "FILE is damaged or not a safetensors file: its header has {} bytes, but 100000000 are the maximum",
                 TERA - 8
             ),
         ),

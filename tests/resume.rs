@@ -600,7 +600,10 @@ fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
     let mut other = Trainer::new(Adam::default(), RATE, 9, 6);
     other.clip_norm = 1.0;
     other.pin("the batch", 2);
-    assert_eq!(error(other), "FILE: the random generator should be ChaCha8 with seed 6 but is ChaCha8 with seed 5");
+    assert_eq!(
+        error(other),
+        "FILE: the random generator should be ChaCha8 with seed 6 but is ChaCha8 with seed 5"
+    );
     let mut other = Trainer::new(Adam::default(), RATE, 9, SEED);
     other.clip_norm = 1.0;
     assert_eq!(error(other), "FILE: the batch should be absent but is 2");

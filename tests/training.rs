@@ -209,8 +209,13 @@ fn clipping_and_warmup_exponential_are_optax_s() {
     };
     agrees!("clipped_warmup_exponential", Sgd::default(), hurried, 0.3);
 
-    let published =
-        WarmupExponential { warmup_steps: 100, hold_steps: 100, decay_steps: 200, end_value: 1e-3, ..hurried };
+    let published = WarmupExponential {
+        warmup_steps: 100,
+        hold_steps: 100,
+        decay_steps: 200,
+        end_value: 1e-3,
+        ..hurried
+    };
     for (hundreds, theirs) in numbers("rates.published").into_iter().enumerate() {
         let ours = published.learning_rate(100 * hundreds);
         assert!((ours - theirs).abs() < 1e-12, "{hundreds}: {ours} and {theirs}");

@@ -95,7 +95,7 @@ impl LinePlot {
     /// # Errors
     /// A [`PlotError`] that names the file: no point is finite, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
-        if self.finite().next().is_none() {
+        if self.finite_points().next().is_none() {
             return Err(PlotError::Nothing { path: path.into() });
         }
         self.write(path)
@@ -122,7 +122,7 @@ impl LinePlot {
         (positions, y + ROW_HEIGHT / 2)
     }
 
-    fn finite(&self) -> impl Iterator<Item = (f64, f64)> {
+    fn finite_points(&self) -> impl Iterator<Item = (f64, f64)> {
         let points = self.lines.iter().flat_map(|line| &line.points);
         points.copied().filter(|(x, y)| x.is_finite() && y.is_finite())
     }
@@ -165,8 +165,8 @@ impl Plot for LinePlot {
             .x_label_area_size(44)
             .y_label_area_size(64)
             .build_cartesian_2d(
-                axis_range(self.finite().map(|(x, _)| x)),
-                axis_range(self.finite().map(|(_, y)| y)),
+                axis_range(self.finite_points().map(|(x, _)| x)),
+                axis_range(self.finite_points().map(|(_, y)| y)),
             )?;
         chart
             .configure_mesh()
@@ -195,7 +195,8 @@ impl Plot for LinePlot {
     }
 }
 
-/// The maximum width of a letter of the legend in most fonts, in pixels. The viewer of an SVG chooses the font.
+/// The maximum width of a letter of the legend in most fonts, in pixels; the viewer of an SVG chooses the
+/// font.
 fn max_width(letter: char) -> i32 {
     match letter {
         'm' | 'w' => 13,

@@ -93,13 +93,13 @@ impl ScatterPlot {
     /// # Errors
     /// A [`PlotError`] that names the file: no point is finite, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
-        if self.finite().next().is_none() {
+        if self.finite_points().next().is_none() {
             return Err(PlotError::Nothing { path: path.into() });
         }
         self.write(path)
     }
 
-    fn finite(&self) -> impl Iterator<Item = (&String, (f64, f64))> {
+    fn finite_points(&self) -> impl Iterator<Item = (&String, (f64, f64))> {
         let points = self.points.iter().map(|(name, point)| (name, *point));
         points.filter(|(_, (x, y))| x.is_finite() && y.is_finite())
     }
@@ -119,7 +119,7 @@ impl Plot for ScatterPlot {
     {
         area.fill(&WHITE)?;
         let middle_and_half = |coordinate: fn((f64, f64)) -> f64| {
-            let (min, max) = min_max(self.finite().map(|(_, point)| coordinate(point)));
+            let (min, max) = min_max(self.finite_points().map(|(_, point)| coordinate(point)));
             ((min + max) / 2.0, (max - min) / 2.0)
         };
         let ((x, half_width), (y, half_height)) = (middle_and_half(|(x, _)| x), middle_and_half(|(_, y)| y));
@@ -142,7 +142,7 @@ impl Plot for ScatterPlot {
             .y_label_formatter(&format_short)
             .label_style((FONT, 15))
             .draw()?;
-        chart.draw_series(self.finite().map(|(name, point)| {
+        chart.draw_series(self.finite_points().map(|(name, point)| {
             EmptyElement::at(point)
                 + Circle::new((0, 0), 3, COLOURS[0].filled())
                 + Text::new(name.clone(), (6, -9), (FONT, 17))

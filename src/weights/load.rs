@@ -48,9 +48,9 @@ where
 /// PyTorch, Flax and Equinox.
 ///
 /// # Errors
-/// Those of [`load`], as [`LoadError::Mapped`] if a rule applies to the tensor, and [`LoadError::Unmapped`] for
-/// a parameter without a rule. A tensor of the file that is not read, or not in all its parts, is
-/// [`LoadError::Unexpected`] unless the map ignores it.
+/// Those of [`load`], wrapped in [`LoadError::Mapped`] if they concern a parameter, and
+/// [`LoadError::Unmapped`] for a parameter without a rule. A tensor of the file that is not read, or not in
+/// all its parts, is [`LoadError::Unexpected`] unless the map ignores it.
 ///
 /// ```
 /// use safetensors::{Dtype, serialize, tensor::TensorView};
