@@ -243,7 +243,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     println!("{}\n", model.summary());
 
     let mut adam = Adam::default();
-    let schedule = WarmupCosine { peak: 0.01, last: 0.001, warmup_steps: 20, steps: cli.steps };
+    let schedule = WarmupCosine { peak_value: 0.01, end_value: 0.001, warmup_steps: 20, steps: cli.steps };
     for step in 0..cli.steps {
         let rows = Rows::random(device, &mut rng)?;
         let (mut state, mut letter) = begin(device);

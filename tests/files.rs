@@ -337,14 +337,14 @@ fn a_model_of_one_style_is_none_of_the_other() {
     assert_error!(
         load_bytes::<Other<f32>>(&typed).unwrap_err(),
         LoadError::Missing { .. },
-        "`encoder.encoder.layers.0.self_attention.attention.query_proj.bias` of \
+        "`encoder.encoder.layers.0.self_attention.attention.query_proj.bias` \
          (Product<NumHeads, QKDim>=24,) is missing"
     );
     let annotated = file_of(&parameters(&build::<Other<f32>>()));
     assert_error!(
         load_bytes::<Typed<f32>>(&annotated).unwrap_err(),
         LoadError::Missing { .. },
-        "`encoder.embedder.position_embedder.weight` of (MaxSrcLen=5, EmbedDim=4) is missing"
+        "`encoder.embedder.position_embedder.weight` (MaxSrcLen=5, EmbedDim=4) is missing"
     );
 }
 
@@ -482,7 +482,7 @@ fn an_oversized_file_is_not_read() {
         (
             ((TERA - 8).to_le_bytes().to_vec(), TERA),
             format!(
-                "FILE is damaged or not a safetensors file: its header should have {0} bytes, and {0} are left",
+                "FILE is damaged or not a safetensors file: its header has {} bytes, but 100000000 are the maximum",
                 TERA - 8
             ),
         ),
@@ -513,7 +513,7 @@ fn what_is_no_ordinary_file_is_not_read() {
     assert!(made.unwrap().success());
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
         let error = weights::load::<Tiny, _, _>(path, &Cpu::default()).unwrap_err();
-        let expected = format!("cannot read {}: it is no ordinary file", path.display());
+        let expected = format!("cannot read {}: not a regular file", path.display());
         assert_error!(error, LoadError::Read { .. }, expected);
     }
 }
@@ -538,12 +538,12 @@ fn a_missing_tensor_is_named() {
     let error = error_after(|tensors| {
         tensors.remove(QUERY).unwrap();
     });
-    assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` of {QUERY_DIMS} is missing"));
+    assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` {QUERY_DIMS} is missing"));
     // A file without any tensor is whole, only not of this model.
     assert_error!(
         error_after(Tensors::clear),
         LoadError::Missing { .. },
-        "`encoder.embedder.token_embedder.weight` of (SrcVocab=7, EmbedDim=4) is missing"
+        "`encoder.embedder.token_embedder.weight` (SrcVocab=7, EmbedDim=4) is missing"
     );
 }
 
@@ -569,7 +569,7 @@ fn a_renamed_tensor_is_missing() {
         let tensor = tensors.remove(QUERY).unwrap();
         tensors.insert(QUERY.replace("query", "quarry"), tensor);
     });
-    assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` of {QUERY_DIMS} is missing"));
+    assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` {QUERY_DIMS} is missing"));
 }
 
 #[test]
@@ -1187,6 +1187,6 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
     // Where the tensors are the same, the error says what is not.
     assert_eq!(
         (all[1].load)(&folder.join("0")).unwrap_err().to_string(),
-        "the model's activation is Relu, but that of the weights is Gelu",
+        "the model's activation is Relu, but the file was saved with Gelu",
     );
 }

@@ -71,7 +71,7 @@ impl<Model, E: Real> Optimizer<Model, E> for Look<Model, E> {
     fn step(&mut self, _: f64, parameters: &mut [Parameter<E>]) {
         self.parameters = parameters.to_vec();
     }
-    fn settings(&self) -> String {
+    fn hyperparameters(&self) -> String {
         "looks".into()
     }
     fn state(&self) -> &OptimizerState<Model, E> {

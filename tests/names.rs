@@ -330,18 +330,18 @@ fn what_does_not_fit_is_named() {
     );
     assert_eq!(
         error_after(|tensors, _| drop(tensors.remove("value.kernel"))),
-        "`value_proj.weight` of (Product<NumHeads, VODim>=14, EmbedDim=6) is missing, \
+        "`value_proj.weight` (Product<NumHeads, VODim>=14, EmbedDim=6) is missing, \
          read as `value.kernel [in head size -> (head size) in]`"
     );
     assert_eq!(
         error_after(|_, names| *names = names.replace("output_proj.bias", "output_proj.offset")),
         // The next line that is for it.
-        "`output_proj.bias` of (EmbedDim=6,) is missing, \
+        "`output_proj.bias` (EmbedDim=6,) is missing, \
          read as `output.bias [head size -> (head size)]`"
     );
     assert_eq!(
         error_after(|_, names| *names = names.replace("{role}_proj.bias", "{role}_prj.bias")),
-        "the names have no line for `query_proj.bias` of (Product<NumHeads, QKDim>=8,)"
+        "the name map has no rule for `query_proj.bias` (Product<NumHeads, QKDim>=8,)"
     );
     // Where it is in the model, and not where it is in the file.
     assert_eq!(
@@ -402,23 +402,23 @@ fn names_that_say_nothing_are_refused_by_line() {
         ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
         ("ignore", "`ignore` is neither `PATH = NAME` nor `ignore NAME`"),
         ("ignore a b", "`ignore a b` is neither `PATH = NAME` nor `ignore NAME`"),
-        ("a.{n} = b.{m}", "the left side does not say what `{m}` is"),
-        ("a = *", "the left side does not say what `*` is"),
-        ("{n}.{n} = a", "`{n}` is in `{n}.{n}` twice"),
-        ("*.* = a", "`*` is in `*.*` twice"),
-        ("a.{n = a", "`a.{n` has a brace too many"),
-        ("a.{} = a", "`a.{}` has a brace too many"),
-        ("a} = a", "`a}` has a brace too many"),
+        ("a.{n} = b.{m}", "`{m}` is on the right side but not on the left"),
+        ("a = *", "`*` is on the right side but not on the left"),
+        ("{n}.{n} = a", "`{n}` appears twice in `{n}.{n}`"),
+        ("*.* = a", "`*` appears twice in `*.*`"),
+        ("a.{n = a", "`a.{n` has empty or unmatched braces"),
+        ("a.{} = a", "`a.{}` has empty or unmatched braces"),
+        ("a} = a", "`a}` has empty or unmatched braces"),
         ("a = b [i o -> o i", "a `]` is missing"),
         ("a = b [i o]", "`[i o]` has no `->`"),
         ("a = b [i o -> o x]", "`x` is not on the left side of the `->`"),
-        ("a = b [i o -> o]", "`[i o -> o]` does not have each dimension once on either side"),
-        ("a = b [i i -> i]", "`[i i -> i]` does not have each dimension once on either side"),
-        ("a = b [i -> i i]", "`[i -> i i]` does not have each dimension once on either side"),
-        ("a = b [i -> i ()]", "`[i -> i ()]` does not have each dimension once on either side"),
-        ("a = b [i o -> (o i]", "`[i o -> (o i]` does not have each dimension once on either side"),
-        ("a = b [i o -> ((o) i)]", "`[i o -> ((o) i)]` has a parenthesis too many"),
-        ("a = b [i -> i)]", "`[i -> i)]` has a parenthesis too many"),
+        ("a = b [i o -> o]", "`[i o -> o]` does not have each axis exactly once on each side"),
+        ("a = b [i i -> i]", "`[i i -> i]` does not have each axis exactly once on each side"),
+        ("a = b [i -> i i]", "`[i -> i i]` does not have each axis exactly once on each side"),
+        ("a = b [i -> i ()]", "`[i -> i ()]` does not have each axis exactly once on each side"),
+        ("a = b [i o -> (o i]", "`[i o -> (o i]` does not have each axis exactly once on each side"),
+        ("a = b [i o -> ((o) i)]", "`[i o -> ((o) i)]` has nested or unmatched parentheses"),
+        ("a = b [i -> i)]", "`[i -> i)]` has nested or unmatched parentheses"),
         ("a = b transposed", "`transposed` is not `part I of N`"),
         ("a = b part 0 of 3", "`part 0 of 3` is not `part I of N`"),
         ("a = b part 4 of 3", "`part 4 of 3` is not `part I of N`"),

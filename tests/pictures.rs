@@ -16,7 +16,7 @@ fn curves(points: Vec<(f64, f64)>) -> LinePlot {
         title: "A title".into(),
         x: "across".into(),
         y: "upwards".into(),
-        curves: vec![Line { name: "a curve".into(), points }],
+        lines: vec![Line { name: "a curve".into(), points }],
     }
 }
 
@@ -71,7 +71,7 @@ fn a_legend_has_room_for_every_name() {
         1 => format!("curve {i} of a picture"),
         _ => format!("{i}th"),
     };
-    picture.curves = (0..12).map(|i| Line { name: name(i), ..picture.curves[0].clone() }).collect();
+    picture.lines = (0..12).map(|i| Line { name: name(i), ..picture.lines[0].clone() }).collect();
     picture.draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     let number = |text: &str, key: &str| -> usize {
@@ -124,7 +124,7 @@ fn the_axis_of_a_constant_shows_its_value() {
 fn what_cannot_be_drawn_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();
-    assert_eq!(gif.to_string(), "curves.gif: a picture is written as .svg or .png");
+    assert_eq!(gif.to_string(), "curves.gif: the name of a plot must end in .svg or .png");
     let folder = Folder::new();
     let missing = folder.path().join("missing").join("curves.svg");
     assert!(matches!(some.draw(&missing), Err(PlotError::Write { .. })));
@@ -145,7 +145,7 @@ fn heat(values: Vec<f64>) -> HeatMapGrid {
     HeatMapGrid {
         title: "Heat & < more".into(),
         scale: 0.0..1.0,
-        across: 2,
+        columns_per_row: 2,
         panels: vec![HeatMap { name: "a panel".into(), rows: names("rs"), columns: names("xyz"), values }],
     }
 }
@@ -183,7 +183,7 @@ fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
     let folder = Folder::new();
     let file = folder.join("heat.svg");
     let error = heat(vec![0.5; 5]).draw(&file).unwrap_err().to_string();
-    let expected = format!("{}: `a panel` needs 6 numbers but has 5", file.display());
+    let expected = format!("{}: `a panel` should have 6 values but has 5", file.display());
     assert_eq!(error, expected);
     assert!(matches!(heat(vec![f64::NAN; 6]).draw(&file), Err(PlotError::Nothing { .. })));
     assert!(folder.content().is_empty());
@@ -196,7 +196,7 @@ fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
     let weights: Tensor<(Batch, Heads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(values);
     let layers = [weights.clone(), weights];
     let maps = HeatMapGrid::of_attention("", &layers, &names("ab"), &names("xy"));
-    assert_eq!((maps.panels.len(), maps.across), (4, 2));
+    assert_eq!((maps.panels.len(), maps.columns_per_row), (4, 2));
     assert_eq!(maps.panels[0].values, [0.0, 1.0, 3.0, 4.0]);
     assert_eq!(maps.panels[3].values, [6.0, 7.0, 9.0, 10.0]);
     assert_eq!(maps.panels[3].name, "layer 1, head 1");
@@ -214,7 +214,7 @@ fn rows_lie_on_the_axes_in_which_they_vary_most() {
     values.extend([1e6; 3]); // without a name
     let matrix: Tensor<(Rows, Columns), f64, Cpu> = Cpu::default().tensor(values);
     let points = ScatterPlot::pca_of_rows("", &matrix, &names("abcd"));
-    assert_eq!(points.x, "principal axis 1 (99 % of the variance)");
+    assert_eq!(points.x, "principal component 1 (99 % of the variance)");
     for ((_, (x, y)), (a, b)) in points.points.iter().zip(places) {
         assert!((x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9, "{x} {y}");
     }
@@ -232,7 +232,7 @@ fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
         let error = training_curves(&file).unwrap_err().to_string();
         error.replace(&file.display().to_string(), "metrics")
     };
-    assert_eq!(error("{\"loss\":1.0}\n"), "metrics: line 1: there is no step");
+    assert_eq!(error("{\"loss\":1.0}\n"), "metrics: line 1: `step` is missing");
     assert!(error("{\"step\":1}\nx\n").starts_with("metrics: line 2: "));
     assert!(training_curves(&folder.join("missing")).is_err());
     fs::write(&file, "").unwrap();
@@ -245,6 +245,6 @@ fn a_long_training_is_drawn_by_means() {
     let file = folder.join("metrics");
     let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);
     fs::write(&file, (1..=1600).map(line).collect::<String>()).unwrap();
-    let points = &training_curves(&file).unwrap()[0].curves[0].points;
+    let points = &training_curves(&file).unwrap()[0].lines[0].points;
     assert_eq!((points.len(), points[0]), (800, (1.5, 0.5)));
 }

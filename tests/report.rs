@@ -114,7 +114,7 @@ fn rot13_shows_its_training_its_attention_and_its_letters() {
         "<td>steps</td><td>4</td>",
         "<td>seed</td><td>3</td>",
         "layer 0, head 6",
-        "principal axis 2",
+        "principal component 2",
         "<td>encoder.encoder.layers.0.self_attention.attention.query_proj</td>",
         "<td>4665</td>",
     ] {

@@ -330,7 +330,7 @@ fn gradients_that_are_no_numbers_do_not_touch_the_model() {
     let loss = model.logit.bias.as_ref().unwrap().leaky_trace() * f32::INFINITY;
     let gradients = dfdx::tensor_ops::SumTo::sum::<(), _>(loss).backward();
     let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
-    assert_eq!(error.to_string(), "the norm of the gradients is inf at step 1");
+    assert_eq!(error.to_string(), "the gradients are not finite (norm inf) at step 1");
     assert_eq!(model.logit.bias.as_ref().unwrap().as_vec(), before);
     assert_eq!((trainer.step(), step.unwrap().number), (1, 1));
 }
@@ -558,7 +558,7 @@ fn a_checkpoint_of_another_model_is_refused_by_dimension() {
     );
     assert_eq!(
         error::<Deeper>(&folder),
-        "/checkpoint: `model.encoder.encoder.layers.1.self_attention.attention.query_proj.weight` of (Product<NumHeads, QKDim>=24, EmbedDim=4) is missing"
+        "/checkpoint: `model.encoder.encoder.layers.1.self_attention.attention.query_proj.weight` (Product<NumHeads, QKDim>=24, EmbedDim=4) is missing"
     );
     assert_eq!(
         error::<Shallower>(&folder),
@@ -596,30 +596,33 @@ fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
     );
     let mut unclipped = trainer(Adam::default(), RATE);
     unclipped.clip_norm = f64::INFINITY;
-    assert_eq!(error(unclipped), "FILE: the norm to clip to should be inf but is 1");
+    assert_eq!(error(unclipped), "FILE: the clip norm should be inf but is 1");
     let mut other = Trainer::new(Adam::default(), RATE, 9, 6);
     other.clip_norm = 1.0;
     other.pin("the batch", 2);
-    assert_eq!(error(other), "FILE: the random numbers should be ChaCha8 of seed 6 but is ChaCha8 of seed 5");
+    assert_eq!(
+        error(other),
+        "FILE: the random generator should be ChaCha8 with seed 6 but is ChaCha8 with seed 5"
+    );
     let mut other = Trainer::new(Adam::default(), RATE, 9, SEED);
     other.clip_norm = 1.0;
-    assert_eq!(error(other), "FILE: the batch should be nothing but is 2");
+    assert_eq!(error(other), "FILE: the batch should be absent but is 2");
     let mut other = trainer(Adam::default(), RATE);
     other.pin("the data", "shakespeare");
-    assert_eq!(error(other), "FILE: the data should be shakespeare but is nothing");
+    assert_eq!(error(other), "FILE: the data should be shakespeare but is absent");
 }
 
 #[test]
 fn a_tensor_that_is_not_of_the_training_is_named() {
-    const BIAS: &str = "optimizer.square.logit.bias";
+    const BIAS: &str = "optimizer.exp_avg_sq.logit.bias";
     for (error, text) in [
         (
             error_after(|tensors, _| drop(tensors.remove(BIAS))),
-            "FILE: `optimizer.square.logit.bias` of (TgtVocab=9,) is missing",
+            "FILE: `optimizer.exp_avg_sq.logit.bias` (TgtVocab=9,) is missing",
         ),
         (
             error_after(|tensors, _| drop(tensors.remove("model.logit.bias"))),
-            "FILE: `model.logit.bias` of (TgtVocab=9,) is missing",
+            "FILE: `model.logit.bias` (TgtVocab=9,) is missing",
         ),
         (
             error_after(|tensors, _| {
@@ -630,17 +633,17 @@ fn a_tensor_that_is_not_of_the_training_is_named() {
         ),
         (
             error_after(|tensors, _| tensors.get_mut(BIAS).unwrap().1 = vec![3, 3]),
-            "FILE: `optimizer.square.logit.bias` should be (TgtVocab=9,) but is [3, 3]",
+            "FILE: `optimizer.exp_avg_sq.logit.bias` should be (TgtVocab=9,) but is [3, 3]",
         ),
         (
             error_after(|tensors, _| tensors.get_mut(BIAS).unwrap().0 = Dtype::I32),
-            "FILE: `optimizer.square.logit.bias` should hold F32 but holds I32",
+            "FILE: `optimizer.exp_avg_sq.logit.bias` should hold F32 but holds I32",
         ),
         (
             error_after(|tensors, _| {
                 tensors.get_mut(BIAS).unwrap().2[4..8].copy_from_slice(&f32::NAN.to_le_bytes());
             }),
-            "FILE: `optimizer.square.logit.bias` holds NaN at position 1",
+            "FILE: `optimizer.exp_avg_sq.logit.bias` holds NaN at position 1",
         ),
     ] {
         assert_eq!(error, text);
@@ -654,15 +657,15 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
     let model: Model = Model::build(&Cpu::default());
     weights::save(&model, folder.join("weights")).unwrap();
     let (error, text) = error_of(&fs::read(folder.join("weights")).unwrap());
-    assert!(matches!(error, ResumeError::NoCheckpoint { .. }));
-    assert_eq!(text, "FILE is no checkpoint of a training: its metadata have no `training`");
+    assert!(matches!(error, ResumeError::NotACheckpoint { .. }));
+    assert_eq!(text, "FILE is not a training checkpoint: its metadata lack the key `training`");
     for length in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
         let (_, text) = error_of(&whole[..length]);
         assert!(text.starts_with("FILE is damaged or not a safetensors file: "), "{text}");
     }
 
     let no_checkpoint = |text: String| {
-        let reason = text.strip_prefix("FILE is no checkpoint of a training: ");
+        let reason = text.strip_prefix("FILE is not a training checkpoint: ");
         reason.unwrap_or_else(|| panic!("{text}")).to_string()
     };
     for header in ["", "{}", "[1]", "null"] {
@@ -674,7 +677,7 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
             *header = header.replace(from, to);
         }))
     };
-    assert_eq!(replaced("\"format\":1", "\"format\":2"), "its format is 2, but 1 is read");
+    assert_eq!(replaced("\"format\":1", "\"format\":2"), "its format version is 2, but only 1 is supported");
     replaced("\"step\":3", "\"step\":-3");
     replaced("\"best_loss\":\"", "\"best_loss\":\"x");
     let no_number = error_after(|_, header| {

@@ -269,7 +269,7 @@ fn a_greedy_decoder_writes_what_it_would_write_word_by_word() {
 fn a_model_learns() {
     let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
     let (source, labels) = (source(&[[1, 2, 3], [4, 5, 6]]), target(&[[7, 8], [9, 10]]));
-    let schedule = WarmupCosine { peak: 0.02, last: 0.001, warmup_steps: 5, steps: 60 };
+    let schedule = WarmupCosine { peak_value: 0.02, end_value: 0.001, warmup_steps: 5, steps: 60 };
     let mut adam = Adam::default();
     let mut losses = Vec::new();
     for step in 0..60 {

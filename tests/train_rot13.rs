@@ -384,7 +384,7 @@ fn a_checkpoint_of_other_options_is_refused_by_the_option() {
     let args = BRIEFLY.into_iter().chain(["--checkpoint", "checkpoint"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
     let before = fs::read(folder.join("checkpoint")).unwrap();
-    const SEEDS: &str = "the random numbers should be ChaCha8 of seed 1 but is ChaCha8 of seed 0";
+    const SEEDS: &str = "the random generator should be ChaCha8 with seed 1 but is ChaCha8 with seed 0";
     for (args, error) in [
         (&["--steps", "3", "--batch", "49"][..], "the batch should be 49 but is 50"),
         (&["--steps", "3", "--seed", "1"], SEEDS),
@@ -561,7 +561,7 @@ fn weights_of_another_model_are_refused_by_tensor() {
             "should be (VocabSize=28, EmbedDim=8) but is [8, 28]",
         ),
         (one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds F16"),
-        (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "of (VocabSize=28, EmbedDim=8) is missing"),
+        (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "(VocabSize=28, EmbedDim=8) is missing"),
     ] {
         let run = load(&file);
         run.assert_error(&format!("weights: `{FIRST}` {error}")).assert_at_once();

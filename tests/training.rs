@@ -175,7 +175,7 @@ fn adamw_decays_the_parameters_that_it_is_told_to() {
         "adamw_by_path",
         with(|it: &mut AdamW<_, _>| {
             it.weight_decay = 0.1;
-            it.decays = |parameter| parameter.path.starts_with("logit");
+            it.weight_decay_filter = |parameter| parameter.path.starts_with("logit");
         }),
         Constant(0.03),
         NO_CLIPPING
@@ -184,7 +184,7 @@ fn adamw_decays_the_parameters_that_it_is_told_to() {
 
 #[test]
 fn clipping_and_warmup_cosine_are_optax_s() {
-    let schedule = WarmupCosine { peak: 0.04, last: 0.01, warmup_steps: 4, steps: 16 };
+    let schedule = WarmupCosine { peak_value: 0.04, end_value: 0.01, warmup_steps: 4, steps: 16 };
     agrees!(
         "adamw_warmup_cosine",
         with(|it: &mut AdamW<_, _>| {
@@ -199,18 +199,23 @@ fn clipping_and_warmup_cosine_are_optax_s() {
 #[test]
 fn clipping_and_warmup_exponential_are_optax_s() {
     let hurried = WarmupExponential {
-        first: 0.5,
-        peak: 0.8,
+        init_value: 0.5,
+        peak_value: 0.8,
         warmup_steps: 4,
         hold_steps: 3,
         decay_steps: 6,
-        decay: 0.5,
-        last: 0.35,
+        decay_rate: 0.5,
+        end_value: 0.35,
     };
     agrees!("clipped_warmup_exponential", Sgd::default(), hurried, 0.3);
 
-    let published =
-        WarmupExponential { warmup_steps: 100, hold_steps: 100, decay_steps: 200, last: 1e-3, ..hurried };
+    let published = WarmupExponential {
+        warmup_steps: 100,
+        hold_steps: 100,
+        decay_steps: 200,
+        end_value: 1e-3,
+        ..hurried
+    };
     for (hundreds, theirs) in numbers("rates.published").into_iter().enumerate() {
         let ours = published.learning_rate(100 * hundreds);
         assert!((ours - theirs).abs() < 1e-12, "{hundreds}: {ours} and {theirs}");
@@ -232,15 +237,15 @@ fn inverse_square_root_is_the_paper_s() {
 
 #[test]
 fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
-    let cosine = WarmupCosine { peak: 0.04, last: 0.01, warmup_steps: 0, steps: 0 };
+    let cosine = WarmupCosine { peak_value: 0.04, end_value: 0.01, warmup_steps: 0, steps: 0 };
     let exponential = WarmupExponential {
-        first: 0.5,
-        peak: 0.8,
+        init_value: 0.5,
+        peak_value: 0.8,
         warmup_steps: 0,
         hold_steps: 0,
         decay_steps: 0,
-        decay: 0.5,
-        last: 0.35,
+        decay_rate: 0.5,
+        end_value: 0.35,
     };
     let inverse = InverseSqrt { width: 4, warmup_steps: 0 };
     assert_eq!(cosine.learning_rate(0), 0.04);

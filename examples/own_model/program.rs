@@ -181,8 +181,8 @@ fn random(count: usize, rng: &mut StdRng) -> Vec<String> {
 fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
     let steps = 250;
     let schedule = WarmupCosine {
-        peak: 0.02,
-        last: 1e-4,
+        peak_value: 0.02,
+        end_value: 1e-4,
         warmup_steps: 20,
         steps,
     };

@@ -17,7 +17,7 @@ pub fn write<D: Backend<f32>>(
     (plain, cipher): (&[Word], &[Word]),
 ) -> Result<(), BoxError> {
     report.page.heading("Decoded");
-    report.page.lines(result);
+    report.page.preformatted(result);
     if let (None, Some(metrics)) = (&cli.load, cli.files.metrics()) {
         report.training_curves(&metrics)?;
     }

@@ -19,7 +19,7 @@ pub fn write<D: Backend<f32>>(
     pairs: [Option<&(&Sequence, &Numbers)>; 2],
 ) -> Result<(), BoxError> {
     report.page.heading("Continued");
-    report.page.lines(result);
+    report.page.preformatted(result);
     if let Some(metrics) = cli.files.metrics() {
         report.training_curves(&metrics)?;
     }

@@ -87,7 +87,7 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
 
 fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>, BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
-    let schedule = WarmupCosine { peak, last: peak / 10.0, warmup_steps: 100, steps };
+    let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
     // AdamW decays matrices only.
     let mut adam = AdamW { weight_decay: 0.1, ..AdamW::default() };
     adam.adam.beta2 = 0.99;

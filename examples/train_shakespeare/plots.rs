@@ -43,7 +43,7 @@ pub fn finish<D: Backend<f32>>(
     sample: &str,
 ) -> Result<(), BoxError> {
     report.page.heading("Sample");
-    report.page.lines(sample);
+    report.page.preformatted(sample);
     if let Some(positions) = &model.embedder.position_embedder {
         report.positions(&positions.weight)?;
     }

@@ -1,15 +1,15 @@
 use crate::nn::Summary;
 use std::{fmt::Write, fs, io, path::Path};
 
-/// A page of HTML that holds all that it shows: nothing is fetched, and there is no script. It is
-/// readable on a phone, and dark where the reader's system is.
+/// A self-contained HTML page: it fetches nothing and has no script. It adapts to narrow screens and to dark
+/// mode.
 ///
 /// ```
 /// use typed_transformer::plot::HtmlReport;
-/// let mut page = HtmlReport::new("rot13");
-/// page.heading("What was asked for");
-/// page.table(&["setting", "value"], [["steps", "2,000"], ["seed", "0 < 1"]]);
-/// let html = page.html();
+/// let mut report = HtmlReport::new("rot13");
+/// report.heading("Settings");
+/// report.table(&["setting", "value"], [["steps", "2,000"], ["seed", "0 < 1"]]);
+/// let html = report.html();
 /// assert!(html.starts_with("<!DOCTYPE html>") && html.contains("<td>0 &lt; 1</td>"));
 /// ```
 #[derive(Clone, Debug)]
@@ -40,28 +40,28 @@ svg { display: block; height: auto; max-width: 100%; }
 ";
 
 impl HtmlReport {
-    /// A page with nothing but its title.
+    /// A page with a title and no content.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self { title: escape(title), body: String::new() }
     }
 
-    /// Begins a section.
+    /// Adds the heading of a section.
     pub fn heading(&mut self, text: &str) {
         self.add(format_args!("<h2>{}</h2>", escape(text)));
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn text(&mut self, text: &str) {
         self.add(format_args!("<p>{}</p>", escape(text)));
     }
 
-    /// Lines as they are, in letters of one width.
-    pub fn lines(&mut self, text: &str) {
+    /// Adds text that keeps its line breaks, in a monospaced font.
+    pub fn preformatted(&mut self, text: &str) {
         self.add(format_args!("<pre>{}</pre>", escape(text)));
     }
 
-    /// A table: its head and its rows.
+    /// Adds a table: the headings of its columns and its rows.
     pub fn table<const N: usize>(
         &mut self,
         head: &[&str; N],
@@ -77,11 +77,11 @@ impl HtmlReport {
         self.add(format_args!("<div class=\"wide\"><table>\n{head}{rows}</table></div>"));
     }
 
-    /// The modules of a model and their parameters.
+    /// Adds a table of the modules of a model and their parameters.
     pub fn summary(&mut self, summary: &Summary) {
         let rows = summary.rows.iter().map(|row| {
-            let named = |(name, dims): &(_, _)| format!("{name} {dims}");
-            let parameters: Vec<String> = row.parameters.iter().map(named).collect();
+            let name_and_dims = |(name, dims): &(_, _)| format!("{name} {dims}");
+            let parameters: Vec<String> = row.parameters.iter().map(name_and_dims).collect();
             let count = match row.count {
                 0 => String::new(),
                 count => count.to_string(),
@@ -95,21 +95,21 @@ impl HtmlReport {
         self.table(&head, rows.chain([total]));
     }
 
-    /// A picture, as the text of its `.svg` file, and what is said of it. On a narrow screen it shrinks to
-    /// about half its size and can be moved sideways from there.
+    /// Adds a picture with a caption. `svg` is the content of an `.svg` file. On a narrow screen the picture
+    /// shrinks to about half its width; below that it scrolls sideways.
     pub fn picture(&mut self, svg: &str, caption: &str) {
         let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
         let width: Option<f64> = (svg.split_once("width=\"").and_then(|(_, rest)| rest.split_once('"')))
             .and_then(|(width, _)| width.parse().ok());
-        let least = width.map_or(0.0, |width| (width * 0.55).round());
-        let svg = svg.replacen("<svg", &format!("<svg style=\"min-width:{least}px\""), 1);
+        let min_width = width.map_or(0.0, |width| (width * 0.55).round());
+        let svg = svg.replacen("<svg", &format!("<svg style=\"min-width:{min_width}px\""), 1);
         let (svg, caption) = (svg.trim_end(), escape(caption));
         self.add(format_args!(
             "<figure><div class=\"wide\">{svg}</div><figcaption>{caption}</figcaption></figure>"
         ));
     }
 
-    /// The whole page.
+    /// The page as HTML.
     #[must_use]
     pub fn html(&self) -> String {
         let Self { title, body } = self;
@@ -121,7 +121,7 @@ impl HtmlReport {
         )
     }
 
-    /// Writes it.
+    /// Writes the page into a file.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -130,7 +130,7 @@ impl HtmlReport {
     }
 
     fn add(&mut self, html: std::fmt::Arguments) {
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.body, "{html}");
     }
 }

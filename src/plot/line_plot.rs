@@ -1,4 +1,4 @@
-use super::{COLOURS, FONT, Plot, PlotError, number, short, write};
+use super::{COLOURS, FONT, Plot, PlotError, format_short, min_max, to_f64};
 use crate::{backend::Backend, ops::Real};
 use dfdx::{
     shapes::{Dim, HasShape},
@@ -14,55 +14,55 @@ use plotters::{
 };
 use std::{error::Error, ops::Range, path::Path};
 
-/// A line in [`LinePlot`].
+/// A line of a [`LinePlot`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, from left to right; it breaks at one that is not finite.
+    /// Its points, from left to right. The line has a gap at a point that is not finite.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Lines over a common axis.
+/// Lines over a common x axis, with a legend above them.
 ///
 /// ```
 /// use typed_transformer::plot::{Line, LinePlot};
-/// let curves = LinePlot {
+/// let plot = LinePlot {
 ///     title: "Training".into(),
 ///     x: "step".into(),
 ///     y: "loss".into(),
-///     curves: vec![Line { name: "train".into(), points: vec![(0.0, 3.3), (1.0, 2.9)] }],
+///     lines: vec![Line { name: "train".into(), points: vec![(0.0, 3.3), (1.0, 2.9)] }],
 /// };
 /// let file = std::env::temp_dir().join(format!("curves-{}.svg", std::process::id()));
-/// curves.draw(&file)?;
+/// plot.draw(&file)?;
 /// assert!(std::fs::read_to_string(&file)?.contains("Training"));
 /// # std::fs::remove_file(&file)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinePlot {
-    /// Written above.
+    /// The title above the plot.
     pub title: String,
-    /// What runs from left to right.
+    /// The label of the x axis.
     pub x: String,
-    /// What runs upwards.
+    /// The label of the y axis.
     pub y: String,
     /// The lines.
-    pub curves: Vec<Line>,
+    pub lines: Vec<Line>,
 }
 
 impl LinePlot {
-    /// Some columns of a matrix `(Rows, Columns)`, such as a few dimensions of a position encoding, over its
-    /// rows.
+    /// Columns of a matrix `(Rows, Columns)` as lines over the index of the row, such as some dimensions of a
+    /// position encoding. Columns beyond the matrix are left out.
     ///
     /// ```
     /// use typed_transformer::{plot::LinePlot, prelude::*};
     /// dims! { SeqLen = 3; EmbedDim = 2; }
     /// let encoding: Tensor<(SeqLen, EmbedDim), f64, Cpu> =
     ///     sinusoidal_positions(&Cpu::default(), SeqLen, EmbedDim);
-    /// let curves = LinePlot::of_columns("Positions", "position", "embedding", &encoding, 1..2);
-    /// assert_eq!(curves.curves[0].name, "dimension 1");
-    /// assert_eq!(curves.curves[0].points[2], (2.0, 2f64.cos()));
+    /// let plot = LinePlot::of_columns("Positions", "position", "embedding", &encoding, 1..2);
+    /// assert_eq!(plot.lines[0].name, "dimension 1");
+    /// assert_eq!(plot.lines[0].points[2], (2.0, 2f64.cos()));
     /// ```
     pub fn of_columns<Rows: Dim, Columns: Dim, E: Real, D: Backend<E>>(
         title: impl Into<String>,
@@ -73,73 +73,72 @@ impl LinePlot {
     ) -> Self {
         let (_, width) = *matrix.shape();
         let values = matrix.as_vec();
-        let curve = |column: usize| Line {
+        let line = |column: usize| Line {
             name: format!("dimension {column}"),
             points: values
                 .chunks(width.size().max(1))
                 .enumerate()
-                .map(|(row, values)| (row as f64, number(&values[column])))
+                .map(|(row, values)| (row as f64, to_f64(&values[column])))
                 .collect(),
         };
-        let last = columns.end.min(width.size());
+        let end = columns.end.min(width.size());
         Self {
             title: title.into(),
             x: x.into(),
             y: y.into(),
-            curves: (columns.start..last).map(curve).collect(),
+            lines: (columns.start..end).map(line).collect(),
         }
     }
 
-    /// Draws into a file that ends in `.svg` or `.png`.
+    /// Draws into a file whose name ends in `.svg` or `.png`.
     ///
     /// # Errors
-    /// [`PlotError`], naming the file.
+    /// A [`PlotError`] that names the file: no point is finite, or the file cannot be written.
     pub fn draw(&self, path: &Path) -> Result<(), PlotError> {
-        if self.finite().next().is_none() {
+        if self.finite_points().next().is_none() {
             return Err(PlotError::Nothing { path: path.into() });
         }
-        write(self, path)
+        self.write(path)
     }
 
-    /// No title is wider.
+    /// The width in pixels, at which the title fits.
     fn width(&self) -> i32 {
-        WIDTH.max(10 * self.title.chars().count() as i32 + 40)
+        MIN_WIDTH.max(10 * self.title.chars().count() as i32 + 40)
     }
 
-    /// Where the line of each curve begins in the legend, and where the plot begins below it: inside the
-    /// plot the legend would hide curves.
+    /// The position of each entry of the legend, and the y coordinate below it. The legend is above the plot,
+    /// because inside it would hide lines.
     fn legend(&self) -> (Vec<(i32, i32)>, i32) {
-        let (mut x, mut y) = (LEFT, TITLE + ROW / 2);
-        let mut places = Vec::new();
-        for curve in &self.curves {
-            let width = LINE + 22 + curve.name.chars().map(width_of).sum::<i32>();
+        let (mut x, mut y) = (LEFT, TITLE_HEIGHT + ROW_HEIGHT / 2);
+        let mut positions = Vec::new();
+        for line in &self.lines {
+            let width = SAMPLE_WIDTH + 22 + line.name.chars().map(max_width).sum::<i32>();
             if x > LEFT && x + width > self.width() {
-                (x, y) = (LEFT, y + ROW);
+                (x, y) = (LEFT, y + ROW_HEIGHT);
             }
-            places.push((x, y));
+            positions.push((x, y));
             x += width;
         }
-        (places, y + ROW / 2)
+        (positions, y + ROW_HEIGHT / 2)
     }
 
-    fn finite(&self) -> impl Iterator<Item = (f64, f64)> {
-        let points = self.curves.iter().flat_map(|curve| &curve.points);
+    fn finite_points(&self) -> impl Iterator<Item = (f64, f64)> {
+        let points = self.lines.iter().flat_map(|line| &line.points);
         points.copied().filter(|(x, y)| x.is_finite() && y.is_finite())
     }
 }
 
-/// The least and the greatest, apart even if they are equal.
-fn range(values: impl Iterator<Item = f64>) -> Range<f64> {
-    let (low, high) = values
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-    let margin = if low < high {
-        (high - low) * 0.02
-    } else if low == 0.0 {
+/// The range of an axis: the values and a margin, never empty.
+fn axis_range(values: impl Iterator<Item = f64>) -> Range<f64> {
+    let (min, max) = min_max(values);
+    let margin = if min < max {
+        (max - min) * 0.02
+    } else if min == 0.0 {
         0.5
     } else {
-        low.abs() * 0.5
+        min.abs() * 0.5
     };
-    low - margin..high + margin
+    min - margin..max + margin
 }
 
 impl Plot for LinePlot {
@@ -157,7 +156,7 @@ impl Plot for LinePlot {
     {
         area.fill(&WHITE)?;
         let title = TextStyle::from((FONT, 20)).pos(Pos::new(HPos::Center, VPos::Center));
-        area.draw_text(&self.title, &title, (self.width() / 2, TITLE / 2))?;
+        area.draw_text(&self.title, &title, (self.width() / 2, TITLE_HEIGHT / 2))?;
         let (legend, top) = self.legend();
         let (_, plot) = area.split_vertically(top);
         let mut chart = ChartBuilder::on(&plot)
@@ -165,35 +164,40 @@ impl Plot for LinePlot {
             .margin_top(6)
             .x_label_area_size(44)
             .y_label_area_size(64)
-            .build_cartesian_2d(range(self.finite().map(|(x, _)| x)), range(self.finite().map(|(_, y)| y)))?;
+            .build_cartesian_2d(
+                axis_range(self.finite_points().map(|(x, _)| x)),
+                axis_range(self.finite_points().map(|(_, y)| y)),
+            )?;
         chart
             .configure_mesh()
             .light_line_style(WHITE)
             .bold_line_style(BLACK.mix(0.12))
             .x_desc(&self.x)
             .y_desc(&self.y)
-            .x_label_formatter(&short)
-            .y_label_formatter(&short)
+            .x_label_formatter(&format_short)
+            .y_label_formatter(&format_short)
             .label_style((FONT, 15))
             .draw()?;
         let name = TextStyle::from((FONT, 15)).pos(Pos::new(HPos::Left, VPos::Center));
         let colours = COLOURS.iter().cycle();
-        for ((curve, (x, y)), colour) in self.curves.iter().zip(legend).zip(colours) {
-            // In a PNG the corners of a wider line overshoot.
+        for ((line, (x, y)), colour) in self.lines.iter().zip(legend).zip(colours) {
+            // The PNG backend draws spikes at the corners of wider lines.
             let style: ShapeStyle = colour.stroke_width(1);
-            let pieces = curve.points.split(|(x, y)| !(x.is_finite() && y.is_finite()));
-            for piece in pieces {
-                chart.draw_series(LineSeries::new(piece.iter().copied(), style))?;
+            let segments = line.points.split(|(x, y)| !(x.is_finite() && y.is_finite()));
+            for segment in segments {
+                chart.draw_series(LineSeries::new(segment.iter().copied(), style))?;
             }
-            area.draw(&PathElement::new(vec![(x, y), (x + LINE, y)], colour.stroke_width(2)))?;
-            area.draw_text(&curve.name, &name, (x + LINE + 6, y))?;
+            let sample = vec![(x, y), (x + SAMPLE_WIDTH, y)];
+            area.draw(&PathElement::new(sample, colour.stroke_width(2)))?;
+            area.draw_text(&line.name, &name, (x + SAMPLE_WIDTH + 6, y))?;
         }
         Ok(())
     }
 }
 
-/// What a letter of the legend takes at most in most fonts, which an SVG leaves to its viewer.
-fn width_of(letter: char) -> i32 {
+/// The maximum width of a letter of the legend in most fonts, in pixels; the viewer of an SVG chooses the
+/// font.
+fn max_width(letter: char) -> i32 {
     match letter {
         'm' | 'w' => 13,
         ' '..='@' | 'a'..='z' => 8,
@@ -201,12 +205,12 @@ fn width_of(letter: char) -> i32 {
     }
 }
 
-/// The least width.
-const WIDTH: i32 = 640;
-/// The height of the title, and of a row of the legend.
-const TITLE: i32 = 36;
-const ROW: i32 = 22;
-/// Where the legend begins.
+// Sizes in pixels.
+const MIN_WIDTH: i32 = 640;
+const TITLE_HEIGHT: i32 = 36;
+/// The height of a row of the legend.
+const ROW_HEIGHT: i32 = 22;
+/// The x coordinate of the legend.
 const LEFT: i32 = 78;
-/// The length of a line in the legend.
-const LINE: i32 = 18;
+/// The width of the sample of a line in the legend.
+const SAMPLE_WIDTH: i32 = 18;

@@ -1,10 +1,11 @@
-//! Pictures of what a model is and learns, as SVG and PNG files; no display is needed.
+//! Plots of what a model is and learns, as SVG and PNG files. No display is needed.
 //!
-//! [`training`] draws what a training has written of itself, [`HeatMapGrid`] the attention weights of a model,
-//! [`ScatterPlot`] its embeddings, [`LinePlot`] and [`HeatMapGrid`] its positions; [`HtmlReport`] holds them together.
+//! [`training_curves`] draws the metrics of a training, [`HeatMapGrid`] attention weights and matrices,
+//! [`ScatterPlot`] embeddings, [`LinePlot`] any lines. [`HtmlReport`] is a page that contains them.
 //!
-//! Behind the feature `pictures`, which is on by default.
+//! Needs the feature `plot`, which is on by default.
 
+mod eigen;
 mod heatmap;
 mod html_report;
 mod line_plot;
@@ -31,34 +32,34 @@ use std::{
     sync::OnceLock,
 };
 
-/// What can go wrong with a picture.
+/// Why a plot could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// The name of the file does not end in a format that can be drawn.
-    #[error("{path}: a picture is written as .svg or .png")]
+    /// The extension of the file is not that of a supported format.
+    #[error("{path}: the name of a plot must end in .svg or .png")]
     Format {
         /// The file.
         path: PathBuf,
     },
-    /// There is not one finite number to draw.
-    #[error("{path}: there is nothing to draw")]
+    /// No value is finite.
+    #[error("{path}: there is no finite value to draw")]
     Nothing {
         /// The file.
         path: PathBuf,
     },
-    /// A matrix has not a number for each row and column.
-    #[error("{path}: `{panel}` needs {expected} numbers but has {found}")]
+    /// A heat map has not one value per row and column.
+    #[error("{path}: `{panel}` should have {expected} values but has {found}")]
     Values {
         /// The file.
         path: PathBuf,
-        /// The name of the matrix.
+        /// The name of the heat map.
         panel: String,
         /// Rows times columns.
         expected: usize,
-        /// How many it has.
+        /// The number of its values.
         found: usize,
     },
-    /// A file of metrics is none.
+    /// A file is not one of metrics.
     #[error("{path}: {message}")]
     Read {
         /// The file.
@@ -71,12 +72,12 @@ pub enum PlotError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the drawing library or the operating system.
         message: String,
     },
 }
 
-/// Colours that are told apart by those who do not see all of them
+/// Colours that the colour-blind can tell apart
 /// ([Okabe and Ito, 2002](https://jfly.uni-koeln.de/color/)), without black and yellow.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -87,19 +88,24 @@ const COLOURS: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
 ];
 
-/// A number without the digits that rounding leaves behind; adding 0 makes -0 a 0.
-fn short(value: &f64) -> String {
+const FONT: &str = "sans-serif";
+
+/// Formats a number with at most six decimals, without trailing zeros. Adding 0 turns -0 into 0.
+fn format_short(value: &f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6 + 0.0)
 }
 
-fn number<E: Real>(value: &E) -> f64 {
+fn to_f64<E: Real>(value: &E) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
 }
 
-const FONT: &str = "sans-serif";
+/// The minimum and the maximum: infinity and -infinity if there is no value.
+fn min_max(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)))
+}
 
-/// How something is drawn on any kind of picture.
-trait Plot {
+/// Something that can be drawn in every format.
+trait Plot: Sized {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
@@ -109,24 +115,24 @@ trait Plot {
     ) -> Result<(), Box<dyn Error>>
     where
         Backend::ErrorType: 'static;
+
+    /// Draws into a file. Its extension decides the format.
+    fn write(&self, path: &Path) -> Result<(), PlotError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let result = match extension {
+            Some("svg") => render(self, SVGBackend::new(path, self.size())),
+            Some("png") => write_png(self, path),
+            _ => return Err(PlotError::Format { path: path.into() }),
+        };
+        result.map_err(|error| PlotError::Write { path: path.into(), message: error.to_string() })
+    }
 }
 
-/// Draws into a file, whose extension says in which format.
-fn write(picture: &impl Plot, path: &Path) -> Result<(), PlotError> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let result = match extension {
-        Some("svg") => on(picture, SVGBackend::new(path, picture.size())),
-        Some("png") => write_png(picture, path),
-        _ => return Err(PlotError::Format { path: path.into() }),
-    };
-    result.map_err(|error| PlotError::Write { path: path.into(), message: error.to_string() })
-}
-
-fn write_png(picture: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
-    const BYTES_OF_A_PIXEL: usize = 3;
-    let (width, height) = picture.size();
-    let mut pixels = vec![0; width as usize * height as usize * BYTES_OF_A_PIXEL];
-    on(picture, BitMapBackend::with_buffer(&mut pixels, picture.size()))?;
+fn write_png(plot: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
+    const BYTES_PER_PIXEL: usize = 3;
+    let (width, height) = plot.size();
+    let mut pixels = vec![0; width as usize * height as usize * BYTES_PER_PIXEL];
+    render(plot, BitMapBackend::with_buffer(&mut pixels, plot.size()))?;
     let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
     encoder.set_color(png::ColorType::Rgb);
     let mut writer = encoder.write_header()?;
@@ -135,16 +141,16 @@ fn write_png(picture: &impl Plot, path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn on<Backend: DrawingBackend>(picture: &impl Plot, backend: Backend) -> Result<(), Box<dyn Error>>
+fn render<Backend: DrawingBackend>(plot: &impl Plot, backend: Backend) -> Result<(), Box<dyn Error>>
 where
     Backend::ErrorType: 'static,
 {
-    // Text in a PNG is drawn here and not by its viewer, so the font is brought along.
+    // A PNG needs a font to draw its text with; an SVG leaves that to its viewer.
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     REGISTERED
         .get_or_init(|| register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok());
     let area = backend.into_drawing_area();
-    picture.draw_on(&area)?;
+    plot.draw_on(&area)?;
     area.present()?;
     Ok(())
 }

@@ -1,16 +1,15 @@
-use super::{Line, LinePlot, PlotError};
+use super::{Line, LinePlot, PlotError, min_max};
 use crate::train::Metrics;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{fs, path::Path};
 
-/// Losses, learning rate and norm of the gradients over the steps of a training, from the file that its
-/// [`Metrics`] wrote; where [`Metrics::RESUMED`] is noted there is an upright line.
+/// Plots of a training from the file of its [`Metrics`]: losses, learning rate and gradient norm over the
+/// steps. A vertical line marks each step where the training was [resumed](Metrics::RESUMED).
 ///
-/// Every number whose name ends in `loss` is drawn with the losses. What the file holds nothing of has no
-/// picture.
+/// Every metric whose name ends in `loss` is in the plot of the losses. A plot without values is left out.
 ///
 /// # Errors
-/// [`PlotError::Read`], naming the file and the line, if it cannot be read.
+/// [`PlotError::Read`] if the file cannot be read or a line is not valid. It names the file and the line.
 ///
 /// ```
 /// use typed_transformer::{plot::training_curves, train::Metrics};
@@ -19,64 +18,67 @@ use std::{fs, path::Path};
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
 /// metrics.log(Metrics::RESUMED, 1.0);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
-/// let [loss, rate] = &training_curves(&path)?[..] else { panic!("there are two") };
-/// assert_eq!(loss.curves[0].points, [(1.0, 3.3), (2.0, 3.1)]);
-/// assert_eq!((&*loss.curves[1].name, &*rate.y), ("resumed", "learning rate"));
+/// let [loss, rate] = &training_curves(&path)?[..] else { panic!("expected two plots") };
+/// assert_eq!(loss.lines[0].points, [(1.0, 3.3), (2.0, 3.1)]);
+/// assert_eq!((&*loss.lines[1].name, &*rate.y), ("resumed", "learning rate"));
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn training_curves(metrics: &Path) -> Result<Vec<LinePlot>, PlotError> {
+    let (lines, resumed) = read_metrics(metrics)?;
+    let plot = |title: &str, y: &str, is_shown: fn(&str) -> bool| {
+        let shown = lines.iter().filter(|line| is_shown(&line.name));
+        let mut lines: Vec<Line> = shown.cloned().map(downsample).collect();
+        let values = lines.iter().flat_map(|line| &line.points);
+        let (min, max) = min_max(values.map(|(_, y)| *y).filter(|y| y.is_finite()));
+        if !resumed.is_empty() {
+            let gap = (f64::NAN, f64::NAN);
+            let points = resumed.iter().flat_map(|step| [(*step, min), (*step, max), gap]);
+            lines.push(Line { name: Metrics::RESUMED.into(), points: points.collect() });
+        }
+        for line in &mut lines {
+            line.name = line.name.replace('_', " ");
+        }
+        (min <= max).then(|| LinePlot { title: title.into(), x: "step".into(), y: y.into(), lines })
+    };
+    let plots = [
+        plot("Loss", "loss", |name| name.ends_with("loss")),
+        plot("Learning rate", "learning rate", |name| name == "learning_rate"),
+        plot("Gradient norm", "norm", |name| name == "gradient_norm"),
+    ];
+    Ok(plots.into_iter().flatten().collect())
+}
+
+/// Reads one line over the steps per metric, and the steps at which the training was resumed.
+fn read_metrics(metrics: &Path) -> Result<(Vec<Line>, Vec<f64>), PlotError> {
     let unreadable = |message: String| PlotError::Read { path: metrics.into(), message };
     let text = fs::read_to_string(metrics).map_err(|error| unreadable(error.to_string()))?;
-    let mut curves: Vec<Line> = Vec::new();
-    let mut resumed = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let wrong = |message: &str| unreadable(format!("line {}: {message}", number + 1));
-        let line: serde_json::Map<String, Value> =
-            serde_json::from_str(line).map_err(|error| wrong(&error.to_string()))?;
-        let step = line.get("step").and_then(Value::as_f64);
-        let step = step.ok_or_else(|| wrong("there is no step"))?;
-        for (name, value) in &line {
+    let (mut lines, mut resumed) = (Vec::<Line>::new(), Vec::new());
+    for (number, text) in (1..).zip(text.lines()) {
+        let invalid = |message: &str| unreadable(format!("line {number}: {message}"));
+        let metrics: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| invalid(&error.to_string()))?;
+        let step = metrics.get("step").and_then(Value::as_f64);
+        let step = step.ok_or_else(|| invalid("`step` is missing"))?;
+        for (name, value) in &metrics {
             let value = value.as_f64().unwrap_or(f64::NAN);
-            match curves.iter_mut().find(|curve| curve.name == *name) {
+            match lines.iter_mut().find(|line| line.name == *name) {
                 _ if name == Metrics::RESUMED => resumed.push(step),
-                Some(curve) => curve.points.push((step, value)),
-                None => curves.push(Line { name: name.clone(), points: vec![(step, value)] }),
+                Some(line) => line.points.push((step, value)),
+                None => lines.push(Line { name: name.clone(), points: vec![(step, value)] }),
             }
         }
     }
-    let picture = |title: &str, y: &str, drawn: fn(&str) -> bool| {
-        let drawn = curves.iter().filter(|curve| drawn(&curve.name));
-        let mut curves: Vec<Line> = drawn.cloned().map(thinned).collect();
-        let values = curves.iter().flat_map(|curve| &curve.points);
-        let values = values.map(|(_, y)| *y).filter(|y| y.is_finite());
-        let (low, high) =
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
-        if !resumed.is_empty() {
-            let breaks = (f64::NAN, f64::NAN);
-            let lines = resumed.iter().flat_map(|step| [(*step, low), (*step, high), breaks]);
-            curves.push(Line { name: Metrics::RESUMED.into(), points: lines.collect() });
-        }
-        for curve in &mut curves {
-            curve.name = curve.name.replace('_', " ");
-        }
-        (low <= high).then(|| LinePlot { title: title.into(), x: "step".into(), y: y.into(), curves })
-    };
-    let pictures = [
-        picture("Loss", "loss", |name| name.ends_with("loss")),
-        picture("Learning rate", "learning rate", |name| name == "learning_rate"),
-        picture("Norm of the gradients", "norm", |name| name == "gradient_norm"),
-    ];
-    Ok(pictures.into_iter().flatten().collect())
+    Ok((lines, resumed))
 }
 
-/// A curve of no more points than there are pixels: means of as many points each.
-fn thinned(curve: Line) -> Line {
-    const MOST: usize = 800;
-    let each = curve.points.len().div_ceil(MOST).max(1);
+/// Reduces a line to about as many points as a plot has pixels: the means of equally many points each.
+fn downsample(line: Line) -> Line {
+    const MAX_POINTS: usize = 800;
+    let group_len = line.points.len().div_ceil(MAX_POINTS).max(1);
     let mean = |points: &[(f64, f64)]| {
         let sum = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
         (sum.0 / points.len() as f64, sum.1 / points.len() as f64)
     };
-    Line { points: curve.points.chunks(each).map(mean).collect(), ..curve }
+    Line { points: line.points.chunks(group_len).map(mean).collect(), ..line }
 }

@@ -4,8 +4,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file with a line for each step, a JSON object of numbers, the first being `step`: JSON lines,
-/// as pandas' `read_json(path, lines=True)` and other tools read them.
+/// A file of metrics in JSON lines: one object of numbers per training step, the first of which is `step`.
+/// pandas reads it with `read_json(path, lines=True)`.
 ///
 /// ```
 /// use typed_transformer::train::Metrics;
@@ -14,7 +14,7 @@ use std::{
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
 /// metrics.log("validation_loss", f64::NAN);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
-/// // A training that goes on after the first step.
+/// // A training that is resumed after the first step repeats the second.
 /// let mut metrics = Metrics::open(&path, 1)?;
 /// metrics.write(2, &[("loss", 3.2), ("learning_rate", 1e-3)])?;
 /// assert_eq!(std::fs::read_to_string(&path)?, r#"
@@ -28,16 +28,17 @@ use std::{
 pub struct Metrics {
     path: PathBuf,
     file: File,
-    notes: Vec<(String, f64)>,
+    /// The values logged for the next line.
+    logged: Vec<(String, f64)>,
 }
 
 impl Metrics {
-    /// What may be noted of the first step after a training was resumed, by `note(Metrics::RESUMED, 1.0)`:
-    /// pictures mark it.
+    /// The name that marks the first step after a resume: `log(Metrics::RESUMED, 1.0)`. Training curves
+    /// draw a vertical line there.
     pub const RESUMED: &str = "resumed";
 
-    /// Opens the file of a training that has made `steps` steps. What is in it of later ones is
-    /// removed, as is a line that is not whole: they come again.
+    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed,
+    /// because the training repeats those steps; so is an incomplete last line.
     ///
     /// # Errors
     /// If the file cannot be read or written.
@@ -46,45 +47,44 @@ impl Metrics {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path)?;
-        // A pipe or a terminal holds nothing of earlier steps.
+        // A pipe or a terminal has no earlier lines.
         if file.metadata()?.is_file() {
-            file.set_len(length_of(steps, &file)?)?;
+            file.set_len(bytes_up_to_step(steps, &file)?)?;
             file.seek(SeekFrom::End(0))?;
         }
-        let notes = Vec::new();
-        Ok(Self { path, file, notes })
+        Ok(Self { path, file, logged: Vec::new() })
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts a number into the next line.
-    pub fn log(&mut self, name: &str, number: f64) {
-        self.notes.push((name.to_string(), number));
+    /// Adds a value to the next line.
+    pub fn log(&mut self, name: &str, value: f64) {
+        self.logged.push((name.to_string(), value));
     }
 
-    /// Writes the line of a step: its numbers and those that were noted for it. What is no number
-    /// becomes `null`, which is what JSON has for it.
+    /// Writes the line of a step: `values`, then those that were [logged](Self::log) for it. NaN and
+    /// infinity become `null`, because JSON has no other form for them.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&mut self, step: usize, numbers: &[(&str, f64)]) -> io::Result<()> {
-        let notes = std::mem::take(&mut self.notes);
-        let notes = notes.iter().map(|(name, number)| (&**name, *number));
+    pub fn write(&mut self, step: usize, values: &[(&str, f64)]) -> io::Result<()> {
+        let logged = std::mem::take(&mut self.logged);
+        let logged = logged.iter().map(|(name, value)| (&**name, *value));
         let mut line = format!("{{\"step\":{step}");
-        for (name, number) in numbers.iter().copied().chain(notes) {
-            let (name, number) = (serde_json::to_string(name)?, serde_json::to_string(&number)?);
-            line.push_str(&format!(",{name}:{number}"));
+        for (name, value) in values.iter().copied().chain(logged) {
+            let (name, value) = (serde_json::to_string(name)?, serde_json::to_string(&value)?);
+            line.push_str(&format!(",{name}:{value}"));
         }
         line.push_str("}\n");
         self.file.write_all(line.as_bytes())
     }
 }
 
-/// How many bytes the lines of the first `steps` steps take.
-fn length_of(steps: usize, file: &File) -> io::Result<u64> {
+/// The length of the file in bytes up to and including the line of step `last_step`.
+fn bytes_up_to_step(last_step: usize, file: &File) -> io::Result<u64> {
     #[derive(serde::Deserialize)]
     struct Line {
         step: usize,
@@ -94,9 +94,9 @@ fn length_of(steps: usize, file: &File) -> io::Result<u64> {
     loop {
         line.clear();
         let read = reader.read_until(b'\n', &mut line)?;
-        let whole = line.ends_with(b"\n");
+        let is_complete = line.ends_with(b"\n");
         match serde_json::from_slice(&line) {
-            Ok(Line { step }) if whole && step <= steps => length += read as u64,
+            Ok(Line { step }) if is_complete && step <= last_step => length += read as u64,
             _ => return Ok(length),
         }
     }

@@ -12,22 +12,22 @@ use std::{mem, vec::IntoIter};
 
 const OP: &str = "master gradients";
 
-/// The gradients of a model from those of a copy of it in another dtype, divided by `scale` and added to
-/// `into`: mixed precision with master weights and a scaled loss ([Micikevicius et al.,
+/// `accumulated + gradients / loss_scale`: the gradients of a model from those of its copy in 16 bits.
+/// This is mixed precision with master weights and loss scaling ([Micikevicius et al.,
 /// 2017](https://arxiv.org/abs/1710.03740), 3.1 and 3.2).
 ///
-/// The copy is made by dfdx's `ToDtype` for each step, of `AMP<f16>` (feature `f16`) for mixed precision;
-/// what is optimized and kept in files is the model itself. Three things are to be known of 16 bits:
+/// dfdx's `ToDtype` makes the copy, anew for each step: `AMP<f16>` (feature `f16`) for mixed precision.
+/// The optimizer and the files hold the model itself. 16 bits have three limits:
 ///
-/// - They round a slope below 3e-8 to 0 and one above 65,520 to infinity, so the loss is scaled to have its
-///   slopes between the two. Where one is infinite all the same, [`update`](super::update) returns an error
-///   and leaves the model as it was: the step can be made again with a smaller scale.
-/// - The scale is such a number as well, at most 65,504.
-/// - dfdx sums the slopes of biases, norms and embeddings position by position, in 16 bits, which loses the
-///   small ones in a pass of more than some hundred positions. A larger batch is taken in parts, whose
-///   gradients are summed here, `into` being those of the part before.
+/// - A gradient below 3e-8 becomes 0 and one above 65,520 infinite. Scale the loss so that the gradients lie
+///   between. If one is infinite anyway, [`update`](super::update) returns an error and leaves the model
+///   unchanged, so the step can be repeated with a smaller scale.
+/// - The loss scale has 16 bits too: it is at most 65,504.
+/// - dfdx sums the gradients of biases, norms and embeddings position by position in 16 bits, which loses
+///   the small ones in a pass of more than a few hundred positions. Divide a larger batch into parts and sum
+///   their gradients here: `accumulated` is the result for the parts before.
 ///
-/// At first `into` is `model.try_alloc_grads()` of dfdx's `ZeroGrads`, that is, zeros.
+/// `accumulated` starts as zeros, `model.try_alloc_grads()` of dfdx's `ZeroGrads`.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -45,71 +45,71 @@ const OP: &str = "master gradients";
 /// let mut model = Linear::<EmbedDim, VocabSize, f64, Cpu>::build(&device);
 /// let labels = TokenIds::from_ids(&[2], None, (Batch, SeqLen))?;
 ///
-/// let copy = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
+/// let half_model = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);
-/// let loss = cross_entropy(copy.forward(input.leaky_traced()), &labels, Reduction::MeanAll);
+/// let loss = cross_entropy(half_model.forward(input.leaky_traced()), &labels, Reduction::MeanAll);
 /// let (gradients, zeros) = (scale(loss, 1024.0).backward(), model.try_alloc_grads()?);
-/// let gradients = master_gradients(&model, &copy, gradients, 1024.0, zeros)?;
+/// let gradients = master_gradients(&model, &half_model, gradients, 1024.0, zeros)?;
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn master_gradients<Model, Low, E, D>(
+pub fn master_gradients<Model, Half, E, D>(
     model: &Model,
-    copy: &Model::To<Low, D>,
-    gradients: Gradients<Low, D>,
-    scale: f64,
-    into: Gradients<E, D>,
+    half_model: &Model::To<Half, D>,
+    gradients: Gradients<Half, D>,
+    loss_scale: f64,
+    accumulated: Gradients<E, D>,
 ) -> Result<Gradients<E, D>, OpError>
 where
     Model: TensorCollection<E, D>,
-    Model::To<Low, D>: TensorCollection<Low, D>,
-    Low: Real,
+    Model::To<Half, D>: TensorCollection<Half, D>,
+    Half: Real,
     E: Real,
-    D: Backend<E> + Backend<Low>,
+    D: Backend<E> + Backend<Half>,
 {
-    let mut read = Read { gradients, slopes: Vec::new() };
-    Model::To::<Low, D>::iter_tensors(&mut RecursiveWalker { m: copy, f: &mut read })
+    let mut read = ReadGradients { tape: gradients, gradients: Vec::new() };
+    Model::To::<Half, D>::iter_tensors(&mut RecursiveWalker { m: half_model, f: &mut read })
         .map_err(device_error(OP))?;
-    let mut write = Write { gradients: into, slopes: read.slopes.into_iter(), scale };
-    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut write }).map_err(device_error(OP))?;
-    Ok(write.gradients)
+    let mut add = AddGradients { accumulated, gradients: read.gradients.into_iter(), loss_scale };
+    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut add }).map_err(device_error(OP))?;
+    Ok(add.accumulated)
 }
 
-/// Takes the gradients of the copy.
-struct Read<Low: Real, D: Backend<Low>> {
-    gradients: Gradients<Low, D>,
-    /// Of each parameter, in the order of the fields.
-    slopes: Vec<Vec<Low>>,
+/// Takes the gradients of the copy's parameters.
+struct ReadGradients<Half: Real, D: Backend<Half>> {
+    tape: Gradients<Half, D>,
+    /// One vector per trained parameter, in the order of the fields.
+    gradients: Vec<Vec<Half>>,
 }
 
-impl<Low: Real, D: Backend<Low>> TensorVisitor<Low, D> for Read<Low, D> {
+impl<Half: Real, D: Backend<Half>> TensorVisitor<Half, D> for ReadGradients<Half, D> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
-    type E2 = Low;
+    type E2 = Half;
     type D2 = D;
 
     fn visit<S: Shape>(
         &mut self,
-        options: TensorOptions<S, Low, D>,
-        tensor: &Tensor<S, Low, D>,
-    ) -> Result<Option<Tensor<S, Low, D>>, D::Err> {
+        options: TensorOptions<S, Half, D>,
+        tensor: &Tensor<S, Half, D>,
+    ) -> Result<Option<Tensor<S, Half, D>>, D::Err> {
         if options.do_gradient_update {
-            let mut slopes = vec![Low::zero(); tensor.shape().num_elements()];
-            D::try_take_gradient(&mut self.gradients, tensor, &mut slopes)?;
-            self.slopes.push(slopes);
+            let mut gradient = vec![Half::zero(); tensor.shape().num_elements()];
+            D::try_take_gradient(&mut self.tape, tensor, &mut gradient)?;
+            self.gradients.push(gradient);
         }
         Ok(None)
     }
 }
 
-/// Gives the model its gradients.
-struct Write<E: Real, Low, D: Backend<E>> {
-    gradients: Gradients<E, D>,
-    slopes: IntoIter<Vec<Low>>,
-    scale: f64,
+/// Adds the unscaled gradients to those of the model's parameters.
+struct AddGradients<E: Real, Half, D: Backend<E>> {
+    accumulated: Gradients<E, D>,
+    gradients: IntoIter<Vec<Half>>,
+    loss_scale: f64,
 }
 
-impl<E: Real, Low: Real, D: Backend<E>> TensorVisitor<E, D> for Write<E, Low, D> {
+impl<E: Real, Half: Real, D: Backend<E>> TensorVisitor<E, D> for AddGradients<E, Half, D> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;
@@ -121,16 +121,16 @@ impl<E: Real, Low: Real, D: Backend<E>> TensorVisitor<E, D> for Write<E, Low, D>
         tensor: &Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         if options.do_gradient_update
-            && let Some(slopes) = self.slopes.next()
-            && !slopes.is_empty()
+            && let Some(gradient) = self.gradients.next()
+            && !gradient.is_empty()
         {
-            let unscaled = |slope: Low| cast(slope.to_f64().unwrap_or(f64::NAN) / self.scale);
-            let slopes = slopes.into_iter().map(unscaled).collect();
-            let slopes = tensor.device().try_tensor_from_vec(slopes, *tensor.shape())?;
-            // dfdx writes gradients only by a pass: these are the slopes of `Σ slopes · parameter`.
-            let gradients = mem::replace(&mut self.gradients, Gradients::leaky());
-            let sum = tensor.trace(gradients).try_mul(slopes)?.try_sum()?;
-            self.gradients = sum.try_backward()?;
+            let unscale = |g: Half| cast(g.to_f64().unwrap_or(f64::NAN) / self.loss_scale);
+            let gradient = gradient.into_iter().map(unscale).collect();
+            let gradient = tensor.device().try_tensor_from_vec(gradient, *tensor.shape())?;
+            // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · tensor`.
+            let accumulated = mem::replace(&mut self.accumulated, Gradients::leaky());
+            let sum = tensor.trace(accumulated).try_mul(gradient)?.try_sum()?;
+            self.accumulated = sum.try_backward()?;
         }
         Ok(None)
     }

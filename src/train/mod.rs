@@ -1,26 +1,31 @@
 //! Training.
 //!
-//! The step is the user's: forward, loss, backward, [`update`]. Around it stands a [`Trainer`], if the
-//! training is to be watched, stopped and resumed.
+//! The caller writes the step: forward, loss, backward, [`update`]. A [`Trainer`] adds metrics, checkpoints,
+//! stopping and resuming.
 //!
 //! | for | there is |
 //! | --- | --- |
 //! | losses | [`cross_entropy`], [`cross_entropy_with_label_smoothing`] |
-//! | optimizers | [`Sgd`], [`Adam`], [`AdamW`], and [`Optimizer`] for others |
-//! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`], and [`Schedule`] for others |
-//! | batches in parts | [`accumulate_gradients`] |
+//! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others |
+//! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
+//! | large batches | [`accumulate_gradients`] |
 //! | mixed precision | [`master_gradients`] |
 //! | files | checkpoints by [`Trainer::checkpoint_every`] and [`Trainer::resume`], [`Metrics`] |
 
 mod accumulate;
 mod adam;
 mod checkpoint;
+mod elementwise;
+mod error;
 mod metrics;
 mod mixed;
 mod optimizer;
 mod schedule;
 mod sgd;
+mod state;
+mod step;
 mod trainer;
+mod update;
 
 pub use crate::ops::{
     cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
@@ -28,10 +33,13 @@ pub use crate::ops::{
 };
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
-pub use checkpoint::ResumeError;
+pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
-pub use optimizer::{Optimizer, OptimizerState, Parameter, Slot, update};
+pub use optimizer::Optimizer;
 pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
-pub use trainer::{Step, StepReport, TrainError, Trainer};
+pub use state::{OptimizerState, Parameter, Slot};
+pub use step::{Step, StepReport};
+pub use trainer::Trainer;
+pub use update::update;

@@ -1,18 +1,35 @@
 use std::fmt::Debug;
 
-/// How the learning rate changes from step to step. Two that are written the same by `Debug` are the
-/// same.
+/// The learning rate as a function of the step.
+///
+/// A checkpoint stores the `Debug` text: schedules of equal text must compute the same.
+///
+/// ```
+/// use typed_transformer::train::Schedule;
+///
+/// #[derive(Debug)]
+/// struct LinearDecay { init_value: f64, steps: usize }
+///
+/// impl Schedule for LinearDecay {
+///     fn learning_rate(&self, step: usize) -> f64 {
+///         self.init_value * (1.0 - step as f64 / self.steps as f64)
+///     }
+/// }
+/// assert_eq!(LinearDecay { init_value: 0.1, steps: 100 }.learning_rate(50), 0.05);
+/// ```
 pub trait Schedule: Debug {
     /// The learning rate of a step, the first being 0.
     fn learning_rate(&self, step: usize) -> f64;
 }
 
-/// Up to `peak` in equal steps over `warmup_steps`, then down to `last` along half a cosine
-/// until `steps`, and `last` from there on.
+/// Linear warmup over `warmup_steps` to `peak_value`, then half a cosine down to `end_value` at step
+/// `steps`, and `end_value` from there on (optax's `warmup_cosine_decay_schedule`).
+///
+/// The warmup is `peak_value · (step + 1) / warmup_steps`: the first step already learns.
 ///
 /// ```
 /// use typed_transformer::train::{Schedule, WarmupCosine};
-/// let schedule = WarmupCosine { peak: 1.0, last: 0.1, warmup_steps: 10, steps: 110 };
+/// let schedule = WarmupCosine { peak_value: 1.0, end_value: 0.1, warmup_steps: 10, steps: 110 };
 /// assert_eq!(schedule.learning_rate(5), 0.6);
 /// assert_eq!(schedule.learning_rate(9), 1.0);
 /// assert!((schedule.learning_rate(60) - 0.55).abs() < 1e-12);
@@ -20,25 +37,25 @@ pub trait Schedule: Debug {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmupCosine {
-    /// The highest rate.
-    pub peak: f64,
-    /// The lowest rate after it.
-    pub last: f64,
-    /// Steps until the highest rate.
+    /// The highest learning rate.
+    pub peak_value: f64,
+    /// The learning rate after the decay.
+    pub end_value: f64,
+    /// Steps of the warmup.
     pub warmup_steps: usize,
-    /// Steps until the lowest rate.
+    /// Steps of warmup and decay together.
     pub steps: usize,
 }
 
 impl Schedule for WarmupCosine {
     fn learning_rate(&self, step: usize) -> f64 {
         if step < self.warmup_steps {
-            return self.peak * (step + 1) as f64 / self.warmup_steps as f64;
+            return self.peak_value * (step + 1) as f64 / self.warmup_steps as f64;
         }
         let decay_steps = self.steps.saturating_sub(self.warmup_steps).max(1);
         let progress = ((step - self.warmup_steps) as f64 / decay_steps as f64).min(1.0);
         let cosine = (std::f64::consts::PI * progress).cos();
-        self.last + (self.peak - self.last) * (1.0 + cosine) / 2.0
+        self.end_value + (self.peak_value - self.end_value) * (1.0 + cosine) / 2.0
     }
 }
 
@@ -57,15 +74,21 @@ impl Schedule for Constant {
     }
 }
 
-/// From `first` to `peak` in equal steps over `warmup_steps`, then, `hold_steps` later, down by the
-/// factor `decay` every `decay_steps`, never below `last` (*Another annotated transformer*; optax's
-/// `warmup_exponential_decay_schedule`).
+/// Linear warmup from `init_value` to `peak_value` over `warmup_steps`, then `hold_steps` at the peak,
+/// then exponential decay by `decay_rate` every `decay_steps`, never below `end_value` (*Another
+/// annotated transformer*; optax's `warmup_exponential_decay_schedule`).
 ///
 /// ```
 /// use typed_transformer::train::{Schedule, WarmupExponential};
-/// // The post's.
+/// // The values of the post.
 /// let schedule = WarmupExponential {
-///     first: 0.5, peak: 0.8, warmup_steps: 100, hold_steps: 100, decay_steps: 200, decay: 0.5, last: 1e-3,
+///     init_value: 0.5,
+///     peak_value: 0.8,
+///     warmup_steps: 100,
+///     hold_steps: 100,
+///     decay_steps: 200,
+///     decay_rate: 0.5,
+///     end_value: 1e-3,
 /// };
 /// assert_eq!(schedule.learning_rate(0), 0.5);
 /// assert_eq!(schedule.learning_rate(200), 0.8);
@@ -74,49 +97,49 @@ impl Schedule for Constant {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmupExponential {
-    /// The rate of the first step.
-    pub first: f64,
-    /// The highest rate.
-    pub peak: f64,
-    /// Steps until the highest rate.
+    /// The learning rate of the first step.
+    pub init_value: f64,
+    /// The highest learning rate.
+    pub peak_value: f64,
+    /// Steps of the warmup.
     pub warmup_steps: usize,
-    /// Steps at the highest rate.
+    /// Steps at the highest learning rate.
     pub hold_steps: usize,
-    /// Steps in which the rate falls by the factor `decay`.
+    /// Steps in which the learning rate falls by the factor `decay_rate`.
     pub decay_steps: usize,
-    /// What is left of the rate after as many steps.
-    pub decay: f64,
-    /// The lowest rate after the highest.
-    pub last: f64,
+    /// The factor, below 1.
+    pub decay_rate: f64,
+    /// The lowest learning rate after the peak.
+    pub end_value: f64,
 }
 
 impl Schedule for WarmupExponential {
     fn learning_rate(&self, step: usize) -> f64 {
         if step < self.warmup_steps {
             let progress = step as f64 / self.warmup_steps as f64;
-            return self.first + (self.peak - self.first) * progress;
+            return self.init_value + (self.peak_value - self.init_value) * progress;
         }
         let steps = step.saturating_sub(self.warmup_steps.saturating_add(self.hold_steps));
         let decays = steps as f64 / self.decay_steps.max(1) as f64;
-        (self.peak * self.decay.powf(decays)).max(self.last)
+        (self.peak_value * self.decay_rate.powf(decays)).max(self.end_value)
     }
 }
 
-/// `width^-½ · min(s^-½, s · warmup_steps^-1½)` at the `s`-th step, the first being 1: up in equal
-/// steps, then down with the root of the step ([*Attention Is All You
-/// Need*](https://arxiv.org/abs/1706.03762), 5.3).
+/// `width^-½ · min(s^-½, s · warmup_steps^-1½)` at the `s`-th step, the first being 1: linear warmup, then
+/// decay with the inverse square root of the step
+/// ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 5.3).
 ///
 /// ```
 /// use typed_transformer::train::{InverseSqrt, Schedule};
-/// // The paper's; the highest rate is that of the last step of the warm-up.
+/// // The values of the paper. The last step of the warmup has the highest learning rate.
 /// let schedule = InverseSqrt { width: 512, warmup_steps: 4_000 };
 /// assert!((schedule.learning_rate(3_999) - (512.0f64 * 4_000.0).powf(-0.5)).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InverseSqrt {
-    /// Width of the model's embeddings.
+    /// The width of the model's embeddings, `d_model` in the paper.
     pub width: usize,
-    /// Steps until the highest rate.
+    /// Steps of the warmup.
     pub warmup_steps: usize,
 }
 

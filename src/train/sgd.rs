@@ -1,11 +1,10 @@
-use super::{Optimizer, OptimizerState, Parameter, Slot, optimizer::step};
+use super::{Optimizer, OptimizerState, Parameter, Slot, elementwise::update_elements};
 use crate::ops::{Real, cast};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
 ///
-/// `v ← momentum · v + g`, then `θ ← θ - rate · v`. Without momentum, the default, it is plain
-/// gradient descent.
+/// `v ← momentum · v + g`, then `θ ← θ - rate · v`. The default momentum is 0: plain gradient descent.
 ///
 /// ```
 /// use typed_transformer::{nn::Linear, prelude::*, train::{Sgd, update}};
@@ -15,7 +14,7 @@ use crate::ops::{Real, cast};
 /// let mut sgd = Sgd::default();
 /// sgd.momentum = 0.5;
 /// for _ in 0..2 {
-///     // A loss of `bias`, whose slope is 1.
+///     // The loss is the bias itself, so its gradient is 1.
 ///     let gradients = model.bias.leaky_trace().sum().backward();
 ///     update(&mut model, gradients, &mut sgd, 0.5, f64::INFINITY)?;
 /// }
@@ -25,22 +24,22 @@ use crate::ops::{Real, cast};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sgd<Model, E> {
-    /// What is left of the last step in the next one, from 0 to 1.
+    /// The decay rate of the velocity, from 0 to 1.
     pub momentum: f64,
-    memory: OptimizerState<Model, E, [Slot<E>; 1]>,
+    state: OptimizerState<Model, E, [Slot<E>; 1]>,
 }
 
 impl<Model, E> Default for Sgd<Model, E> {
     fn default() -> Self {
-        Self { momentum: 0.0, memory: OptimizerState::new(["velocity"]) }
+        Self { momentum: 0.0, state: OptimizerState::new(["velocity"]) }
     }
 }
 
 impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
         let (rate, momentum) = (cast::<E>(learning_rate), cast::<E>(self.momentum));
-        let (_, slots) = self.memory.begin_step(parameters);
-        step(parameters, slots, |parameter, [velocity]| {
+        let (_, slots) = self.state.begin_step(parameters);
+        update_elements(parameters, slots, |parameter, [velocity]| {
             let elements = parameter.values.iter_mut().zip(&parameter.gradient);
             for ((value, &gradient), velocity) in elements.zip(velocity) {
                 *velocity = momentum * *velocity + gradient;
@@ -49,15 +48,15 @@ impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
         });
     }
 
-    fn settings(&self) -> String {
+    fn hyperparameters(&self) -> String {
         format!("Sgd {{ momentum: {:?} }}", self.momentum)
     }
 
     fn state(&self) -> &OptimizerState<Model, E> {
-        &self.memory
+        &self.state
     }
 
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
-        &mut self.memory
+        &mut self.state
     }
 }

@@ -1,17 +1,16 @@
 use super::{
-    Metrics, Optimizer, ResumeError, Schedule,
+    Metrics, Optimizer, ResumeError, Schedule, Step, StepReport, TrainError,
     checkpoint::{self, Progress},
+    step::Throughput,
     update,
 };
-use crate::backend::Backend;
 use crate::{
+    backend::Backend,
     nn::Module,
-    ops::{DropoutSeed, OpError},
+    ops::OpError,
     weights::{self, SafetensorsDtype, SaveError},
 };
 use dfdx::{nn::TensorCollection, tensor::Gradients};
-use rand::{RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -19,13 +18,13 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-/// What a training is besides its model: everything that goes on from step to step, and is in its
-/// checkpoints.
+/// The state of a training besides its model: optimizer, schedule, number of steps, seed, best loss. A
+/// checkpoint holds it together with the model.
 ///
-/// The step itself, forward, loss, backward, update, is the user's:
+/// The caller writes the step itself, forward, loss and backward:
 ///
 /// ```
 /// # use dfdx::tensor::OnesTensor;
@@ -54,109 +53,46 @@ use std::{
 ///
 /// # Random numbers
 ///
-/// All that is random in a step comes from the trainer's seed and the number of the step: what is
-/// drawn from [`Step::rng`], the batch say, and what dropout drops while the [`Step`] lives. So there
-/// is no state that a resumed training could lack.
+/// All random numbers of a step depend only on the trainer's seed and the number of the step:
+/// those of [`Step::rng`], from which the caller draws the batch, and those of dropout while the [`Step`]
+/// lives. No generator state has to be stored.
 ///
 /// # Resuming
 ///
-/// After [`resume`](Self::resume) the training goes on to the last bit as if it had never stopped, if
-/// it draws its batches from [`Step::rng`] and is set to the same. What the trainer knows of that,
-/// optimizer, schedule, clipping, seed and [`setting`](Self::pin)s, is compared.
+/// Resuming is bit-exact if the number of threads is the same: [`resume`](Self::resume) continues as if the
+/// training had never stopped. Another number of threads changes the order of some sums, and with it
+/// the last bits. Three more conditions:
+///
+/// - The batches come from [`Step::rng`] and [`Step::number`] alone.
+/// - The program and the kind of processor are the same.
+/// - The settings are the same. The trainer compares those that it knows: the type of the model and its
+///   conventions, the hyperparameters of the optimizer, the schedule, the clip norm, the seed, and
+///   what was [pinned](Self::pin). It cannot compare functions, such as
+///   [`AdamW::weight_decay_filter`](super::AdamW::weight_decay_filter).
 #[derive(Debug)]
 pub struct Trainer<O, S> {
-    /// Turns gradients into new parameters.
+    /// Computes new parameters from gradients.
     pub optimizer: O,
-    /// Gives each step its learning rate.
+    /// The learning rate of each step.
     pub schedule: S,
-    /// The global norm that gradients are clipped to; infinite at first.
+    /// The maximum global norm of the gradients; initially infinite.
     pub clip_norm: f64,
     /// Where each step writes a line, if anywhere.
     pub metrics: Option<Metrics>,
     /// Once it is true, the step in progress is the last one and is saved: for a handler of Ctrl-C.
     pub stop: Arc<AtomicBool>,
-    settings: Vec<(String, String)>,
+    pinned: Vec<(String, String)>,
+    /// The path and the interval in steps.
     checkpoint: Option<(PathBuf, usize)>,
     steps: usize,
     seed: u64,
     progress: Progress,
     stopped: bool,
-    clock: Option<Throughput>,
-}
-
-/// When this run of a training began, and what it has done since.
-#[derive(Debug)]
-struct Throughput {
-    begun: Instant,
-    steps: usize,
-    tokens: usize,
-}
-
-/// A step of a training, to be made while this lives.
-pub struct Step {
-    /// Its number, the first being 0.
-    pub number: usize,
-    /// Its random numbers.
-    pub rng: ChaCha8Rng,
-    _dropout: DropoutSeed,
-}
-
-/// What a step came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepReport {
-    /// Steps made, this one included.
-    pub step: usize,
-    /// Steps to be made in all.
-    pub steps: usize,
-    /// The loss before the update.
-    pub loss: f64,
-    /// The learning rate of the update.
-    pub learning_rate: f64,
-    /// The global norm of the gradients before clipping.
-    pub gradient_norm: f64,
-    /// Tokens a second, on average since this run began.
-    pub tokens_per_second: f64,
-    /// How long the remaining steps will take if they take as long as those of this run.
-    pub time_left: Duration,
-}
-
-/// Why a training could not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum TrainError {
-    /// The loss is a NaN or infinite. The model is as it was before the step.
-    #[error("the loss is {loss} at step {step}")]
-    Loss {
-        /// The step, the first being 0.
-        step: usize,
-        /// The loss.
-        loss: f64,
-    },
-    /// The gradients are not finite. The model is as it was before the step.
-    #[error("the norm of the gradients is {norm} at step {step}")]
-    Gradient {
-        /// The step, the first being 0.
-        step: usize,
-        /// Their global norm.
-        norm: f64,
-    },
-    /// The device failed.
-    #[error(transparent)]
-    Op(OpError),
-    /// The step is made, but its checkpoint could not be written; the one before it is whole.
-    #[error(transparent)]
-    Save(#[from] SaveError),
-    /// The step is made, but its metrics could not be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Metrics {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    throughput: Option<Throughput>,
 }
 
 impl<O, S> Trainer<O, S> {
-    /// A training of `steps` steps, none of which is made.
+    /// A training of `steps` steps, before its first step.
     pub fn new(optimizer: O, schedule: S, steps: usize, seed: u64) -> Self {
         Self {
             optimizer,
@@ -164,39 +100,39 @@ impl<O, S> Trainer<O, S> {
             clip_norm: f64::INFINITY,
             metrics: None,
             stop: Arc::default(),
-            settings: Vec::new(),
+            pinned: Vec::new(),
             checkpoint: None,
             steps,
             seed,
             progress: Progress { step: 0, best_loss: f64::INFINITY },
             stopped: false,
-            clock: None,
+            throughput: None,
         }
     }
 
-    /// Adds something else that decides how the training goes, such as the size of a batch: a
-    /// checkpoint in which it differs is refused.
+    /// Adds a setting that determines the result, such as the batch size. [`resume`](Self::resume)
+    /// refuses a checkpoint in which its value differs.
     pub fn pin(&mut self, name: &str, value: impl Display) {
-        self.settings.push((name.to_string(), value.to_string()));
+        self.pinned.push((name.to_string(), value.to_string()));
     }
 
-    /// From now on saves the training at `path` after every `every` steps, after the last one and when
-    /// it is stopped; with 0 only when it is stopped.
+    /// Saves the training at `path` after every `steps` steps, after the last step, and when it is
+    /// stopped. With `steps` 0, only when it is stopped.
     ///
-    /// What an earlier run has left half written beside `path` is removed, so no other run may be
-    /// saving there.
+    /// Removes incomplete files that an earlier run left beside `path`, so no other run may be saving
+    /// there.
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written.
-    pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, every: usize) -> Result<(), SaveError> {
+    pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
         let path = path.as_ref().to_path_buf();
         weights::ensure_writable(&path)?;
         weights::clear_partial(&path).map_err(|source| SaveError::Write { path: path.clone(), source })?;
-        self.checkpoint = Some((path, every));
+        self.checkpoint = Some((path, steps));
         Ok(())
     }
 
-    /// How many steps are made.
+    /// The number of steps made so far.
     pub fn step(&self) -> usize {
         self.progress.step
     }
@@ -206,19 +142,19 @@ impl<O, S> Trainer<O, S> {
         self.stopped
     }
 
-    /// The lowest loss that [`improves`](Self::record_best) was given; infinite at first.
+    /// The lowest loss given to [`record_best`](Self::record_best); initially infinite.
     pub fn best_loss(&self) -> f64 {
         self.progress.best_loss
     }
 
-    /// Whether this loss is the lowest so far, which is remembered in checkpoints. To be asked before
-    /// the update of a step, so that a training that is resumed after it asks the same.
+    /// Records a loss and returns whether it is the lowest so far. Checkpoints store the lowest loss. Call
+    /// it before [`update`](Self::update), so that the checkpoint of the step includes it.
     pub fn record_best(&mut self, loss: f64) -> bool {
-        let improves = loss < self.progress.best_loss;
-        if improves {
+        let is_best = loss < self.progress.best_loss;
+        if is_best {
             self.progress.best_loss = loss;
         }
-        improves
+        is_best
     }
 
     /// The next step; `None` after the last one, or if the training was stopped.
@@ -227,20 +163,18 @@ impl<O, S> Trainer<O, S> {
         if number >= self.steps || self.stopped {
             return None;
         }
-        self.clock.get_or_insert_with(|| Throughput { begun: Instant::now(), steps: 0, tokens: 0 });
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(number as u64);
-        Some(Step { number, _dropout: DropoutSeed::new(rng.next_u64()), rng })
+        self.throughput.get_or_insert_with(Throughput::start);
+        Some(Step::new(number, self.seed))
     }
 }
 
 impl<O, S: Schedule> Trainer<O, S> {
-    /// The update of a step of `tokens` tokens: clips the gradients, steps the optimizer at the
-    /// learning rate of the schedule, writes the metrics, and saves the training if it is time.
+    /// Finishes a step of `tokens` tokens: clips the gradients, lets the optimizer step at the learning
+    /// rate of the schedule, writes the metrics, and saves a checkpoint if one is due.
     ///
     /// # Errors
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if the device fails: no step is made. [`TrainError::Save`] and
+    /// [`TrainError::Op`] if the device fails: the step is not made. [`TrainError::Save`] and
     /// [`TrainError::Metrics`] if a file cannot be written: the step is made.
     pub fn update<Model, E, D>(
         &mut self,
@@ -269,7 +203,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         )?;
         self.progress.step += 1;
 
-        let (tokens_per_second, time_left) = self.speed(tokens);
+        let steps_left = self.steps.saturating_sub(self.progress.step);
+        let (tokens_per_second, time_left) = match &mut self.throughput {
+            Some(throughput) => throughput.count_step(tokens, steps_left),
+            None => (0.0, Duration::MAX),
+        };
         let report = StepReport {
             step: self.progress.step,
             steps: self.steps,
@@ -279,27 +217,28 @@ impl<O, S: Schedule> Trainer<O, S> {
             tokens_per_second,
             time_left,
         };
-        // That a line is lost is no reason to lose the checkpoint.
-        let written = self.write_metrics(&report);
+        // A failure is returned only after the checkpoint is saved.
+        let metrics_written = self.write_metrics(&report);
         self.stopped = self.stop.load(Ordering::Relaxed);
-        if let Some((path, every)) = &self.checkpoint {
+        if let Some((path, interval)) = &self.checkpoint {
             let is_last = report.step == self.steps;
-            let is_due = *every > 0 && (is_last || report.step.is_multiple_of(*every));
+            let is_due = *interval > 0 && (is_last || report.step.is_multiple_of(*interval));
             if is_due || self.stopped {
                 self.save(model, path)?;
             }
         }
-        written?;
+        metrics_written?;
         Ok(report)
     }
 
-    /// Saves the training: model, optimizer, step, best loss, and all that decides how it goes on.
+    /// Saves the training: model, optimizer state, step, best loss and settings.
     ///
-    /// As [`weights::save`](crate::weights::save) does, it leaves what is there whole until all is written.
+    /// As with [`weights::save`](crate::weights::save), an existing file stays intact until the new one is
+    /// complete.
     ///
     /// # Errors
-    /// [`SaveError`] if the file cannot be written, or if a number is not finite, with which the
-    /// training could not go on.
+    /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could
+    /// not continue from it.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E>,
@@ -307,15 +246,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let (memory, settings) = (self.optimizer.state(), self.all_settings());
-        checkpoint::save(path.as_ref(), model, memory, self.progress, settings)
+        checkpoint::save(path.as_ref(), model, self.optimizer.state(), self.progress, self.settings())
     }
 
-    /// The model of a training that was saved, which goes on from there in place of this one.
+    /// Loads a training: returns its model, and sets the optimizer state, the step and the best loss.
     ///
     /// # Errors
     /// A [`ResumeError`] that names the first difference between the file and this training. The
-    /// training is then as it was.
+    /// training is then unchanged.
     pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
         O: Optimizer<Model, E>,
@@ -323,25 +261,25 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let settings = self.all_settings();
-        let memory = self.optimizer.state_mut();
-        let (model, progress) = checkpoint::load(path.as_ref(), device, memory, settings)?;
+        let settings = self.settings();
+        let state = self.optimizer.state_mut();
+        let (model, progress) = checkpoint::load(path.as_ref(), device, state, settings)?;
         self.progress = progress;
         Ok(model)
     }
 
-    /// What must be the same for a checkpoint to be one of this training.
-    fn all_settings<Model, E>(&self) -> Vec<(String, String)>
+    /// The settings that a checkpoint must share, by name.
+    fn settings<Model, E>(&self) -> Vec<(String, String)>
     where
         O: Optimizer<Model, E>,
     {
         let mut settings: Vec<(String, String)> = vec![
-            ("the optimizer".into(), self.optimizer.settings()),
+            ("the optimizer".into(), self.optimizer.hyperparameters()),
             ("the schedule".into(), format!("{:?}", self.schedule)),
-            ("the norm to clip to".into(), self.clip_norm.to_string()),
-            ("the random numbers".into(), format!("ChaCha8 of seed {}", self.seed)),
+            ("the clip norm".into(), self.clip_norm.to_string()),
+            ("the random generator".into(), format!("ChaCha8 with seed {}", self.seed)),
         ];
-        settings.extend_from_slice(&self.settings);
+        settings.extend_from_slice(&self.pinned);
         settings
     }
 
@@ -349,26 +287,13 @@ impl<O, S: Schedule> Trainer<O, S> {
         let Some(metrics) = &mut self.metrics else {
             return Ok(());
         };
-        let numbers = [
+        let values = [
             ("loss", report.loss),
             ("learning_rate", report.learning_rate),
             ("gradient_norm", report.gradient_norm),
             ("tokens_per_second", report.tokens_per_second),
         ];
-        let written = metrics.write(report.step, &numbers);
+        let written = metrics.write(report.step, &values);
         written.map_err(|source| TrainError::Metrics { path: metrics.path().to_path_buf(), source })
-    }
-
-    /// Tokens a second and the time left, after a step of as many tokens.
-    fn speed(&mut self, tokens: usize) -> (f64, Duration) {
-        let Some(clock) = &mut self.clock else {
-            return (0.0, Duration::MAX);
-        };
-        clock.steps += 1;
-        clock.tokens += tokens;
-        let seconds = clock.begun.elapsed().as_secs_f64();
-        let left = self.steps.saturating_sub(self.progress.step) as f64 / clock.steps as f64;
-        let time_left = Duration::try_from_secs_f64(left * seconds).unwrap_or(Duration::MAX);
-        (clock.tokens as f64 / seconds, time_left)
     }
 }

@@ -1,4 +1,4 @@
-use super::{CONVENTIONS, ExpectedTensor, NameMap, SafetensorsDtype, TensorFile, conventions};
+use super::{CONVENTIONS, ExpectedTensor, LoadError, NameMap, SafetensorsDtype, TensorFile, conventions};
 use crate::{dims::name, nn::Module};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -6,122 +6,23 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::Device,
 };
-use safetensors::Dtype;
 use std::{
     collections::{BTreeMap, HashMap},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-/// Why weights could not be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file is not a whole safetensors file.
-    #[error("{} is damaged or not a safetensors file: {message}", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// The weights are those of a model that computes something else from them.
-    #[error("the model's {convention} is {expected}, but that of the weights is {found}")]
-    Convention {
-        /// What differs.
-        convention: String,
-        /// What it is in the model.
-        expected: String,
-        /// What it is in the file.
-        found: String,
-    },
-    /// The model has a tensor that the file lacks.
-    #[error("`{tensor}` of {expected} is missing")]
-    Missing {
-        /// Path of the tensor.
-        tensor: String,
-        /// Its dimensions in the model.
-        expected: String,
-    },
-    /// The file has a tensor that the model lacks.
-    #[error("`{tensor}` is in the file but not in the model")]
-    Unexpected {
-        /// Path of the tensor.
-        tensor: String,
-    },
-    /// A tensor's elements are of another type.
-    #[error("`{tensor}` should hold {expected:?} but holds {found:?}")]
-    Dtype {
-        /// Path of the tensor.
-        tensor: String,
-        /// Element type in the model.
-        expected: Dtype,
-        /// Element type in the file.
-        found: Dtype,
-    },
-    /// A tensor's dimensions are not those of the model.
-    #[error("`{tensor}` should be {expected} but is {found:?}")]
-    Shape {
-        /// Path of the tensor.
-        tensor: String,
-        /// Dimensions in the model, with their sizes.
-        expected: String,
-        /// Sizes in the file.
-        found: Vec<usize>,
-    },
-    /// A tensor holds a NaN or an infinity.
-    #[error("`{tensor}` holds {value} at position {index}")]
-    NotFinite {
-        /// Path of the tensor.
-        tensor: String,
-        /// Position in row-major order.
-        index: usize,
-        /// What stands there.
-        value: f64,
-    },
-    /// No line of the [`NameMap`] is for a parameter of the model.
-    #[error("the names have no line for `{tensor}` of {expected}")]
-    Unmapped {
-        /// Path of the tensor.
-        tensor: String,
-        /// Its dimensions in the model.
-        expected: String,
-    },
-    /// What a line of the [`NameMap`] says of a parameter does not fit the file.
-    #[error("{source}, read as `{read_as}`")]
-    Mapped {
-        /// What does not fit.
-        source: Box<LoadError>,
-        /// What the line says: a name in the file, and how the tensor lies there.
-        read_as: String,
-    },
-    /// The device failed.
-    #[error("`{tensor}`: {message}")]
-    Device {
-        /// Path of the tensor.
-        tensor: String,
-        /// What the device said.
-        message: String,
-    },
-}
-
-/// Builds a model from a file that [`save`](super::save) wrote, or another system under the same paths.
+/// Loads a model from a safetensors file whose tensors have the field paths of the model as names, as
+/// [`save`](super::save) writes it.
 ///
 /// # Errors
-/// A [`LoadError`] that names the first tensor which is missing, of another dtype, of other
-/// dimensions, not finite, or not the model's; or names the first [convention](crate::nn::Conventions::conventions)
-/// in which the saved model differs, of which a file of another system says nothing; or says that the
-/// file cannot be read or is damaged.
+/// A [`LoadError`] if the file cannot be read or is damaged. Otherwise it names the first tensor that is
+/// missing, has another dtype, has other dimensions, is not finite, or is not in the model; or the first
+/// [convention](crate::nn::Conventions::conventions) that differs. Files of other systems store no
+/// conventions, so they are not compared there.
 ///
 /// ```
-/// use typed_transformer::{weights, nn::Linear, prelude::*};
-/// dims! { pub EmbedDim = 8; pub VocabSize = 28; pub OtherVocab = 30; }
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
+/// dims! { pub OtherVocab = 30; }
 /// let device = Cpu::default();
 /// let path = std::env::temp_dir().join("typed-transformer-load.safetensors");
 /// weights::save(&Linear::<EmbedDim, OtherVocab, f32, Cpu>::build(&device), &path)?;
@@ -143,27 +44,27 @@ where
     Ok(model)
 }
 
-/// [`load`] for a file whose tensors have other names, or lie in another way, than the model's: as PyTorch,
-/// Flax and Equinox write them.
+/// [`load`] for a file whose tensors have other names or another layout than the model's, such as files of
+/// PyTorch, Flax and Equinox.
 ///
 /// # Errors
-/// Those of [`load`], with what the names say of the tensor; and [`LoadError::Unmapped`] for a parameter
-/// that they say nothing of. A tensor of the file that is neither read as a whole nor in each of its
-/// parts is an error unless the names ignore it.
+/// Those of [`load`], wrapped in [`LoadError::Mapped`] if they concern a parameter, and
+/// [`LoadError::Unmapped`] for a parameter without a rule. A tensor of the file that is not read, or not in
+/// all its parts, is [`LoadError::Unexpected`] unless the map ignores it.
 ///
 /// ```
 /// use safetensors::{Dtype, serialize, tensor::TensorView};
-/// use typed_transformer::{weights, nn::Linear, prelude::*};
+/// use typed_transformer::{nn::Linear, prelude::*, weights};
 /// dims! { pub InDim = 2; pub OutDim = 3; }
 ///
-/// // A dense layer of Flax: its kernel is of (InDim, OutDim).
+/// // A dense layer of Flax, whose kernel is (InDim, OutDim).
 /// let [kernel, bias] = [&[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0][..], &[7.0, 8.0, 9.0]]
 ///     .map(|numbers| numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>());
 /// let tensors = [
 ///     ("Dense_0.kernel", TensorView::new(Dtype::F32, vec![2, 3], &kernel)?),
 ///     ("Dense_0.bias", TensorView::new(Dtype::F32, vec![3], &bias)?),
 /// ];
-/// let path = std::env::temp_dir().join("typed-transformer-renamed.safetensors");
+/// let path = std::env::temp_dir().join("typed-transformer-mapped.safetensors");
 /// std::fs::write(&path, serialize(tensors, None)?)?;
 ///
 /// let names = "
@@ -195,14 +96,14 @@ where
 {
     let mut file = TensorFile::open(path.as_ref())?;
     compare_conventions::<Model>(&file)?;
-    let read = |wanted: &ExpectedTensor| names.read(&mut file, wanted);
-    let model = build_by(path.as_ref(), "", device, read)?;
+    let read = |expected: &ExpectedTensor| names.read(&mut file, expected);
+    let model = build_with(path.as_ref(), "", device, read)?;
     file.ensure_all_read(|tensor| names.ignores(tensor))?;
     Ok(model)
 }
 
-/// The texts that a file has beside its tensors, by their names, as
-/// [`save_with_metadata`](super::save_with_metadata) and other systems write them; none if it has none.
+/// The metadata of a safetensors file, strings by key, as
+/// [`save_with_metadata`](super::save_with_metadata) and other systems write them. Empty if there are none.
 ///
 /// # Errors
 /// [`LoadError::Read`] if the file cannot be read; [`LoadError::Format`] if it is damaged.
@@ -213,21 +114,21 @@ where
 /// assert!(error.to_string().starts_with("cannot read /no/such/file.safetensors: "));
 /// ```
 pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadError> {
-    let mut metadata = TensorFile::open(path.as_ref())?.texts().clone();
+    let mut metadata = TensorFile::open(path.as_ref())?.metadata().clone();
     metadata.remove(CONVENTIONS);
     Ok(metadata)
 }
 
-/// Compares the conventions that a model was saved with, if the file says, with those of this one.
+/// Compares the conventions in the file, if it has them, with those of the model.
 fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
-    let Some(lines) = file.texts().get(CONVENTIONS) else {
+    let Some(lines) = file.metadata().get(CONVENTIONS) else {
         return Ok(());
     };
     let found: BTreeMap<_, _> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
     let expected = conventions::<Model>();
     let expected: BTreeMap<_, _> = expected.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     for &convention in expected.keys().chain(found.keys()) {
-        let value = |of: &BTreeMap<_, &str>| of.get(convention).unwrap_or(&"none").to_string();
+        let value = |values: &BTreeMap<_, &str>| values.get(convention).unwrap_or(&"none").to_string();
         if expected.get(convention) != found.get(convention) {
             return Err(LoadError::Convention {
                 convention: convention.to_string(),
@@ -247,11 +148,11 @@ where
     D: Device<E>,
 {
     let path = file.path().to_path_buf();
-    build_by(&path, prefix, device, |wanted| file.read(wanted))
+    build_with(&path, prefix, device, |expected| file.read(expected))
 }
 
-/// Builds a model of what `read` gives for each of its parameters, their paths below `prefix`.
-fn build_by<Model, E, D>(
+/// Builds a model whose parameters, with their paths below `prefix`, have the elements that `read` returns.
+fn build_with<Model, E, D>(
     path: &Path,
     prefix: &str,
     device: &D,
@@ -262,21 +163,21 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    let model =
-        Model::iter_tensors(&mut RecursiveWalker { m: prefix.to_string(), f: &mut Build { device, read } })?;
+    let mut build = BuildParameters { device, read };
+    let model = Model::iter_tensors(&mut RecursiveWalker { m: prefix.to_string(), f: &mut build })?;
     model.ok_or_else(|| LoadError::Format {
         path: path.to_path_buf(),
         message: format!("{} has no parameters", name::<Model>()),
     })
 }
 
-/// Builds each parameter.
-struct Build<'a, D, Read> {
+/// Builds each parameter from the elements that `read` returns.
+struct BuildParameters<'a, D, Read> {
     device: &'a D,
     read: Read,
 }
 
-impl<E, D, Read> TensorVisitor<E, D> for Build<'_, D, Read>
+impl<E, D, Read> TensorVisitor<E, D> for BuildParameters<'_, D, Read>
 where
     E: SafetensorsDtype,
     D: Device<E>,

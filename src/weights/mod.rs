@@ -1,33 +1,40 @@
-//! Weights in files: [safetensors](https://github.com/huggingface/safetensors), each tensor under its field path.
+//! Weights as [safetensors](https://github.com/huggingface/safetensors) files, each tensor under its field
+//! path.
 //!
-//! A file's tensor becomes a typed tensor only after every one of its dimensions was compared, and is
-//! not read before, so that a file takes no more memory than the model, whatever it says of itself; and
-//! a model is built only if every tensor is there, fits and is finite, and no other tensor is. What a
-//! style decides without a trace in the tensors, an activation say, is in the file's metadata.
+//! Dimensions are compared before a tensor is read, so a malicious header cannot make loading use more
+//! memory than the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or
+//! is not the model's. The [conventions](crate::nn::Conventions) of a model, such as its activation, leave
+//! no trace in the tensors; they are stored in the metadata and compared.
 //!
-//! [`save`] and [`load`] use the paths of *The Typed Transformer*; [`load_mapped`] reads a file of other
-//! names by a written map of them, [`NameMap`].
+//! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
+//! names and layouts by a [`NameMap`].
 
+mod atomic;
+mod error;
 mod file;
 mod load;
-mod names;
+mod name_map;
 mod save;
 
+pub(crate) use atomic::clear_partial;
+pub use atomic::ensure_writable;
+pub use error::{LoadError, SaveError};
 pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite, ensure_regular_file};
 pub(crate) use load::build;
-pub use load::{LoadError, load, load_mapped, metadata};
-pub use names::{NameMap, NameMapError};
-pub(crate) use save::{FileTensor, clear_partial, collect, write};
-pub use save::{SaveError, ensure_writable, save, save_with_metadata};
+pub use load::{load, load_mapped, metadata};
+pub use name_map::{NameMap, NameMapError};
+pub(crate) use save::{FileTensor, collect, write};
+pub use save::{save, save_with_metadata};
 
 use crate::{nn::Module, ops::Real};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a file's metadata have the conventions of the model, one a line.
+/// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
 
-/// What the styles of a model decide, by name; several values where its parts are of several styles.
+/// The conventions of a model, values by name. A value joins several with "and" if parts of the model
+/// differ.
 pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);
@@ -39,17 +46,24 @@ pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     values.map(|(name, values)| (name, values.join(" and "))).collect()
 }
 
-/// An element that a file can hold: `f32` or `f64`.
+/// An element type that weights can be saved in: `f32` or `f64`.
+///
+/// ```
+/// use typed_transformer::weights::SafetensorsDtype;
+/// let mut bytes = Vec::new();
+/// 1f32.write(&mut bytes);
+/// assert_eq!((bytes.len(), f32::read(&bytes)), (4, Some(1.0)));
+/// ```
 pub trait SafetensorsDtype: Real {
-    /// What safetensors calls it.
+    /// The dtype in safetensors.
     const DTYPE: Dtype;
-    /// Appends its bytes, the least significant first.
+    /// Appends its bytes, in little-endian order.
     fn write(self, bytes: &mut Vec<u8>);
-    /// Reads one from as many bytes as it has, the least significant first.
+    /// Reads one element from its bytes, in little-endian order; `None` if their number is wrong.
     fn read(bytes: &[u8]) -> Option<Self>;
 }
 
-macro_rules! stored {
+macro_rules! safetensors_dtype {
     ($element:ty, $dtype:expr) => {
         impl SafetensorsDtype for $element {
             const DTYPE: Dtype = $dtype;
@@ -62,16 +76,16 @@ macro_rules! stored {
         }
     };
 }
-stored!(f32, Dtype::F32);
-stored!(f64, Dtype::F64);
+safetensors_dtype!(f32, Dtype::F32);
+safetensors_dtype!(f64, Dtype::F64);
 
-/// The elements of which these are the bytes.
+/// Decodes elements from their bytes, in little-endian order.
 pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8]) -> Vec<E> {
     let elements = bytes.chunks_exact(size_of::<E>());
     elements.filter_map(E::read).collect()
 }
 
-/// The first NaN or infinity, and its position.
+/// The position and value of the first NaN or infinity.
 pub(crate) fn first_non_finite<E: SafetensorsDtype>(elements: &[E]) -> Option<(usize, f64)> {
     let index = elements.iter().position(|element| !element.is_finite())?;
     Some((index, elements[index].to_f64().unwrap_or(f64::NAN)))

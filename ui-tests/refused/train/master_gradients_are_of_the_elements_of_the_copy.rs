@@ -1,5 +1,5 @@
 //! Master gradients come of gradients of the copy's elements.
-//! Proves `Low` of `train::master_gradients`.
+//! Proves `Half` of `train::master_gradients`.
 use dfdx::tensor::Gradients;
 use typed_transformer::{nn::Linear, train::*, prelude::*};
 

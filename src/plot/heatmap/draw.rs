@@ -1,0 +1,133 @@
+use super::{
+    super::{FONT, Plot, format_short},
+    HeatMap, HeatMapGrid,
+    layout::{GAP, PanelLayout, SCALE_HEIGHT, TITLE_HEIGHT},
+};
+use plotters::{
+    coord::Shift,
+    prelude::{
+        BLACK, Color, DrawingArea, DrawingBackend, IntoFont, PathElement, RGBColor, Rectangle, Text,
+        TextStyle, WHITE,
+    },
+    style::{
+        FontTransform,
+        text_anchor::{HPos, Pos, VPos},
+    },
+};
+use std::{error::Error, ops::Range};
+
+/// The minimum distance between two labels, in pixels.
+const MIN_LABEL_SPACING: i32 = 13;
+
+fn style(size: u32, h: HPos, v: VPos, transform: FontTransform) -> TextStyle<'static> {
+    let font = (FONT, size).into_font().transform(transform);
+    TextStyle::from(font).pos(Pos::new(h, v))
+}
+
+impl Plot for HeatMapGrid {
+    fn size(&self) -> (u32, u32) {
+        let (layout, columns) = (self.panel_layout(), self.fitting_columns());
+        let rows = self.panels.len().div_ceil(columns);
+        let width = (GAP + layout.width * columns as i32).max(8 * self.title.chars().count() as i32 + 60);
+        let height = TITLE_HEIGHT + layout.height * rows as i32 + SCALE_HEIGHT;
+        (width.max(280) as u32, height as u32)
+    }
+
+    fn draw_on<Backend: DrawingBackend>(
+        &self,
+        area: &DrawingArea<Backend, Shift>,
+    ) -> Result<(), Box<dyn Error>>
+    where
+        Backend::ErrorType: 'static,
+    {
+        area.fill(&WHITE)?;
+        let (layout, columns) = (self.panel_layout(), self.fitting_columns());
+        let centred = style(20, HPos::Center, VPos::Center, FontTransform::None);
+        let (width, height) = self.size();
+        area.draw_text(&self.title, &centred, (width as i32 / 2, TITLE_HEIGHT / 2))?;
+        for (i, panel) in self.panels.iter().enumerate() {
+            let (column, row) = ((i % columns) as i32, (i / columns) as i32);
+            let x = GAP + column * layout.width + layout.left;
+            let y = TITLE_HEIGHT + row * layout.height + layout.top;
+            self.draw_panel(area, panel, &layout, (x, y))?;
+        }
+        self.draw_scale(area, (GAP + layout.left, height as i32 - SCALE_HEIGHT + 8))
+    }
+}
+
+impl HeatMapGrid {
+    /// Draws a panel whose first cell has its upper left corner at `(x0, y0)`.
+    fn draw_panel<Backend: DrawingBackend>(
+        &self,
+        area: &DrawingArea<Backend, Shift>,
+        panel: &HeatMap,
+        layout: &PanelLayout,
+        (x0, y0): (i32, i32),
+    ) -> Result<(), Box<dyn Error>>
+    where
+        Backend::ErrorType: 'static,
+    {
+        let (cell_width, cell_height) = (layout.cell_width, layout.cell_height);
+        let right = x0 + cell_width * panel.columns.len() as i32;
+        let bottom = y0 + cell_height * panel.rows.len() as i32;
+        let name = style(15, HPos::Center, VPos::Top, FontTransform::None);
+        area.draw_text(&panel.name, &name, ((x0 + right) / 2, y0 - layout.top + 4))?;
+
+        // With small cells, only every n-th has a label.
+        let label_step = |side: i32| (MIN_LABEL_SPACING as usize).div_ceil(side as usize);
+        let row_style = style(14, HPos::Right, VPos::Center, FontTransform::None);
+        for (i, label) in panel.rows.iter().enumerate().step_by(label_step(cell_height)) {
+            let y = y0 + cell_height * i as i32 + cell_height / 2;
+            area.draw_text(label, &row_style, (x0 - 5, y))?;
+        }
+        let column_style = match layout.horizontal_labels {
+            true => style(14, HPos::Center, VPos::Bottom, FontTransform::None),
+            false => style(14, HPos::Left, VPos::Center, FontTransform::Rotate270),
+        };
+        for (i, label) in panel.columns.iter().enumerate().step_by(label_step(cell_width)) {
+            let x = x0 + cell_width * i as i32 + cell_width / 2;
+            area.draw_text(label, &column_style, (x, y0 - 4))?;
+        }
+
+        for (i, row) in panel.values.chunks(panel.columns.len().max(1)).enumerate() {
+            let colours: Vec<RGBColor> =
+                row.iter().map(|value| if value.is_finite() { self.colour(*value) } else { WHITE }).collect();
+            let (mut x, y) = (x0, y0 + cell_height * i as i32);
+            for run in colours.chunk_by(|one, next| one == next) {
+                let end = x + cell_width * run.len() as i32;
+                if run[0] != WHITE {
+                    area.draw(&Rectangle::new([(x, y), (end, y + cell_height)], run[0].filled()))?;
+                }
+                x = end;
+            }
+        }
+        let frame = Rectangle::new([(x0, y0), (right, bottom)], BLACK.mix(0.4));
+        Ok(area.draw(&frame)?)
+    }
+
+    /// Draws the colour scale with its upper left corner at `(x, y)`.
+    fn draw_scale<Backend: DrawingBackend>(
+        &self,
+        area: &DrawingArea<Backend, Shift>,
+        (x, y): (i32, i32),
+    ) -> Result<(), Box<dyn Error>>
+    where
+        Backend::ErrorType: 'static,
+    {
+        const WIDTH: i32 = 120;
+        let Range { start, end } = self.scale;
+        for i in 0..WIDTH {
+            let value = start + (end - start) * f64::from(i) / f64::from(WIDTH - 1);
+            let colour = self.colour(value).filled();
+            area.draw(&Rectangle::new([(x + i, y), (x + i + 1, y + 10)], colour))?;
+        }
+        let frame = vec![(x, y), (x + WIDTH, y), (x + WIDTH, y + 10), (x, y + 10), (x, y)];
+        area.draw(&PathElement::new(frame, BLACK.mix(0.4)))?;
+        for (offset, value) in [(0, start), (WIDTH / 2, (start + end) / 2.0), (WIDTH, end)] {
+            let below = style(13, HPos::Center, VPos::Top, FontTransform::None);
+            let text = Text::new(format_short(&value), (x + offset, y + 14), below);
+            area.draw(&text)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+use crate::ops::DropoutSeed;
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::time::{Duration, Instant};
+
+/// A step of a training. Keep it alive until the forward pass is done: while it lives, dropout draws from
+/// its random numbers.
+pub struct Step {
+    /// The number of the step, the first being 0.
+    pub number: usize,
+    /// The random numbers of the step. They depend only on the trainer's seed and `number`.
+    pub rng: ChaCha8Rng,
+    _dropout: DropoutSeed,
+}
+
+impl Step {
+    pub(super) fn new(number: usize, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(number as u64);
+        Self { number, _dropout: DropoutSeed::new(rng.next_u64()), rng }
+    }
+}
+
+/// The result of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// Steps made so far, this one included.
+    pub step: usize,
+    /// Steps of the whole training.
+    pub steps: usize,
+    /// The loss before the update.
+    pub loss: f64,
+    /// The learning rate of the update.
+    pub learning_rate: f64,
+    /// The global norm of the gradients before clipping.
+    pub gradient_norm: f64,
+    /// Tokens per second, on average since this run began.
+    pub tokens_per_second: f64,
+    /// The expected duration of the remaining steps, at the average speed of this run.
+    pub time_left: Duration,
+}
+
+/// Measures the speed of one run of a training.
+#[derive(Debug)]
+pub(super) struct Throughput {
+    start: Instant,
+    steps: usize,
+    tokens: usize,
+}
+
+impl Throughput {
+    pub fn start() -> Self {
+        Self { start: Instant::now(), steps: 0, tokens: 0 }
+    }
+
+    /// Counts a step of `tokens` tokens. Returns tokens per second and the expected duration of
+    /// `steps_left` more steps.
+    pub fn count_step(&mut self, tokens: usize, steps_left: usize) -> (f64, Duration) {
+        self.steps += 1;
+        self.tokens += tokens;
+        let seconds = self.start.elapsed().as_secs_f64();
+        let seconds_left = steps_left as f64 / self.steps as f64 * seconds;
+        let time_left = Duration::try_from_secs_f64(seconds_left).unwrap_or(Duration::MAX);
+        (self.tokens as f64 / seconds, time_left)
+    }
+}

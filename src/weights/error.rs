@@ -1,0 +1,134 @@
+use safetensors::Dtype;
+use std::{io, path::PathBuf};
+
+/// Why weights could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file is not a complete safetensors file.
+    #[error("{} is damaged or not a safetensors file: {message}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The file was saved by a model that computes something else from the same weights.
+    #[error("the model's {convention} is {expected}, but the file was saved with {found}")]
+    Convention {
+        /// The convention that differs.
+        convention: String,
+        /// Its value in the model.
+        expected: String,
+        /// Its value in the file.
+        found: String,
+    },
+    /// The model has a tensor that the file lacks.
+    #[error("`{tensor}` {expected} is missing")]
+    Missing {
+        /// Path of the tensor.
+        tensor: String,
+        /// Its dimensions in the model.
+        expected: String,
+    },
+    /// The file has a tensor that the model lacks.
+    #[error("`{tensor}` is in the file but not in the model")]
+    Unexpected {
+        /// Name of the tensor in the file.
+        tensor: String,
+    },
+    /// The elements of a tensor have another type.
+    #[error("`{tensor}` should hold {expected:?} but holds {found:?}")]
+    Dtype {
+        /// Path of the tensor.
+        tensor: String,
+        /// Element type in the model.
+        expected: Dtype,
+        /// Element type in the file.
+        found: Dtype,
+    },
+    /// The dimensions of a tensor are not those of the model.
+    #[error("`{tensor}` should be {expected} but is {found:?}")]
+    Shape {
+        /// Path of the tensor.
+        tensor: String,
+        /// Dimensions in the model, with their sizes.
+        expected: String,
+        /// Sizes in the file.
+        found: Vec<usize>,
+    },
+    /// A tensor holds a NaN or an infinity.
+    #[error("`{tensor}` holds {value} at position {index}")]
+    NotFinite {
+        /// Path of the tensor.
+        tensor: String,
+        /// Position of the element in row-major order, from 0.
+        index: usize,
+        /// The element.
+        value: f64,
+    },
+    /// The [`NameMap`](super::NameMap) has no rule for a parameter of the model.
+    #[error("the name map has no rule for `{tensor}` {expected}")]
+    Unmapped {
+        /// Path of the tensor.
+        tensor: String,
+        /// Its dimensions in the model.
+        expected: String,
+    },
+    /// The file does not fit the rule of the [`NameMap`](super::NameMap) for a parameter.
+    #[error("{source}, read as `{read_as}`")]
+    Mapped {
+        /// What does not fit.
+        source: Box<LoadError>,
+        /// The right side of the rule: the name in the file, and the layout of the tensor.
+        read_as: String,
+    },
+    /// The device failed.
+    #[error("`{tensor}`: {message}")]
+    Device {
+        /// Path of the tensor.
+        tensor: String,
+        /// The error of the device.
+        message: String,
+    },
+}
+
+/// Why weights could not be saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The file or its folder cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The format cannot hold the tensors.
+    #[error("cannot write {}: {message}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The error of the `safetensors` crate.
+        message: String,
+    },
+    /// A training has an element that is NaN or infinite, so it could not continue from the file.
+    #[error("cannot write {}: `{tensor}` holds {value} at position {index}", path.display())]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// Path of the tensor.
+        tensor: String,
+        /// Position of the element in row-major order, from 0.
+        index: usize,
+        /// The element.
+        value: f64,
+    },
+}

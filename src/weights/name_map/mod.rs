@@ -1,0 +1,115 @@
+mod axes;
+mod pattern;
+mod rule;
+
+use super::{ExpectedTensor, LoadError, SafetensorsDtype, TensorFile};
+use pattern::Pattern;
+use rule::Rule;
+use std::str::FromStr;
+
+/// Maps the parameters of a model to the tensors of a file from another system: their names and their
+/// layout.
+///
+/// It is parsed from text. A line is a rule for one parameter or, with wildcards, for several:
+///
+/// | line | meaning |
+/// | --- | --- |
+/// | `logit.bias = lm_head.bias` | the model's `logit.bias` is `lm_head.bias` in the file |
+/// | `layers.{n}.{role}_proj.weight = h{n}.{role}` | `{n}` and `{role}` match one or more characters other than dots and slashes, and stand for the same on the right side |
+/// | `* = model.*` | `*` matches one or more characters, dots included |
+/// | `weight = kernel [in out -> out in]` | the file's tensor is the transposed parameter: dense layers of Flax, `Conv1D` of GPT-2 |
+/// | `weight = kernel [in head size -> (head size) in]` | the file's tensor has three dimensions, two of which are one [`Product`](crate::dims::Product) in the model: attentions of Flax |
+/// | `query_proj.weight = in_proj_weight part 1 of 3` | the parameter is the first third of the rows: `MultiheadAttention` of PyTorch, `c_attn` of nanoGPT |
+/// | `query_proj.weight = c_attn [in out -> out in] part 1 of 3` | both: the transposed tensor is divided into parts |
+/// | `ignore *.attn.mask` | tensors of these names are not read |
+/// | `# from epoch 3` | a comment |
+///
+/// The first rule whose left side matches the path of a parameter applies. The names of axes in brackets
+/// are free, and each appears once on each side. The sizes in the file are compared with those of the
+/// model; those of axes in parentheses with the factors of the product.
+///
+/// Equinox has the same layout of linear maps as this crate, so its files need only names. A transposed
+/// square matrix has the right sizes, so only the map can tell.
+///
+/// ```
+/// use typed_transformer::weights::NameMap;
+/// let names = "
+///     embedder.token_embedder.weight = wte.weight
+///     decoder.layers.{n}.{block}.norm.weight = h.{n}.{block}.norm.scale
+/// ";
+/// assert!(names.parse::<NameMap>().is_ok());
+/// assert_eq!(
+///     "logit.weight : lm_head.weight".parse::<NameMap>().unwrap_err().to_string(),
+///     "line 1: `logit.weight : lm_head.weight` is neither `PATH = NAME` nor `ignore NAME`",
+/// );
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct NameMap {
+    rules: Vec<Rule>,
+    ignored: Vec<Pattern>,
+}
+
+/// Why a text is not a [`NameMap`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct NameMapError {
+    /// The line, the first being 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl FromStr for NameMap {
+    type Err = NameMapError;
+
+    fn from_str(text: &str) -> Result<Self, NameMapError> {
+        let mut map = Self::default();
+        for (line, text) in (1..).zip(text.lines().map(str::trim)) {
+            let error = |message| NameMapError { line, message };
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let words: Vec<_> = text.split_whitespace().collect();
+            match words[..] {
+                [path, "=", name, ref layout @ ..] => {
+                    let rule = Rule::parse(path, name, &layout.join(" "));
+                    map.rules.push(rule.map_err(error)?);
+                }
+                ["ignore", name] => map.ignored.push(Pattern::parse(name).map_err(error)?),
+                _ => {
+                    let message = format!("`{text}` is neither `PATH = NAME` nor `ignore NAME`");
+                    return Err(error(message));
+                }
+            }
+        }
+        Ok(map)
+    }
+}
+
+impl NameMap {
+    /// Whether a tensor of the file is not to be read.
+    pub(crate) fn ignores(&self, tensor: &str) -> bool {
+        self.ignored.iter().any(|pattern| pattern.captures(tensor).is_some())
+    }
+
+    /// Reads the elements of a parameter by the first rule that matches its path. It is an error if there is
+    /// no rule, or if the tensor is missing, does not fit, or is not finite.
+    pub(crate) fn read<E: SafetensorsDtype>(
+        &self,
+        file: &mut TensorFile,
+        expected: &ExpectedTensor,
+    ) -> Result<Vec<E>, LoadError> {
+        let mut rules = self.rules.iter();
+        let Some((rule, name)) = rules.find_map(|rule| Some((rule, rule.name_in_file(expected.path)?)))
+        else {
+            return Err(LoadError::Unmapped {
+                tensor: expected.path.into(),
+                expected: format!("{:?}", expected.dims),
+            });
+        };
+        rule.read(&name, file, expected).map_err(|source| LoadError::Mapped {
+            source: Box::new(source),
+            read_as: format!("{name} {}", rule.layout()).trim_end().into(),
+        })
+    }
+}

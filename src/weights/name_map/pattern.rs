@@ -1,0 +1,89 @@
+use std::collections::BTreeMap;
+
+/// A name with wildcards: `{n}` matches characters other than dots and slashes, `*` any characters.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern(Vec<Segment>);
+
+#[derive(Clone, Debug)]
+enum Segment {
+    Literal(String),
+    /// `{n}` or `*`, with its braces.
+    Wildcard(String),
+}
+
+/// The text that each wildcard matches.
+pub(super) type Captures<'a> = BTreeMap<&'a str, &'a str>;
+
+impl Pattern {
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut segments = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = match rest.find(['{', '}', '*']).unwrap_or(rest.len()) {
+                0 if rest.starts_with('*') => 1,
+                0 => match rest.find('}') {
+                    Some(end) if end > 1 => end + 1,
+                    _ => return Err(format!("`{text}` has empty or unmatched braces")),
+                },
+                end => end,
+            };
+            let (segment, others) = rest.split_at(end);
+            segments.push(match segment.starts_with(['{', '*']) {
+                true => Segment::Wildcard(segment.into()),
+                false => Segment::Literal(segment.into()),
+            });
+            rest = others;
+        }
+        let pattern = Self(segments);
+        let mut wildcards: Vec<_> = pattern.wildcards().collect();
+        wildcards.sort_unstable();
+        match wildcards.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("`{}` appears twice in `{text}`", pair[0])),
+            None => Ok(pattern),
+        }
+    }
+
+    /// The wildcards, with their braces.
+    pub fn wildcards(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|segment| match segment {
+            Segment::Wildcard(name) => Some(name.as_str()),
+            Segment::Literal(_) => None,
+        })
+    }
+
+    /// Matches the whole of `text`. Each wildcard matches at least one character and as few as possible, the
+    /// leftmost first.
+    pub fn captures<'a>(&'a self, text: &'a str) -> Option<Captures<'a>> {
+        fn matches<'a>(segments: &'a [Segment], text: &'a str, captures: &mut Captures<'a>) -> bool {
+            match segments {
+                [] => text.is_empty(),
+                [Segment::Literal(literal), rest @ ..] => match text.strip_prefix(literal.as_str()) {
+                    Some(text) => matches(rest, text, captures),
+                    None => false,
+                },
+                [Segment::Wildcard(name), rest @ ..] => {
+                    let longest = match name.as_str() {
+                        "*" => text.len(),
+                        _ => text.find(['.', '/']).unwrap_or(text.len()),
+                    };
+                    let mut ends = (1..=longest).filter(|&end| text.is_char_boundary(end));
+                    ends.any(|end| {
+                        captures.insert(name, &text[..end]);
+                        matches(rest, &text[end..], captures)
+                    })
+                }
+            }
+        }
+        let mut captures = Captures::new();
+        matches(&self.0, text, &mut captures).then_some(captures)
+    }
+
+    /// Replaces each wildcard by its captured text.
+    pub fn expand(&self, captures: &Captures) -> String {
+        let segments = self.0.iter().map(|segment| match segment {
+            Segment::Literal(text) => text.as_str(),
+            Segment::Wildcard(name) => captures.get(name.as_str()).copied().unwrap_or_default(),
+        });
+        segments.collect()
+    }
+}
