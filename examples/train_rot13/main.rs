@@ -118,7 +118,7 @@ fn batch<Len: Dim>(words: &[Word], len: Len) -> Result<TokenIds<Batch, Len, Voca
 
 fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
-    let schedule = WarmupCosine { peak, end_value: peak / 200.0, warmup_steps: 100, steps };
+    let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 100, steps };
     let mut adam = Adam::default();
     adam.beta2 = 0.99;
     let mut trainer = Trainer::new(adam, schedule, steps, cli.seed);
