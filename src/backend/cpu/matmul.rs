@@ -1,4 +1,4 @@
-use gemm::Parallelism;
+use gemm_common::Parallelism;
 use pulp::Simd;
 
 /// A matrix in memory: its elements, and how far apart rows and columns lie, counted in what it is a
@@ -101,26 +101,27 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
     // `output` was compared with its dimensions above. `output` is borrowed mutably, so that it
     // overlaps neither operand.
     unsafe {
-        gemm::gemm(
-            m,
+        // gemm is fastest on columns one after the other, so it computes `outputᵀ = bᵀ aᵀ`.
+        gemm_f32::gemm::f32::get_gemm_fn()(
             n,
+            m,
             k,
             output.as_mut_ptr(),
-            1,
             stride(n),
+            1,
             accumulate,
-            a.elements.as_ptr(),
-            stride(a.column_stride),
-            stride(a.row_stride),
             b.elements.as_ptr(),
-            stride(b.column_stride),
             stride(b.row_stride),
+            stride(b.column_stride),
+            a.elements.as_ptr(),
+            stride(a.row_stride),
+            stride(a.column_stride),
             1.0,
             1.0,
             false,
             false,
             false,
-            // Whoever calls it has a thread for each part of the rows.
+            // The callers split the rows over threads.
             Parallelism::None,
         );
     }
