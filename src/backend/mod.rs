@@ -7,7 +7,7 @@
 mod cpu;
 mod sublayer;
 
-pub(crate) use cpu::{on_all_threads, vectorized};
+pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use sublayer::{Affine, Around, HeadMaps, Normalize};
 
 use crate::{

@@ -3,7 +3,7 @@ use super::{
     optimizer::{for_each, step},
 };
 use crate::{
-    backend::vectorized,
+    backend::dispatch_simd,
     ops::{Real, real},
 };
 
@@ -48,7 +48,7 @@ impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
         let (beta1, beta2) = (real::<E>(self.beta1), real::<E>(self.beta2));
         let epsilon = real::<E>(self.epsilon);
         step(parameters, slots, |parameter, [mean, square]| {
-            vectorized(
+            dispatch_simd(
                 #[inline(always)]
                 || {
                     let elements = parameter.values.iter_mut().zip(&parameter.gradient);
@@ -111,7 +111,7 @@ impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
         let decays = self.decays;
         for_each(parameters, |parameter| {
             if decays(parameter) {
-                vectorized(
+                dispatch_simd(
                     #[inline(always)]
                     || parameter.values.iter_mut().for_each(|value| *value *= kept),
                 );

@@ -1,5 +1,5 @@
 use crate::{
-    backend::{Backend, on_all_threads, vectorized},
+    backend::{Backend, dispatch_simd, parallel_map},
     dims::name,
     ops::{OpError, Real, failed, real},
 };
@@ -214,7 +214,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     if norm > clip_norm {
         let factor = real::<E>(clip_norm / norm);
         for_each(&mut parameters, |p| {
-            vectorized(
+            dispatch_simd(
                 #[inline(always)]
                 || p.gradient.iter_mut().for_each(|g| *g *= factor),
             );
@@ -236,7 +236,7 @@ pub(super) fn for_each<'a, E: Real, Value: Send>(
 ) -> Vec<Value> {
     let parts = in_parts(parameters.iter_mut().collect(), |p| p.values.len());
     let run = |part: Vec<_>| part.into_iter().map(&run).collect::<Vec<_>>();
-    on_all_threads(parts, run).into_iter().flatten().collect()
+    parallel_map(parts, run).into_iter().flatten().collect()
 }
 
 /// At most as many parts as there are threads, if it pays to have more than one, with about as many
@@ -271,7 +271,7 @@ pub(super) fn step<E: Real, const SLOTS: usize>(
         (parameter, numbers)
     });
     let parts = in_parts(work.collect(), |(p, _)| p.values.len());
-    on_all_threads(parts, |part| {
+    parallel_map(parts, |part| {
         for (parameter, numbers) in part {
             change(parameter, numbers);
         }
@@ -281,7 +281,7 @@ pub(super) fn step<E: Real, const SLOTS: usize>(
 /// `Σ x²`, in as many parts as make the sum quick.
 fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
     const LANES: usize = 16;
-    vectorized(
+    dispatch_simd(
         #[inline(always)]
         || {
             let exact = |x: E| x.to_f64().unwrap_or(f64::NAN);

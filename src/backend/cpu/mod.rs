@@ -1,30 +1,23 @@
-//! Fused kernels for the CPU in `f32`.
+//! The fused kernels that replace definitions on the CPU in `f32`.
 //!
-//! An operation here is one entry on the tape where its definition makes ten, and one pass over
-//! memory where the definition makes as many. Loops are compiled for several widths of vector
-//! registers and the processor's is chosen at run time, so no compiler flags are asked of anybody.
+//! An operation here is one entry on the tape and one pass over memory where its definition takes about ten.
+//! Loops are compiled for several widths of vector registers, and the processor's is chosen at run time, so
+//! no compiler flags are needed.
+//!
+//! - `autograd`: operands, the tape, scratch memory and threads;
+//! - `simd`: reductions, elementary functions, and one kernel body for rows and lanes;
+//! - `matmul`: matrix products and the layout of rows;
+//! - `kernels`: the kernels of single operations;
+//! - `fused`: whole sublayers.
 
-mod activation;
-mod around;
-mod attention;
-mod attention_in_lanes;
-mod attention_sublayer;
-mod buffer;
-mod cross_entropy;
-mod embed;
-mod feed_forward;
-mod lanes;
-mod layout;
-mod leaf;
-mod linear;
-mod map;
-mod math;
+mod autograd;
+mod fused;
+mod kernels;
 mod matmul;
-mod norm;
-mod parallel;
-mod positions;
-mod product;
-mod residual;
+mod simd;
+
+pub use autograd::parallel_map;
+pub use simd::dispatch_simd;
 
 use super::{Affine, Around, Backend, HeadMaps, Normalize, sublayer};
 use crate::{
@@ -33,17 +26,17 @@ use crate::{
     ops::{self, Activation, AttentionScale, MaskFill, NormKind, OpError, Reduction},
     tokens::TokenIds,
 };
-use attention::Heads;
-use attention_sublayer::{Maps, attention_sublayer};
+use autograd::{Operand, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, PutTape, Tape, Tensor},
-    tensor_ops::ReshapeTo,
+    tensor::{Cpu, CpuError, Gradients, Tape, Tensor},
 };
-use leaf::{Leaf, Output};
-use map::Map;
-pub use parallel::on_all_threads;
-use pulp::{Arch, Simd, WithSimd};
+use fused::{Projections, ResidualNorm, record_attention_sublayer, record_feed_forward};
+use kernels::{
+    LinearWeights, Norm,
+    attention::{AttentionKernel, record_attention},
+    record_cross_entropy, record_embedding, record_linear, record_norm, record_positions, record_residual,
+};
 
 impl Backend<f32> for Cpu {
     fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
@@ -52,10 +45,10 @@ impl Backend<f32> for Cpu {
         bias: Option<&Tensor<(OutDim,), f32, Cpu>>,
     ) -> Result<Tensor<(B, S, OutDim), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *input.shape();
-        kernel((batch, len, OutDim::default()), T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            let map = Map::read(&Affine { weight, bias }, tape)?;
-            linear::linear(input, map)
+        record_kernel((batch, len, OutDim::default()), T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            let weights = read_linear(&Affine { weight, bias }, tape)?;
+            record_linear(input, weights)
         })
         .map_err(ops::failed("linear"))
     }
@@ -66,9 +59,9 @@ impl Backend<f32> for Cpu {
         tape: T,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let (batch, len) = ids.shape();
-        kernel((batch, len, M::default()), tape, |tape| {
-            let table = Leaf::parameter(table, tape)?;
-            embed::embed(table, ids.shared(), M::SIZE)
+        record_kernel((batch, len, M::default()), tape, |tape| {
+            let table = Operand::read_parameter(table, tape)?;
+            record_embedding(table, ids.shared(), M::SIZE)
         })
         .map_err(ops::failed("embed"))
     }
@@ -79,9 +72,9 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_positions(&input, &positions)?;
         let shape = *input.shape();
-        kernel(shape, T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            positions::add_positions(input, Leaf::read(positions, tape)?)
+        record_kernel(shape, T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            record_positions(input, Operand::read(positions, tape)?)
         })
         .map_err(ops::failed("add positions"))
     }
@@ -92,7 +85,7 @@ impl Backend<f32> for Cpu {
         start: usize,
     ) -> Result<(), OpError> {
         let (_, len, width) = *part.shape();
-        // By index, since what dfdx copies from is a whole tensor.
+        // Element by element: dfdx copies whole tensors only.
         for (i, element) in part.as_vec().into_iter().enumerate() {
             let (row, column) = (i / width.size(), i % width.size());
             let (row, position) = (row / len.size(), row % len.size());
@@ -116,9 +109,9 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         ops::check_residual(&input, &output)?;
         let shape = *input.shape();
-        kernel(shape, T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            residual::residual(input, Leaf::read(output, tape)?)
+        record_kernel(shape, T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            record_residual(input, Operand::read(output, tape)?)
         })
         .map_err(ops::failed("residual"))
     }
@@ -145,12 +138,12 @@ impl Backend<f32> for Cpu {
         }
         ops::check_attention(&query, &key, &value, mask)?;
         let (batch, len, _) = *query.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), scale, masked);
-        kernel((batch, len, Product::default()), T::default(), |tape| {
-            let query = Leaf::read(query, tape)?;
-            let key = Leaf::read(key, tape)?;
-            let value = Leaf::read(value, tape)?;
-            attention::attention(query, key, value, mask.shared(), heads)
+        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), scale, masked);
+        record_kernel((batch, len, Product::default()), T::default(), |tape| {
+            let query = Operand::read(query, tape)?;
+            let key = Operand::read(key, tape)?;
+            let value = Operand::read(value, tape)?;
+            record_attention(query, key, value, mask.shared(), attention)
         })
         .map_err(ops::failed("attention"))
     }
@@ -162,7 +155,7 @@ impl Backend<f32> for Cpu {
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let norm = Normalize { kind: NormKind::LayerNorm, weight, bias, epsilon };
-        norm_of(input, &norm).map_err(ops::failed("layer norm"))
+        apply_norm(input, &norm).map_err(ops::failed("layer norm"))
     }
 
     fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -171,7 +164,7 @@ impl Backend<f32> for Cpu {
         epsilon: f64,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let norm = Normalize { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
-        norm_of(input, &norm).map_err(ops::failed("RMS norm"))
+        apply_norm(input, &norm).map_err(ops::failed("RMS norm"))
     }
 
     fn try_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, F: Activation, T: Tape<f32, Cpu>>(
@@ -184,12 +177,12 @@ impl Backend<f32> for Cpu {
         match F::ELEMENTWISE {
             Some(function) if !T::OWNS_TAPE || dropout == 0.0 => {
                 let shape = *input.shape();
-                kernel(shape, T::default(), |tape| {
-                    let input = Leaf::read(input, tape)?;
-                    let hidden = Map::read(hidden, tape)?;
-                    let output = Map::read(output, tape)?;
-                    let around = around::Around::read(around, tape)?;
-                    feed_forward::feed_forward(input, hidden, output, function, around)
+                record_kernel(shape, T::default(), |tape| {
+                    let input = Operand::read(input, tape)?;
+                    let hidden = read_linear(hidden, tape)?;
+                    let output = read_linear(output, tape)?;
+                    let residual = read_residual_norm(around, tape)?;
+                    record_feed_forward(input, hidden, output, function, residual)
                 })
                 .map_err(ops::failed("feed-forward"))
             }
@@ -216,12 +209,12 @@ impl Backend<f32> for Cpu {
         }
         ops::check_attention(&input, &input, &input, mask)?;
         let shape = *input.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
-        kernel(shape, T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            let maps = Maps::read(maps, tape)?;
-            let around = around::Around::read(around, tape)?;
-            attention_sublayer(input, None, maps, mask.shared(), heads, around)
+        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
+        record_kernel(shape, T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            let projections = read_projections(maps, tape)?;
+            let residual = read_residual_norm(around, tape)?;
+            record_attention_sublayer(input, None, projections, mask.shared(), attention, residual)
         })
         .map_err(ops::failed("attention"))
     }
@@ -248,13 +241,13 @@ impl Backend<f32> for Cpu {
         }
         ops::check_attention_of(&query, &source, mask)?;
         let shape = *query.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
-        kernel(shape, T::default(), |tape| {
-            let query = Leaf::read(query, tape)?;
-            let source = Leaf::read(source, tape)?;
-            let maps = Maps::read(maps, tape)?;
-            let around = around::Around::read(around, tape)?;
-            attention_sublayer(query, Some(source), maps, mask.shared(), heads, around)
+        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), maps.scale, maps.masked);
+        record_kernel(shape, T::default(), |tape| {
+            let query = Operand::read(query, tape)?;
+            let source = Operand::read(source, tape)?;
+            let projections = read_projections(maps, tape)?;
+            let residual = read_residual_norm(around, tape)?;
+            record_attention_sublayer(query, Some(source), projections, mask.shared(), attention, residual)
         })
         .map_err(ops::failed("attention"))
     }
@@ -267,148 +260,70 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
         ops::check_labels(&logits, labels, smoothing)?;
         let weights = ops::weights(labels, average);
-        kernel((), T::default(), |tape| {
-            let logits = Leaf::read(logits, tape)?;
-            cross_entropy::cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
+        record_kernel((), T::default(), |tape| {
+            let logits = Operand::read(logits, tape)?;
+            record_cross_entropy(logits, V::SIZE, labels.shared(), weights, smoothing)
         })
         .map_err(ops::failed("cross-entropy"))
     }
 }
 
-/// What a kernel puts out, with its dimensions and on the tape, which takes on what is recorded on the
-/// tensors that `run` reads.
-fn kernel<Dims: Shape, T: Tape<f32, Cpu>>(
-    shape: Dims,
-    mut tape: T,
-    run: impl FnOnce(&mut T) -> Result<Output, CpuError>,
-) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
-    let (output, backward) = run(&mut tape)?;
-    tape.add_backward_op(backward);
-    Ok(output.try_reshape_like(&shape)?.put_tape(tape))
-}
-
 /// A norm of either kind.
-fn norm_of<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+fn apply_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
     input: Tensor<(B, S, M), f32, Cpu, T>,
     norm: &Normalize<'_, M, f32, Cpu>,
 ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, CpuError> {
     let shape = *input.shape();
-    kernel(shape, T::default(), |tape| {
-        let input = Leaf::read(input, tape)?;
-        norm::norm(input, norm::Norm::read(norm, tape)?)
+    record_kernel(shape, T::default(), |tape| {
+        let input = Operand::read(input, tape)?;
+        record_norm(input, read_norm(norm, tape)?)
     })
 }
 
-/// The elements of some rows at a time, given how many they are.
-fn rows_of<Element>(all: &[Element], elements: usize) -> std::slice::Chunks<'_, Element> {
-    all.chunks(elements.max(1))
+fn read_linear<InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
+    params: &Affine<'_, InDim, OutDim, f32, Cpu>,
+    tape: &mut T,
+) -> Result<LinearWeights, CpuError> {
+    let weight = Operand::read_parameter(params.weight, tape)?;
+    let bias = params.bias.map(|bias| Operand::read_parameter(bias, tape)).transpose()?;
+    Ok(LinearWeights::new(weight, bias, InDim::SIZE, OutDim::SIZE))
 }
 
-/// The elements of some rows at a time, to be written.
-fn rows_mut(all: &mut [f32], elements: usize) -> std::slice::ChunksMut<'_, f32> {
-    all.chunks_mut(elements.max(1))
+fn read_norm<M: ConstDim, T: Tape<f32, Cpu>>(
+    params: &Normalize<'_, M, f32, Cpu>,
+    tape: &mut T,
+) -> Result<Norm, CpuError> {
+    let weight = Operand::read_parameter(params.weight, tape)?;
+    let bias = params.bias.map(|bias| Operand::read_parameter(bias, tape)).transpose()?;
+    Ok(Norm::new(params.kind, params.epsilon, weight, bias))
 }
 
-/// `to *= by`, element by element.
-fn multiply_assign(to: &mut [f32], by: &[f32]) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for (to, by) in to.iter_mut().zip(by) {
-                *to *= by;
-            }
-        },
-    );
+fn read_residual_norm<M: ConstDim, T: Tape<f32, Cpu>>(
+    residual: &Around<'_, M, f32, Cpu>,
+    tape: &mut T,
+) -> Result<ResidualNorm, CpuError> {
+    Ok(match residual {
+        Around::Before(norm) => ResidualNorm::PreNorm(read_norm(norm, tape)?),
+        Around::After(norm) => ResidualNorm::PostNorm(read_norm(norm, tape)?),
+        Around::Nothing => ResidualNorm::Plain,
+    })
 }
 
-/// `to += from`, element by element.
-fn add_assign(to: &mut [f32], from: &[f32]) {
-    vectorized(
-        #[inline(always)]
-        || add_row(to, from),
-    );
-}
-
-/// [`add_assign`] of few elements, or inside of what is vectorized.
-#[inline(always)]
-fn add_row(to: &mut [f32], from: &[f32]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
-    }
-}
-
-/// Runs a loop that was compiled for the widest vector registers of this processor; `run` must be
-/// `#[inline(always)]`.
-pub fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
-    // Not pulp's own `impl WithSimd for FnOnce`: a closure that could run twice is called through a
-    // shim then, which is compiled for no particular processor.
-    struct Run<F>(F);
-    impl<Value, F: FnMut() -> Value> WithSimd for Run<F> {
-        type Output = Value;
-        #[inline(always)]
-        fn with_simd<S: Simd>(mut self, _: S) -> Value {
-            (self.0)()
-        }
-    }
-    Arch::new().dispatch(Run(run))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{backend::Affine, dims, ops::ActivationKind, ops::Gelu};
-    use dfdx::tensor::{NoneTape, SampleTensor, TensorFromVec};
-    use std::time::{Duration, Instant};
-
-    dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
-
-    // By hand and alone, since it measures time: cargo test --release --lib free -- --ignored --nocapture
-    #[test]
-    #[ignore = "measures time"]
-    fn types_are_free() {
-        let device = Cpu::default();
-        let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let affine = (Affine { weight: &hidden, bias: None }, Affine { weight: &output, bias: None });
-        let typed = || {
-            let (hidden, output) = (&affine.0, &affine.1);
-            let around = Around::Nothing;
-            Cpu::try_feed_forward::<_, _, _, _, Gelu, _>(input.clone(), hidden, output, &around, 0.0)
-                .unwrap()
-                .as_vec()
-        };
-        let flat = |numbers: Vec<f32>| {
-            let shape = (numbers.len(),);
-            device.tensor_from_vec(numbers, shape)
-        };
-        let [x, w1, w2] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
-        let raw = || {
-            let mut tape = NoneTape;
-            let mut leaf = |numbers: &leaf::Flat| Leaf::read(numbers.clone(), &mut tape).unwrap();
-            let (x, w1, w2) = (leaf(&x), leaf(&w1), leaf(&w2));
-            let around = around::Around::read(&Around::<EmbedDim, f32, Cpu>::Nothing, &mut tape);
-            let (y, _) = feed_forward::feed_forward(
-                x,
-                Map::of(w1, 128, 512),
-                Map::of(w2, 512, 128),
-                ActivationKind::Gelu,
-                around.unwrap(),
-            )
-            .unwrap();
-            y.as_vec()
-        };
-        assert_eq!(typed(), raw());
-        let mut fastest = [Duration::MAX; 2];
-        for _ in 0..2_000 {
-            for (fastest, run) in fastest.iter_mut().zip([&typed as &dyn Fn() -> _, &raw]) {
-                let start = Instant::now();
-                std::hint::black_box(run());
-                *fastest = start.elapsed().min(*fastest);
-            }
-        }
-        let [typed, raw] = fastest.map(|time| time.as_secs_f64());
-        println!("typed {typed:.3e} s, raw {raw:.3e} s, ratio {:.3}", typed / raw);
-        assert!(typed / raw <= 1.02);
-    }
+fn read_projections<
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    T: Tape<f32, Cpu>,
+>(
+    params: &HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
+    tape: &mut T,
+) -> Result<Projections<LinearWeights>, CpuError> {
+    Ok(Projections {
+        query: read_linear(&params.query, tape)?,
+        key: read_linear(&params.key, tape)?,
+        value: read_linear(&params.value, tape)?,
+        output: read_linear(&params.output, tape)?,
+    })
 }
