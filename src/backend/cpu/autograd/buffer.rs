@@ -61,6 +61,9 @@ fn pool() -> std::sync::MutexGuard<'static, Pool> {
 impl Buffer {
     /// A buffer of arbitrary contents.
     pub fn recycled(len: usize) -> Self {
+        if len == 0 {
+            return Self { memory: Vec::new(), start: 0, len };
+        }
         let capacity = len + CACHE_LINE_BYTES / size_of::<f32>() - 1;
         let memory = pool().take(capacity);
         let memory = memory.unwrap_or_else(|| vec![0.0; capacity]);
@@ -80,7 +83,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        pool().put(mem::take(&mut self.memory));
+        if !self.memory.is_empty() {
+            pool().put(mem::take(&mut self.memory));
+        }
     }
 }
 

@@ -47,6 +47,8 @@ pub trait Context: Copy {
 
     /// `Σ a`.
     fn sum(self, a: &[Self::Element]) -> Self::Element;
+    /// `Σ f(a)`, where each element is replaced by `f` of it.
+    fn map_sum(self, a: &mut [Self::Element], f: impl Fn(Self::Element) -> Self::Element) -> Self::Element;
     /// `Σ a b`.
     fn dot(self, a: &[Self::Element], b: &[Self::Element]) -> Self::Element;
     /// The largest element; -∞ for an empty row.
@@ -159,6 +161,13 @@ impl<S: Simd> Context for RowWise<S> {
         reduce::sum(a)
     }
     #[inline(always)]
+    fn map_sum(self, a: &mut [f32], f: impl Fn(f32) -> f32) -> f32 {
+        for a in a.iter_mut() {
+            *a = f(*a);
+        }
+        reduce::sum(a)
+    }
+    #[inline(always)]
     fn dot(self, a: &[f32], b: &[f32]) -> f32 {
         reduce::dot(a, b)
     }
@@ -256,6 +265,16 @@ impl<S: Simd> Context for LaneWise<S> {
     #[inline(always)]
     fn sum(self, a: &[S::f32s]) -> S::f32s {
         a.iter().fold(self.splat(0.0), |sum, a| self.add(sum, *a))
+    }
+    #[inline(always)]
+    fn map_sum(self, a: &mut [S::f32s], f: impl Fn(S::f32s) -> S::f32s) -> S::f32s {
+        // One loop, so that the additions wait for nothing.
+        let mut sum = self.splat(0.0);
+        for a in a {
+            *a = f(*a);
+            sum = self.add(sum, *a);
+        }
+        sum
     }
     #[inline(always)]
     fn dot(self, a: &[S::f32s], b: &[S::f32s]) -> S::f32s {

@@ -46,7 +46,7 @@ impl Kernel for Backward<'_> {
         let Self { dq, dk, dv, d_out, q, k, v, weights, mask, kernel } = self;
         let dims = kernel.dims;
         let scores_len = dims.queries * C::row_len(dims.keys) * C::ELEMENT_LEN;
-        let mut d_scores = Buffer::zeros(scores_len);
+        let mut d_scores = Buffer::recycled(scores_len);
         let mut v_t_tile = Tile::new::<C>(dims.vo_dim, dims.keys);
         let [mut q_tile, mut dq_tile] = [(); 2].map(|()| Tile::new::<C>(dims.queries, dims.qk_dim));
         let [mut k_tile, mut dk_tile] = [(); 2].map(|()| Tile::new::<C>(dims.keys, dims.qk_dim));

@@ -119,10 +119,8 @@ fn scale_and_mask<C: Context>(
 #[inline(always)]
 fn softmax<C: Context>(c: C, logits: &mut [C::Element]) {
     let max_logit = c.row_max(logits);
-    for logit in logits.iter_mut() {
-        *logit = exp_in(c, c.sub(*logit, max_logit));
-    }
-    let inv_sum = c.div(c.splat(1.0), c.sum(logits));
+    let sum_exp = c.map_sum(logits, |logit| exp_in(c, c.sub(logit, max_logit)));
+    let inv_sum = c.div(c.splat(1.0), sum_exp);
     for weight in logits {
         *weight = c.mul(*weight, inv_sum);
     }
