@@ -1,53 +1,50 @@
-//! The kernels of the CPU beside the definitions that they stand in for, at the sizes of the rot13 model
-//! and at those of nanoGPT's configuration for a CPU, and the training steps of whole models.
+//! Times of every operation, of two sublayers and of whole training steps, forward and backward together.
 //!
-//! `cargo bench --bench kernels` prints both times; forward and backward are measured together.
+//! The sizes are those of the rot13 model and of nanoGPT's configuration for a CPU. An operation runs its kernel in
+//! `f32` and its definition in `f64`: `cargo bench --bench kernels` prints both.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dfdx::{tensor::*, tensor_ops::*};
-use std::{hint::black_box, marker::PhantomData};
+use rand_distr::{Distribution, StandardNormal};
+use std::{any::type_name, hint::black_box, marker::PhantomData};
 use typed_transformer::{
-    backend::Backend,
     models::nano_gpt::NanoGpt,
     nn::{FeedForward, SelfAttention},
-    ops::{self, Activation, GeluErf},
+    ops,
     prelude::*,
 };
 
 mod models;
 
 /// A tensor of random numbers.
-fn random<S: HasShape<Shape = S> + Shape + Default>() -> Tensor<S, f32, Cpu> {
-    Cpu::default().sample_like(&S::default(), rand_distr::StandardNormal)
+fn random<S: HasShape<Shape = S> + Shape + Default, E: Real>() -> Tensor<S, E, Cpu>
+where
+    Cpu: Backend<E>,
+    StandardNormal: Distribution<E>,
+{
+    Cpu::default().sample_like(&S::default(), StandardNormal)
 }
 
-/// Measures the kernel and the definition under one name.
-fn both<S: Shape>(
+/// Measures one operation forward and backward.
+fn measure<S: Shape, E: Real>(
     criterion: &mut Criterion,
     name: String,
-    kernel: impl Fn() -> Tensor<S, f32, Cpu, OwnedTape<f32, Cpu>>,
-    definition: impl Fn() -> Tensor<S, f32, Cpu, OwnedTape<f32, Cpu>>,
-) {
+    run: impl Fn() -> Tensor<S, E, Cpu, OwnedTape<E, Cpu>>,
+) where
+    Cpu: Backend<E>,
+{
     let mut group = criterion.benchmark_group(name);
     group.sample_size(20);
-    group.bench_function("kernel", |bencher| {
-        bencher.iter(|| black_box(kernel().square().sum().backward()));
-    });
-    group.bench_function("definition", |bencher| {
-        bencher.iter(|| black_box(definition().square().sum().backward()));
+    group.bench_function(type_name::<E>(), |bencher| {
+        bencher.iter(|| black_box(run().square().sum().backward()));
     });
     group.finish();
 }
 
-/// The kernel and the definition of one name, with the same arguments.
-macro_rules! both {
+/// Measures an operation under its own name.
+macro_rules! measure {
     ($criterion:ident, $name:expr, $op:ident($($argument:expr),*)) => {
-        both(
-            $criterion,
-            format!("{}/{}", $name, stringify!($op).trim_start_matches("try_")),
-            || Cpu::$op($($argument),*).unwrap(),
-            || ops::$op($($argument),*).unwrap(),
-        );
+        measure($criterion, format!("{}/{}", $name, stringify!($op)), || ops::$op($($argument),*));
     };
 }
 
@@ -60,33 +57,36 @@ impl<H: ConstDim, Head: ConstDim, Hidden: ConstDim> Arch for Sizes<H, Head, Hidd
     type Conventions = NanoGpt;
 }
 
-fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, Head: ConstDim>(
+fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, Head: ConstDim, E: Real>(
     criterion: &mut Criterion,
     name: &str,
-) {
-    let x: Tensor<(B, S, M), f32, Cpu> = random();
-    let weight: Tensor<(V, M), f32, Cpu> = random();
-    let bias: Tensor<(V,), f32, Cpu> = random();
-    let scale: Tensor<(M,), f32, Cpu> = random();
-    let shift: Tensor<(M,), f32, Cpu> = random();
-    let positions: Tensor<(S, M), f32, Cpu> = random();
-    let logits: Tensor<(B, S, V), f32, Cpu> = random();
-    let heads: Tensor<(B, S, Product<H, Head>), f32, Cpu> = random();
+) where
+    Cpu: Backend<E>,
+    StandardNormal: Distribution<E>,
+{
+    let x: Tensor<(B, S, M), E, Cpu> = random();
+    let weight: Tensor<(V, M), E, Cpu> = random();
+    let bias: Tensor<(V,), E, Cpu> = random();
+    let scale: Tensor<(M,), E, Cpu> = random();
+    let shift: Tensor<(M,), E, Cpu> = random();
+    let positions: Tensor<(S, M), E, Cpu> = random();
+    let logits: Tensor<(B, S, V), E, Cpu> = random();
+    let heads: Tensor<(B, S, Product<H, Head>), E, Cpu> = random();
     let ids: Vec<usize> = (0..B::SIZE * S::SIZE).map(|i| i * 7 % V::SIZE).collect();
     let ids: TokenIds<B, S, V> = TokenIds::from_ids(&ids, None, Default::default()).unwrap();
     let mask = AttentionMask::from_fn(Default::default(), |_, q, k| k <= q);
 
     let tape = OwnedTape::default;
-    both!(criterion, name, try_embed(&weight, &ids, tape()));
-    both!(criterion, name, try_add_positions(x.leaky_trace(), positions.retaped()));
-    both!(criterion, name, try_linear(x.leaky_trace(), &weight, Some(&bias)));
-    both!(criterion, name, try_layer_norm(x.leaky_trace(), &scale, Some(&shift), 1e-5));
-    both!(criterion, name, try_rms_norm(x.leaky_trace(), &scale, 1e-5));
-    both!(criterion, name, try_residual(x.leaky_trace(), x.retaped()));
-    both!(
+    measure!(criterion, name, embed(&weight, &ids, tape()));
+    measure!(criterion, name, add_positions(x.leaky_trace(), positions.retaped()));
+    measure!(criterion, name, linear(x.leaky_trace(), &weight, Some(&bias)));
+    measure!(criterion, name, layer_norm(x.leaky_trace(), &scale, Some(&shift), 1e-5));
+    measure!(criterion, name, rms_norm(x.leaky_trace(), &scale, 1e-5));
+    measure!(criterion, name, residual(x.leaky_trace(), x.retaped()));
+    measure!(
         criterion,
         name,
-        try_multi_head_attention(
+        multi_head_attention(
             heads.leaky_trace(),
             heads.retaped(),
             heads.retaped(),
@@ -96,47 +96,24 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
             0.0
         )
     );
-    let average = Reduction::MeanAll;
-    both!(criterion, name, try_cross_entropy_with_label_smoothing(logits.leaky_trace(), &ids, average, 0.0));
+    measure!(criterion, name, cross_entropy(logits.leaky_trace(), &ids, Reduction::MeanAll));
 }
 
-fn sublayers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim, Hidden: ConstDim>(
+fn sublayers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim, Hidden: ConstDim, E: Real>(
     criterion: &mut Criterion,
     name: &str,
-) {
-    type Sublayer<Sizes, M> = SelfAttention<M, CausalMask, Sizes, f32, Cpu>;
+) where
+    Cpu: Backend<E>,
+    StandardNormal: Distribution<E>,
+{
     let device = Cpu::default();
-    let x: Tensor<(B, S, M), f32, Cpu> = random();
-    let scale: Tensor<(M,), f32, Cpu> = random();
-    let norm = |x| ops::try_layer_norm(x, &scale, None, 1e-5).unwrap();
+    let x: Tensor<(B, S, M), E, Cpu> = random();
+    let layer = FeedForward::<M, Sizes<H, Head, Hidden>, E, Cpu>::build(&device);
+    measure(criterion, format!("{name}/feed_forward"), || layer.forward(x.leaky_trace()));
 
-    let up: Tensor<(Hidden, M), f32, Cpu> = random();
-    let down: Tensor<(M, Hidden), f32, Cpu> = random();
-    let module = FeedForward::<M, Sizes<H, Head, Hidden>, f32, Cpu>::build(&device);
-    let definition = || {
-        let hidden = ops::try_linear(norm(x.leaky_trace()), &up, None).unwrap();
-        let output = ops::try_linear(GeluErf::try_apply(hidden).unwrap(), &down, None).unwrap();
-        ops::try_residual(x.retaped(), output).unwrap()
-    };
-    let kernel = || module.forward(x.leaky_trace());
-    both(criterion, format!("{name}/feed_forward"), kernel, definition);
-
-    let into: Tensor<(Product<H, Head>, M), f32, Cpu> = random();
-    let out: Tensor<(M, Product<H, Head>), f32, Cpu> = random();
     let padding = PaddingMask::without_padding(Default::default());
-    let mask = mk_mask::<CausalMask, PadQueriesAndKeys, B, S>(&padding);
-    let definition = || {
-        let normal = norm(x.leaky_trace());
-        let map = |x| ops::try_linear(x, &into, None).unwrap();
-        let (k, v) = (map(normal.with_empty_tape()), map(normal.with_empty_tape()));
-        let (scale, masked) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended = ops::try_multi_head_attention(map(normal), k, v, &mask, scale, masked, 0.0).unwrap();
-        let output = ops::try_linear(attended, &out, None).unwrap();
-        ops::try_residual(x.retaped(), output).unwrap()
-    };
-    let module = Sublayer::<Sizes<H, Head, Hidden>, M>::build(&device);
-    let kernel = || module.forward(x.leaky_trace(), &padding);
-    both(criterion, format!("{name}/self_attention"), kernel, definition);
+    let layer = SelfAttention::<M, CausalMask, Sizes<H, Head, Hidden>, E, Cpu>::build(&device);
+    measure(criterion, format!("{name}/self_attention"), || layer.forward(x.leaky_trace(), &padding));
 }
 
 fn rot13(criterion: &mut Criterion) {
@@ -144,8 +121,10 @@ fn rot13(criterion: &mut Criterion) {
         VocabSize = 28; EmbedDim = 8; NumHeads = 7; HeadDim = 5; HiddenDim = 5; SeqLen = 15;
         Batch = 50;
     }
-    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim>(criterion, "rot13");
-    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim>(criterion, "rot13");
+    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f32>(criterion, "rot13");
+    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f64>(criterion, "rot13");
+    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f32>(criterion, "rot13");
+    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "rot13");
 }
 
 fn gpt(criterion: &mut Criterion) {
@@ -153,8 +132,10 @@ fn gpt(criterion: &mut Criterion) {
         VocabSize = 65; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512; SeqLen = 64;
         Batch = 12;
     }
-    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim>(criterion, "gpt");
-    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim>(criterion, "gpt");
+    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f32>(criterion, "gpt");
+    operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f64>(criterion, "gpt");
+    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f32>(criterion, "gpt");
+    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "gpt");
 }
 
 fn steps(criterion: &mut Criterion) {

@@ -73,6 +73,7 @@ pub mod backend;
 pub mod dims;
 #[doc(hidden)]
 pub mod doctest;
+mod error;
 pub mod generate;
 pub mod guide;
 pub mod mask;
@@ -118,12 +119,11 @@ pub mod prelude {
         },
         ops::{
             AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention,
-            attention_weights, broadcast, concat, embed, layer_norm, learned_positions, masked_mean,
-            max_over, mean_over, merge_heads, multi_head_attention, narrow, permute, reshape, residual,
-            rms_norm, sinusoidal_positions, softmax_over, split, split_heads, sum_over,
+            attention_weights, broadcast, concat, cross_entropy, embed, layer_norm, learned_positions,
+            masked_mean, max_over, mean_over, merge_heads, multi_head_attention, narrow, permute, reshape,
+            residual, rms_norm, sinusoidal_positions, softmax_over, split, split_heads, sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
-        train::cross_entropy,
     };
     pub use dfdx::{
         nn::BuildModule,

@@ -28,9 +28,7 @@ use std::{
 use support::Folder;
 use typed_transformer::{
     models::another_annotated::Annotated,
-    nn::{
-        AttentionKind, Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale,
-    },
+    nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale},
     ops,
     prelude::*,
     train::{Adam, Constant, Trainer},
@@ -1172,7 +1170,6 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
         styled!(LOGIT_BIAS: bool = false),
         styled!(ATTENTION_BIAS: bool = true),
         styled!(FEED_FORWARD_BIAS: bool = false),
-        styled!(ATTENTION: AttentionKind = AttentionKind::SumOfValues),
         styled!(ATTENTION_SCALE: AttentionScale = AttentionScale::EmbedDim),
         styled!(MASK_FILL: MaskFill = MaskFill::Subtract(1e4)),
         styled!(EMBEDDING_SCALE: WidthScale = WidthScale::Sqrt),

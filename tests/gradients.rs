@@ -3,6 +3,7 @@
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
+    models::transformer_from_scratch::unweighted_attention_as_published,
     ops::{self, Activation, Gelu, GeluErf, Relu},
     prelude::*,
 };
@@ -209,13 +210,13 @@ fn multi_head_attention() {
 }
 
 #[test]
-fn sum_of_values() {
+fn unweighted_attention() {
     let query = random::<(Batch, QLen, Product<NumHeads, QKDim>)>(1);
     let key = random::<(Batch, KLen, Product<NumHeads, QKDim>)>(2);
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
     let (scale, masked) = (AttentionScale::EmbedDim, MaskFill::MinValue);
-    let sum = |q, k, v| weigh(ops::sum_of_values(q, k, v, &mask, scale, masked));
+    let sum = |q, k, v| weigh(unweighted_attention_as_published(q, k, v, &mask, scale, masked));
     check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
     // Neither query nor key matters.
     let gradients = sum(query.leaky_trace(), key.retaped(), value.retaped()).backward();

@@ -1,5 +1,5 @@
-//! Each fused kernel against the definition that it stands in for: the kernel in `f32`, the
-//! definition in `f64`, the same numbers, forward and backward.
+//! Each fused kernel against the definition that it replaces, forward and backward. An operation runs its kernel
+//! in `f32` and its definition in `f64`.
 
 use dfdx::{
     shapes::{Axes3, Axis, Shape},
@@ -11,7 +11,7 @@ use proptest::{
     test_runner::{Config, RngSeed, TestRunner},
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{backend::Backend, ops, prelude::*};
+use typed_transformer::{ops, prelude::*};
 
 type Leaf<Dims, E> = Tensor<Dims, E, Cpu>;
 type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
@@ -93,12 +93,12 @@ fn linear<const IN: usize, const OUT: usize>() {
         let weight = both(rng, (Const::<OUT>, Const::<IN>), 1.0);
         let bias = both(rng, (Const::<OUT>,), 1.0);
         compare!(
-            Cpu::try_linear(input.single.leaky_trace(), &weight.single, Some(&bias.single)),
+            ops::try_linear(input.single.leaky_trace(), &weight.single, Some(&bias.single)),
             ops::try_linear(input.double.leaky_trace(), &weight.double, Some(&bias.double)),
             [input, weight, bias]
         );
         compare!(
-            Cpu::try_linear(input.single.leaky_trace(), &weight.single, None),
+            ops::try_linear(input.single.leaky_trace(), &weight.single, None),
             ops::try_linear(input.double.leaky_trace(), &weight.double, None),
             [input, weight]
         );
@@ -120,17 +120,17 @@ fn norms<const WIDTH: usize>() {
         let weight = both(rng, (Const::<WIDTH>,), 1.0);
         let bias = both(rng, (Const::<WIDTH>,), 1.0);
         compare!(
-            Cpu::try_layer_norm(input.single.leaky_trace(), &weight.single, Some(&bias.single), 1e-2),
+            ops::try_layer_norm(input.single.leaky_trace(), &weight.single, Some(&bias.single), 1e-2),
             ops::try_layer_norm(input.double.leaky_trace(), &weight.double, Some(&bias.double), 1e-2),
             [input, weight, bias]
         );
         compare!(
-            Cpu::try_layer_norm(input.single.leaky_trace(), &weight.single, None, 1e-2),
+            ops::try_layer_norm(input.single.leaky_trace(), &weight.single, None, 1e-2),
             ops::try_layer_norm(input.double.leaky_trace(), &weight.double, None, 1e-2),
             [input, weight]
         );
         compare!(
-            Cpu::try_rms_norm(input.single.leaky_trace(), &weight.single, 1e-2),
+            ops::try_rms_norm(input.single.leaky_trace(), &weight.single, 1e-2),
             ops::try_rms_norm(input.double.leaky_trace(), &weight.double, 1e-2),
             [input, weight]
         );
@@ -153,12 +153,12 @@ fn embed_and_positions<const WIDTH: usize>() {
         let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..11)).collect();
         let ids = TokenIds::from_ids(&ids, None, (batch, len)).unwrap();
         compare!(
-            Cpu::try_embed(&table.single, &ids, OwnedTape::default()),
+            ops::try_embed(&table.single, &ids, OwnedTape::default()),
             ops::try_embed(&table.double, &ids, OwnedTape::default()),
             [table]
         );
         compare!(
-            Cpu::try_add_positions(input.single.leaky_trace(), positions.single.retaped()),
+            ops::try_add_positions(input.single.leaky_trace(), positions.single.retaped()),
             ops::try_add_positions(input.double.leaky_trace(), positions.double.retaped()),
             [input, positions]
         );
@@ -171,7 +171,7 @@ fn residual_agrees() {
         let input = both(rng, (batch, len, Const::<7>), 1.0);
         let output = both(rng, (batch, len, Const::<7>), 1.0);
         compare!(
-            Cpu::try_residual(input.single.leaky_trace(), output.single.retaped()),
+            ops::try_residual(input.single.leaky_trace(), output.single.retaped()),
             ops::try_residual(input.double.leaky_trace(), output.double.retaped()),
             [input, output]
         );
@@ -195,7 +195,7 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
             for smoothing in [0.0, 0.1, 1.0] {
                 let (single, double) = (logits.single.leaky_trace(), logits.double.leaky_trace());
                 compare!(
-                    Cpu::try_cross_entropy_with_label_smoothing(single, &labels, average, smoothing),
+                    ops::try_cross_entropy_with_label_smoothing(single, &labels, average, smoothing),
                     ops::try_cross_entropy_with_label_smoothing(double, &labels, average, smoothing),
                     [logits]
                 );
@@ -233,7 +233,7 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
                 (AttentionScale::HeadDim, MaskFill::Subtract(50.0)),
             ] {
                 compare!(
-                    Cpu::try_multi_head_attention(
+                    ops::try_multi_head_attention(
                         query.single.leaky_trace(),
                         key.single.retaped(),
                         value.single.retaped(),
@@ -278,7 +278,7 @@ fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
     let mask = AttentionMask::all_visible((2, 5, 5));
     let masked = MaskFill::MinValue;
     compare!(
-        Cpu::try_multi_head_attention(
+        ops::try_multi_head_attention(
             x.single.leaky_trace(),
             x.single.retaped(),
             x.single.retaped(),
@@ -305,7 +305,7 @@ fn without_rows_the_gradient_is_zero() {
     let weight: Leaf<(Const<2>, Const<3>), f32> = Cpu::default().ones();
     let bias = Cpu::default().ones::<(Const<2>,)>();
     let input = Cpu::default().zeros_like(&(0, 4, Const::<3>));
-    let output = Cpu::try_linear(input.leaky_trace(), &weight, Some(&bias)).unwrap();
+    let output = ops::try_linear(input.leaky_trace(), &weight, Some(&bias)).unwrap();
     // dfdx cannot sum nothing, so the loss is of something else on the same tape.
     let (_, tape) = output.split_tape();
     let gradients = bias.clone().put_tape(tape).sum().backward();
@@ -319,7 +319,7 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
     let weight = both(&mut rng, (Const::<6>, Const::<5>), 1.0);
     let row = both(&mut rng, (3, Const::<6>), 1.0);
     compare!(
-        Cpu::try_linear(
+        ops::try_linear(
             input.single.leaky_trace().permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
             &weight.single.clone().permute(),
             None,
@@ -333,7 +333,7 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
     );
     let bias = both(&mut rng, (), 1.0);
     compare!(
-        Cpu::try_linear(
+        ops::try_linear(
             input.single.leaky_trace(),
             &weight.single.clone().permute(),
             Some(&bias.single.clone().broadcast()),
@@ -348,7 +348,7 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
     let positions = both(&mut rng, (3, Const::<6>), 1.0);
     let shape = (2, 3, Const::<6>);
     compare!(
-        Cpu::try_add_positions(
+        ops::try_add_positions(
             row.single.leaky_trace().broadcast_like::<_, Axis<0>>(&shape),
             positions.single.retaped(),
         ),
@@ -368,7 +368,7 @@ fn the_same_from_run_to_run() {
         let mask = AttentionMask::all_visible((64, 33, 33));
         let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
         let y: Taped<_, f32> =
-            Cpu::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0)
+            ops::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0)
                 .unwrap();
         gradients!(y, f32).get(&x).as_vec()
     };

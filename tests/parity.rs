@@ -14,8 +14,9 @@ use std::{collections::BTreeMap, fs};
 use support::Folder;
 use typed_transformer::{
     models::{
-        another_annotated::Annotated, learning_the_transformer::Learning,
-        transformer_from_scratch::AsPublished,
+        another_annotated::Annotated,
+        learning_the_transformer::Learning,
+        transformer_from_scratch::{FromScratch, forward_as_published},
     },
     nn::Module,
     prelude::*,
@@ -356,7 +357,7 @@ mod from_scratch_torch_fixture {
         type QKDim = Quotient<EmbedDim, NumHeads>;
         type VODim = Quotient<EmbedDim, NumHeads>;
         type HiddenDim = Product<Const<4>, EmbedDim>;
-        type Conventions = AsPublished;
+        type Conventions = FromScratch;
     }
     impl Seq2Seq for Model {
         type SrcVocab = SrcVocab;
@@ -413,7 +414,7 @@ mod from_scratch_torch_fixture {
         let inputs = TokenIds::from_ids(&inputs, None, (batch, TgtLen)).unwrap();
         let labels = TokenIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
 
-        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let output = forward_as_published(&model, &source, &inputs, OwnedTape::default());
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);

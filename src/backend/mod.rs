@@ -1,19 +1,23 @@
-//! Where a device may replace the definition of an operation by a faster one.
+//! Fused kernels: where a device computes an operation faster than its definition does.
 //!
-//! [`Backend`] has a method for each operation that modules spend their time in. What a method does
-//! by default is the definition in [`ops`]; on the CPU in `f32` a fused kernel takes its place. The
-//! tests hold the two together, and no signature tells them apart.
+//! An operation of [`ops`](crate::ops) and a sublayer of [`nn`](crate::nn) first ask the device for a kernel.
+//! The device answers [`Fused`] with the output, or [`NotFused`] with the operands. Then the definition runs,
+//! which stands right below the question. A kernel computes what the definition computes, with the same
+//! dimensions and errors, and the tests hold the two together.
 
 mod cpu;
-mod sublayer;
+mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
-pub use sublayer::{Affine, Around, HeadMaps, Normalize};
+pub use params::{
+    ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind,
+    NormParams, Residual,
+};
 
 use crate::{
-    dims::{ConstDim, Dim, Product},
+    dims::{ConstDim, Dim, DimError, Product, same},
+    error::{OpError, Real, dim_error},
     mask::AttentionMask,
-    ops::{self, Activation, AttentionScale, MaskFill, OpError, Real, Reduction},
     tokens::TokenIds,
 };
 #[cfg(feature = "f16")]
@@ -26,78 +30,67 @@ use dfdx::{
     tensor_ops::Device,
 };
 
-/// A device that modules run on.
-///
-/// Each method computes what the operation of its name in [`ops`] computes, with the same dimensions
-/// and errors.
+/// The answer of a device that is asked for a fused kernel.
+pub enum Kernel<Output, Operands> {
+    /// The kernel ran.
+    Fused(Output),
+    /// There is no such kernel; the operands come back.
+    NotFused(Operands),
+}
+pub(crate) use Kernel::{Fused, NotFused};
+
+/// A [`Kernel`]'s answer, or the error of the kernel that ran.
+pub type KernelResult<Output, Operands> = Result<Kernel<Output, Operands>, OpError>;
+
+/// A device that modules run on, and the fused kernels that it has. By default it has none.
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
-    /// [`ops::try_linear`].
-    fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<E, Self>>(
+    /// A kernel of [`ops::linear`](crate::ops::linear).
+    fn fused_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, InDim), E, Self, T>,
-        weight: &Tensor<(OutDim, InDim), E, Self>,
-        bias: Option<&Tensor<(OutDim,), E, Self>>,
-    ) -> Result<Tensor<(B, S, OutDim), E, Self, T>, OpError> {
-        ops::try_linear(input, weight, bias)
+        _: LinearParams<'_, InDim, OutDim, E, Self>,
+    ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
+        Ok(NotFused(input))
     }
 
-    /// [`ops::try_embed`].
-    fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
-        table: &Tensor<(V, M), E, Self>,
-        ids: &TokenIds<B, S, V>,
+    /// A kernel of [`ops::embed`](crate::ops::embed).
+    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
+        _: &Tensor<(V, M), E, Self>,
+        _: &TokenIds<B, S, V>,
         tape: T,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        ops::try_embed(table, ids, tape)
+    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, T> {
+        Ok(NotFused(tape))
     }
 
-    /// [`ops::try_add_positions`].
-    fn try_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
+    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         positions: Tensor<(S, M), E, Self, T>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        ops::try_add_positions(input, positions)
+    ) -> KernelResult<
+        Tensor<(B, S, M), E, Self, T>,
+        (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>),
+    > {
+        Ok(NotFused((input, positions)))
     }
 
-    /// Replaces the positions from `start` on by those of `part`:
-    /// `(B, Len, M), (B, S, M) -> (B, Len, M)`, in place; the positions must be there.
-    fn try_write<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
-        into: &mut Tensor<(B, Len, M), E, Self>,
-        part: &Tensor<(B, S, M), E, Self>,
-        start: usize,
-    ) -> Result<(), OpError> {
-        let (_, len, _) = *into.shape();
-        let mut all = into.as_vec();
-        let rows = part.as_vec();
-        let rows = rows.chunks(part.shape().1.size() * M::SIZE);
-        for (row, part) in all.chunks_mut(len.size() * M::SIZE).zip(rows) {
-            row[start * M::SIZE..][..part.len()].copy_from_slice(part);
-        }
-        into.copy_from(&all);
-        Ok(())
-    }
-
-    /// Moves the gradient of a parameter, zeros if it took no part in the loss, into a vector of as many
-    /// elements; what was in the vector takes its place.
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<E, Self>,
-        parameter: &Tensor<S, E, Self>,
-        into: &mut Vec<E>,
-    ) -> Result<(), Self::Err> {
-        gradients.get_or_alloc_mut(parameter)?;
-        gradients.get(parameter).copy_into(into);
-        Ok(())
-    }
-
-    /// [`ops::try_residual`].
-    fn try_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    /// A kernel of [`ops::residual`](crate::ops::residual).
+    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         output: Tensor<(B, S, M), E, Self, T>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        ops::try_residual(input, output)
+    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, [Tensor<(B, S, M), E, Self, T>; 2]> {
+        Ok(NotFused([input, output]))
     }
 
-    /// [`ops::try_multi_head_attention`].
-    fn try_multi_head_attention<
+    /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
+    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+        input: Tensor<(B, S, M), E, Self, T>,
+        _: NormParams<'_, M, E, Self>,
+    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
+        Ok(NotFused(input))
+    }
+
+    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention).
+    fn fused_multi_head_attention<
         B: Dim,
         Q: Dim,
         K: Dim,
@@ -109,47 +102,32 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
         key: Tensor<(B, K, Product<H, QKDim>), E, Self, T>,
         value: Tensor<(B, K, Product<H, VODim>), E, Self, T>,
-        mask: &AttentionMask<B, Q, K>,
-        scale: AttentionScale,
-        masked: MaskFill,
-        dropout: f64,
-    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, Self, T>, OpError> {
-        ops::try_multi_head_attention(query, key, value, mask, scale, masked, dropout)
+        _: &AttentionMask<B, Q, K>,
+        _: AttentionScale,
+        _: MaskFill,
+        _dropout: f64,
+    ) -> KernelResult<
+        Tensor<(B, Q, Product<H, VODim>), E, Self, T>,
+        (
+            Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
+            Tensor<(B, K, Product<H, QKDim>), E, Self, T>,
+            Tensor<(B, K, Product<H, VODim>), E, Self, T>,
+        ),
+    > {
+        Ok(NotFused((query, key, value)))
     }
 
-    /// [`ops::try_layer_norm`].
-    fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
+    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
-        weight: &Tensor<(M,), E, Self>,
-        bias: Option<&Tensor<(M,), E, Self>>,
-        epsilon: f64,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        ops::try_layer_norm(input, weight, bias, epsilon)
+        _: &FeedForwardParams<'_, M, Hidden, E, Self>,
+        _: &Residual<'_, M, E, Self>,
+    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
+        Ok(NotFused(input))
     }
 
-    /// [`ops::try_rms_norm`].
-    fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        input: Tensor<(B, S, M), E, Self, T>,
-        weight: &Tensor<(M,), E, Self>,
-        epsilon: f64,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        ops::try_rms_norm(input, weight, epsilon)
-    }
-
-    /// A feed-forward block: `output(f(hidden(x)))`, and what stands around it; in training each
-    /// element is dropped with probability `dropout` before the residual.
-    fn try_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, F: Activation, T: Tape<E, Self>>(
-        input: Tensor<(B, S, M), E, Self, T>,
-        hidden: &Affine<'_, M, Hidden, E, Self>,
-        output: &Affine<'_, Hidden, M, E, Self>,
-        around: &Around<'_, M, E, Self>,
-        dropout: f64,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        sublayer::try_feed_forward::<_, _, _, _, F, _, _, _>(input, hidden, output, around, dropout)
-    }
-
-    /// The attention of a sequence to itself, and what stands around it.
-    fn try_self_attention<
+    /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
+    fn fused_self_attention<
         B: Dim,
         S: Dim,
         M: ConstDim,
@@ -159,15 +137,15 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         T: Tape<E, Self>,
     >(
         input: Tensor<(B, S, M), E, Self, T>,
-        maps: &HeadMaps<'_, M, M, H, QKDim, VODim, E, Self>,
-        mask: &AttentionMask<B, S, S>,
-        around: &Around<'_, M, E, Self>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        sublayer::try_self_attention(input, maps, mask, around)
+        _: &AttentionParams<'_, M, M, H, QKDim, VODim, E, Self>,
+        _: &AttentionMask<B, S, S>,
+        _: &Residual<'_, M, E, Self>,
+    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
+        Ok(NotFused(input))
     }
 
-    /// The attention of a sequence to another, and what stands around it.
-    fn try_cross_attention<
+    /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
+    fn fused_cross_attention<
         B: Dim,
         Q: Dim,
         K: Dim,
@@ -179,22 +157,56 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         T: Tape<E, Self>,
     >(
         query: Tensor<(B, Q, QDim), E, Self, T>,
-        source: Tensor<(B, K, KVDim), E, Self, T>,
-        maps: &HeadMaps<'_, QDim, KVDim, H, QKDim, VODim, E, Self>,
-        mask: &AttentionMask<B, Q, K>,
-        around: &Around<'_, QDim, E, Self>,
-    ) -> Result<Tensor<(B, Q, QDim), E, Self, T>, OpError> {
-        sublayer::try_cross_attention(query, source, maps, mask, around)
+        key_value: Tensor<(B, K, KVDim), E, Self, T>,
+        _: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, E, Self>,
+        _: &AttentionMask<B, Q, K>,
+        _: &Residual<'_, QDim, E, Self>,
+    ) -> KernelResult<
+        Tensor<(B, Q, QDim), E, Self, T>,
+        (Tensor<(B, Q, QDim), E, Self, T>, Tensor<(B, K, KVDim), E, Self, T>),
+    > {
+        Ok(NotFused((query, key_value)))
     }
 
-    /// [`ops::try_cross_entropy_with_label_smoothing`].
-    fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    /// A kernel of [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
+    /// `position_weights` has a weight for each label.
+    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
-        labels: &TokenIds<B, S, V>,
-        average: Reduction,
-        smoothing: f64,
-    ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
-        ops::try_cross_entropy_with_label_smoothing(logits, labels, average, smoothing)
+        _: &TokenIds<B, S, V>,
+        _position_weights: &[E],
+        _smoothing: f64,
+    ) -> KernelResult<Tensor<Rank0, E, Self, T>, Tensor<(B, S, V), E, Self, T>> {
+        Ok(NotFused(logits))
+    }
+
+    /// Overwrites the positions of `out` from `start` on by those of `part`, in place:
+    /// `(B, Len, M), (B, S, M) -> (B, Len, M)`. The caller checks that they fit.
+    fn try_assign_rows<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+        out: &mut Tensor<(B, Len, M), E, Self>,
+        part: &Tensor<(B, S, M), E, Self>,
+        start: usize,
+    ) -> Result<(), OpError> {
+        let (_, len, _) = *out.shape();
+        let mut elements = out.as_vec();
+        let parts = part.as_vec();
+        let parts = parts.chunks(part.shape().1.size() * M::SIZE);
+        for (sequence, part) in elements.chunks_mut(len.size() * M::SIZE).zip(parts) {
+            sequence[start * M::SIZE..][..part.len()].copy_from_slice(part);
+        }
+        out.copy_from(&elements);
+        Ok(())
+    }
+
+    /// Moves the gradient of a parameter into `out`, which has as many elements and whose contents may take the
+    /// gradient's place. A parameter that took no part in the loss has a gradient of zeros.
+    fn try_take_gradient<S: Shape>(
+        gradients: &mut Gradients<E, Self>,
+        parameter: &Tensor<S, E, Self>,
+        out: &mut Vec<E>,
+    ) -> Result<(), Self::Err> {
+        gradients.get_or_alloc_mut(parameter)?;
+        gradients.get(parameter).copy_into(out);
+        Ok(())
     }
 }
 
@@ -208,3 +220,19 @@ impl Backend<f32> for Cuda {}
 impl Backend<f64> for Cuda {}
 #[cfg(all(feature = "cuda", feature = "f16"))]
 impl Backend<AMP<f16>> for Cuda {}
+
+/// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
+pub(crate) fn check_attention<B: Dim, Q: Dim, K: Dim>(
+    (batch, queries): (B, Q),
+    (key_batch, keys): (B, K),
+    mask: &AttentionMask<B, Q, K>,
+) -> Result<(), OpError> {
+    let (mask_batch, mask_queries, mask_keys) = mask.shape();
+    let check = || -> Result<(), DimError> {
+        same("the query", batch, "the key", key_batch)?;
+        same("the query", batch, "the mask", mask_batch)?;
+        same("the query", queries, "the mask", mask_queries)?;
+        same("the key", keys, "the mask", mask_keys)
+    };
+    check().map_err(dim_error("attention"))
+}

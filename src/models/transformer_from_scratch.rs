@@ -12,26 +12,37 @@
 //! A `DecoderBlock` of the post is self-attention with its norm and then a whole `EncoderBlock` that
 //! attends to the source: the three sublayers of a [`DecoderLayer`](crate::nn::DecoderLayer).
 //!
-//! The published code has three mistakes, none of which can be made here unawares.
+//! The published code has three mistakes. The types here refuse each of them.
 //!
-//! - Weights and values are summed over different letters (`einsum("bhqk,bvhd->bqhd", …)`), so that
-//!   every query gets the plain sum of all values, the future and the padding too. [`attention`](crate::ops::attention)
-//!   has one `K` for both. The style [`AsPublished`] repeats this, for the sake of comparison.
-//! - The inner block adds the key to its attention and not the query, which fits only when both
-//!   sequences are of one length. [`residual`](crate::ops::residual) takes two tensors of one length.
-//! - The two masks are passed under each other's names. A mask has the dimensions of its own query and
-//!   key.
+//! - Weights and values are summed over different letters (`einsum("bhqk,bvhd->bqhd", …)`), so every query gets
+//!   the plain sum of all values, later positions and padding included. [`attention`](crate::ops::attention) has
+//!   one `K` for both. [`forward_as_published`] repeats the mistake, so that the numbers can be compared.
+//! - The inner block adds the key to its attention in place of the query. This runs only if both sequences have
+//!   the same length. [`residual`](crate::ops::residual) takes two tensors of one length.
+//! - The two masks are passed under each other's names. A mask has the dimensions of its own query and key.
 
 use crate::{
-    mask::PadSourceKeys,
-    nn::{AttentionKind, Conventions, Sinusoidal},
-    ops::{AttentionScale, GeluErf},
+    backend::{Backend, check_attention},
+    dims::{AtMost, ConstDim, Dim, Product},
+    mask::{AttentionMask, PadSourceKeys},
+    nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, try_residual_norm},
+    ops::{
+        AttentionScale, GeluErf, MaskFill, OpError, Real, device_error, try_attention_weights,
+        try_merge_heads, try_split_heads,
+    },
+    tokens::TokenIds,
 };
+use dfdx::{
+    shapes::{Axis, HasShape},
+    tensor::{PutTape, SplitTape, Tape, Tensor, WithEmptyTape},
+    tensor_ops::{BroadcastTo, SumTo, TryMul},
+};
+use typed_transformer_macros::panicking;
 
-/// The style of *Transformer from Scratch*: GELU, sinusoidal positions on unscaled embeddings,
-/// attention without biases and scaled by the size of the embedding, as the post's text has it.
+/// The conventions of *Transformer from Scratch*: GELU, sinusoidal positions on unscaled embeddings, attention
+/// without biases and scaled by the width of the embedding, as in the post's text.
 ///
-/// The post's feed-forward blocks are four times as wide as its embeddings:
+/// The post's feed-forward layers are four times as wide as its embeddings:
 ///
 /// ```
 /// use typed_transformer::{models::transformer_from_scratch::FromScratch, nn::Module, prelude::*};
@@ -77,17 +88,135 @@ impl Conventions for FromScratch {
     const EMBEDDING_NORM: bool = false;
 }
 
-/// [`FromScratch`] as its code computes it, with the sum of all values in place of attention: equal to
-/// the published system in numbers, and of no use beyond that.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AsPublished;
+/// [`LM::try_forward`] as the published code computes it: with [`unweighted_attention_as_published`] in place of
+/// attention.
+///
+/// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`
+///
+/// # Errors
+/// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+#[panicking]
+pub fn try_forward_as_published<
+    B: Dim,
+    Src: AtMost<M::MaxSrcLen>,
+    Tgt: AtMost<M::MaxTgtLen>,
+    M: Seq2Seq<Conventions = FromScratch>,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    model: &LM<M, E, D>,
+    encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
+    decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+    tape: T,
+) -> Result<Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T>, OpError> {
+    let mut source = model.encoder.embedder.try_forward(encoder_ids, tape)?;
+    for layer in &model.encoder.encoder.layers {
+        let sublayer = &layer.self_attention;
+        source = try_residual_norm(&sublayer.norm, source, |x| {
+            try_attend_as_published(&sublayer.attention, x.with_empty_tape(), x)
+        })?;
+        source = layer.feed_forward.try_forward(source)?;
+    }
+    let (encoder_output, tape) = source.split_tape();
 
-#[diagnostic::do_not_recommend]
-impl Conventions for AsPublished {
-    type Activation = <FromScratch as Conventions>::Activation;
-    type Positions = <FromScratch as Conventions>::Positions;
-    type Padding = <FromScratch as Conventions>::Padding;
-    const ATTENTION: AttentionKind = AttentionKind::SumOfValues;
-    const ATTENTION_SCALE: AttentionScale = FromScratch::ATTENTION_SCALE;
-    const EMBEDDING_NORM: bool = FromScratch::EMBEDDING_NORM;
+    let mut target = model.decoder.embedder.try_forward(decoder_ids, tape)?;
+    for layer in &model.decoder.decoder.layers {
+        let sublayer = &layer.self_attention;
+        target = try_residual_norm(&sublayer.norm, target, |x| {
+            try_attend_as_published(&sublayer.attention, x.with_empty_tape(), x)
+        })?;
+        let sublayer = &layer.cross_attention;
+        target = try_residual_norm(&sublayer.norm, target, |x| {
+            try_attend_as_published(&sublayer.attention, x, encoder_output.retaped::<T>())
+        })?;
+        target = layer.feed_forward.try_forward(target)?;
+    }
+    let (decoder_output, tape) = target.split_tape();
+    let logit_output = model.try_logits(decoder_output.clone().put_tape(tape))?;
+    Ok(Output { encoder_output, logit_output, decoder_output })
+}
+
+/// An attention of the published code, with its projections: `(B, Q, QDim), (B, K, KVDim) -> (B, Q, QDim)`.
+fn try_attend_as_published<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    attention: &MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
+    query: Tensor<(B, Q, QDim), E, D, T>,
+    key_value: Tensor<(B, K, KVDim), E, D, T>,
+) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+    let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key_value.shape());
+    // The weights of a query add up to 1 under any mask, so the mask has no effect.
+    let mask = AttentionMask::all_visible((batch, queries, keys));
+    let query = attention.query_proj.try_forward(query)?;
+    let key = attention.key_proj.try_forward(key_value.with_empty_tape())?;
+    let value = attention.value_proj.try_forward(key_value)?;
+    let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+    let sums = try_unweighted_attention_as_published(query, key, value, &mask, scale, mask_fill)?;
+    attention.output_proj.try_forward(sums)
+}
+
+/// `(Σₖ weightₖ) · (Σₖ valueₖ)` for each query and head, in place of the `Σₖ weightₖ valueₖ` of
+/// [`multi_head_attention`](crate::ops::multi_head_attention).
+///
+/// The post sums a weight and its value over one letter each (`einsum("bhqk,bvhd->bqhd", …)`). The weights of a
+/// query add up to 1, so the result is the sum of all values: the same for every query, hidden keys included.
+///
+/// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K)
+/// -> (B, Q, Product<H, VODim>)`
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{models::transformer_from_scratch::unweighted_attention_as_published, prelude::*};
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let key: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let value: Tensor<(Batch, KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     device.tensor(vec![1.0, 10.0, 3.0, 30.0]);
+/// let first = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, k| k == 0);
+/// let (scale, mask_fill) = (AttentionScale::EmbedDim, MaskFill::MinValue);
+/// let sums = unweighted_attention_as_published(query, key, value, &first, scale, mask_fill);
+/// assert_eq!(sums.as_vec(), [4.0, 40.0]);
+/// ```
+#[panicking]
+pub fn try_unweighted_attention_as_published<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    let ((batch, queries, _), (value_batch, value_keys, _)) = (*query.shape(), *value.shape());
+    check_attention((batch, queries), (value_batch, value_keys), mask)?;
+    let shape = (batch, H::default(), queries, VODim::default());
+    let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
+    let weights = try_attention_weights(query, key, mask, scale, mask_fill)?;
+    let values = try_split_heads::<_, _, H, VODim, _, _, _>(value)?;
+    let compute = || {
+        let weights = weights.try_sum::<_, Axis<3>>()?.try_broadcast_like::<_, Axis<3>>(&shape)?;
+        weights.try_mul(values.try_sum::<_, Axis<2>>()?.try_broadcast_like::<_, Axis<2>>(&shape)?)
+    };
+    try_merge_heads(compute().map_err(device_error::<D::Err>("unweighted attention"))?)
 }

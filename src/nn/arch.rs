@@ -81,8 +81,6 @@ pub trait Conventions: 'static {
     const NORM_BIAS: bool = true;
     /// Whether logits have a bias for each token.
     const LOGIT_BIAS: bool = true;
-    /// What a query gets of the values.
-    const ATTENTION: AttentionKind = AttentionKind::DotProduct;
     /// What the product of a query and a key is divided by.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
     /// What becomes of the logits of hidden keys.
@@ -116,22 +114,11 @@ pub trait Conventions: 'static {
             ("norm", format!("{:?}", Self::NORM)),
             ("norm placement", format!("{:?}", Self::NORM_PLACEMENT)),
             ("norm epsilon", Self::NORM_EPSILON.to_string()),
-            ("attention", format!("{:?}", Self::ATTENTION)),
             ("attention scale", format!("{:?}", Self::ATTENTION_SCALE)),
             ("masked logit", format!("{:?}", Self::MASK_FILL)),
             ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
         ]
     }
-}
-
-/// What a query gets of the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttentionKind {
-    /// Each as much as its key fits: [`ops::multi_head_attention`](crate::ops::multi_head_attention).
-    DotProduct,
-    /// All of each: [`ops::sum_of_values`](crate::ops::sum_of_values) (*Transformer from Scratch*, as
-    /// published).
-    SumOfValues,
 }
 
 /// Where a block normalizes, `f` being one of its sublayers: an attention or a feed-forward.

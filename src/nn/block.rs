@@ -1,4 +1,4 @@
-use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, norm::try_norm};
+use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, norm::try_optional_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -47,8 +47,8 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let attn_out = self.self_attention.try_forward(input, padding_mask)?;
-        let attn_out = try_norm(&self.norm, attn_out)?;
-        try_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
+        let attn_out = try_optional_norm(&self.norm, attn_out)?;
+        try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }
 }
 
@@ -63,7 +63,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Causal
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
         let attn_out = self.self_attention.try_forward_cached(input, cache)?;
-        let attn_out = try_norm(&self.norm, attn_out)?;
-        try_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
+        let attn_out = try_optional_norm(&self.norm, attn_out)?;
+        try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }
 }

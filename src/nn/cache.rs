@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, Product, same},
     mask::{AttentionMask, PaddingMask},
-    ops::{OpError, Real, failed, mismatch},
+    ops::{OpError, Real, device_error, dim_error},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use std::fmt;
@@ -31,14 +31,14 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn try_new(device: &D, batch: B) -> Result<Self, OpError> {
-        let define = || {
+        let compute = || {
             Ok(Self {
                 keys: device.try_zeros_like(&(batch, MaxLen::default(), Product::default()))?,
                 values: device.try_zeros_like(&(batch, MaxLen::default(), Product::default()))?,
                 len: 0,
             })
         };
-        define().map_err(failed::<D::Err>("cache"))
+        compute().map_err(device_error::<D::Err>("cache"))
     }
 
     /// How many positions it holds.
@@ -77,10 +77,10 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
             same("the cache", batch, "the values", value_batch)?;
             same("the keys", len, "the values", value_len)
         };
-        check().map_err(mismatch("cache"))?;
+        check().map_err(dim_error("cache"))?;
         room_for(self.len, len, max)?;
-        D::try_write(&mut self.keys, keys, self.len)?;
-        D::try_write(&mut self.values, values, self.len)?;
+        D::try_assign_rows(&mut self.keys, keys, self.len)?;
+        D::try_assign_rows(&mut self.values, values, self.len)?;
         self.len += len.size();
         Ok(())
     }
@@ -154,7 +154,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
 
     /// Refuses what has another batch or finds no room, before anything is changed.
     pub(crate) fn check<S: Dim>(&self, batch: B, next: S) -> Result<(), OpError> {
-        same("the cache", self.batch, "the tokens", batch).map_err(mismatch("cache"))?;
+        same("the cache", self.batch, "the tokens", batch).map_err(dim_error("cache"))?;
         room_for(self.len, next, MaxLen::default())
     }
 }

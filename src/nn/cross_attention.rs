@@ -1,14 +1,14 @@
 use super::{
-    Arch, AttentionKind, Conventions, MHAttention, Norm,
+    Arch, Conventions, MHAttention, Norm,
     cache::SourceKeys,
-    norm::{around, try_read},
+    norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Fused, NotFused},
     dims::{ConstDim, Dim},
     mask::{AttentionMask, PaddingMask, mk_cross_mask},
     module,
-    ops::{OpError, Real, mismatch},
+    ops::{OpError, Real, dim_error, try_dropout},
 };
 use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 use typed_transformer_macros::panicking;
@@ -16,9 +16,8 @@ use typed_transformer_macros::panicking;
 module! {
     /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
     ///
-    /// `norm(query + attention(query, key_value, key_value))`, or with the norm elsewhere, as the style
-    /// of `A` says: it lets the decoder read its input in the light of what the encoder made of the
-    /// source.
+    /// `norm(query + attention(query, key_value, key_value))`; the conventions of `A` may put the norm elsewhere. In
+    /// a decoder, the query is the target and `key_value` is the encoder's output.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -32,9 +31,9 @@ module! {
     ///     layer.forward(target, source, &target_padding, &source_padding);
     /// ```
     pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
-        /// The attention, which reads `KVDim` and answers in `QDim`.
+        /// The attention; query and output have width `QDim`, key and value `KVDim`.
         pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
-        /// Its norm, where it has one of its own.
+        /// The norm, if each sublayer has one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<QDim, A, E, D>,
     }
@@ -58,25 +57,28 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
             query_padding_mask,
             key_value_padding_mask,
         )
-        .map_err(mismatch("cross-attention"))?;
-        let around = around(&self.norm);
-        match A::Conventions::ATTENTION {
-            AttentionKind::DotProduct => {
-                let maps = self.attention.maps();
-                D::try_cross_attention(query, key_value, &maps, &mask, &around)
-            }
-            AttentionKind::SumOfValues => around.try_apply(query, |query| {
-                let key = key_value.with_empty_tape();
-                self.attention.try_forward(query, key, key_value, &mask)
-            }),
-        }
+        .map_err(dim_error("cross-attention"))?;
+        let (params, residual) = (self.attention.params(), residual_params(&self.norm));
+        let (query, key_value) = match D::fused_cross_attention(query, key_value, &params, &mask, &residual)?
+        {
+            Fused(output) => return Ok(output),
+            NotFused(operands) => operands,
+        };
+        try_residual_norm(&self.norm, query, |x| {
+            let query = self.attention.query_proj.try_forward(x)?; // (B, Q, H*QKDim)
+            let key = self.attention.key_proj.try_forward(key_value.with_empty_tape())?; // (B, K, H*QKDim)
+            let value = self.attention.value_proj.try_forward(key_value)?; // (B, K, H*VODim)
+            let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
+            try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
+        })
     }
 
-    /// How much each query attends to each key in each head: `(B, Q, QDim), (B, K, KVDim), padding (B, Q),
-    /// padding (B, K) -> (B, NumHeads, Q, K)`; [`MHAttention::try_weights`] of what the sublayer reads.
+    /// The attention weights of each head: `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) ->
+    /// (B, NumHeads, Q, K)`, by [`MHAttention::try_weights`].
     ///
     /// # Errors
-    /// Those of [`MHAttention::try_weights`].
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
     pub fn try_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
@@ -88,30 +90,31 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
             query_padding_mask,
             key_value_padding_mask,
         )
-        .map_err(mismatch("cross-attention"))?;
-        let query = try_read(&self.norm, query)?;
+        .map_err(dim_error("cross-attention"))?;
+        let query = try_sublayer_input(&self.norm, query)?;
         self.attention.try_weights(query, key_value, &mask)
     }
 
     /// The keys and values of a source, for [`try_forward_cached`](Self::try_forward_cached).
-    pub(crate) fn try_source<B: Dim, K: Dim>(
+    pub(crate) fn try_project_source<B: Dim, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
     ) -> Result<SourceKeys<B, K, A, E, D>, OpError> {
-        Ok((
-            self.attention.key_proj.try_forward(key_value.clone())?,
-            self.attention.value_proj.try_forward(key_value)?,
-        ))
+        let key = self.attention.key_proj.try_forward(key_value.clone())?;
+        Ok((key, self.attention.value_proj.try_forward(key_value)?))
     }
 
-    /// [`try_forward`](Self::try_forward) to a source that is projected already.
+    /// [`try_forward`](Self::try_forward) to the keys and values of [`try_project_source`](Self::try_project_source).
     pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         (keys, values): &SourceKeys<B, K, A, E, D>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        around(&self.norm)
-            .try_apply(query, |query| self.attention.try_attend(query, keys.clone(), values.clone(), mask))
+        try_residual_norm(&self.norm, query, |x| {
+            let query = self.attention.query_proj.try_forward(x)?; // (B, Q, H*QKDim)
+            let attended = self.attention.try_attend(query, keys.clone(), values.clone(), mask)?;
+            try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
+        })
     }
 }

@@ -1,12 +1,13 @@
 use super::{
-    Arch, Cache, Conventions, DecoderCache, DecoderLayer, Norm, decoder_layer::DecoderWeights, norm::try_norm,
+    Arch, Cache, Conventions, DecoderCache, DecoderLayer, Norm, decoder_layer::DecoderWeights,
+    norm::try_optional_norm,
 };
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     mask::{PaddingMask, mk_cross_mask},
     module,
-    ops::{OpError, Real, mismatch},
+    ops::{OpError, Real, dim_error},
 };
 use dfdx::{
     shapes::HasShape,
@@ -62,7 +63,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let output = self.layers.iter().try_fold(query, |query, layer| {
             layer.try_forward(query, key_value.retaped::<T>(), query_padding_mask, key_value_padding_mask)
         });
-        try_norm(&self.norm, output?)
+        try_optional_norm(&self.norm, output?)
     }
 
     /// Of each layer what the target attends to in itself, `(B, NumHeads, Q, Q)`, and in the source,
@@ -91,7 +92,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         source_padding: &PaddingMask<B, K>,
     ) -> Result<DecoderCache<B, K, MaxLen, A, E, D>, OpError> {
         let (batch, _, _) = *key_value.shape();
-        let source = self.layers.iter().map(|layer| layer.cross_attention.try_source(key_value.clone()));
+        let source =
+            self.layers.iter().map(|layer| layer.cross_attention.try_project_source(key_value.clone()));
         Ok(DecoderCache {
             written: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
             source: source.collect::<Result<_, _>>()?,
@@ -112,12 +114,12 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
             &nothing_hidden,
             &cache.source_padding,
         )
-        .map_err(mismatch("cross-attention"))?;
+        .map_err(dim_error("cross-attention"))?;
         let kept = cache.written.layers.iter_mut().zip(&cache.source);
         let output = self.layers.iter().zip(kept).try_fold(query, |query, (layer, (written, source))| {
             layer.try_forward_cached(query, written, source, &mask)
         })?;
         cache.written.len += next.size();
-        try_norm(&self.norm, output)
+        try_optional_norm(&self.norm, output)
     }
 }

@@ -1,6 +1,6 @@
 use super::{
     Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, cache::SourceKeys,
-    norm::try_norm,
+    norm::try_optional_norm,
 };
 use crate::{
     backend::Backend,
@@ -100,8 +100,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
             query_padding_mask,
             key_value_padding_mask,
         )?;
-        let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
-        try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
+        let cross_attn_out = try_optional_norm(&self.norm, cross_attn_out)?;
+        try_optional_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 
     /// What the target attends to in itself and in the source: `(B, NumHeads, Q, Q)` and `(B, NumHeads, Q, K)`.
@@ -112,8 +112,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<DecoderWeights<B, Q, K, A, E, D>, OpError> {
-        let own_padding = own_padding::<A, B, Q>(query_padding_mask);
-        let to_itself = self.self_attention.try_weights(query.clone(), &own_padding)?;
+        let target_padding = target_padding::<A, B, Q>(query_padding_mask);
+        let to_itself = self.self_attention.try_weights(query.clone(), &target_padding)?;
         let to_source = self.cross_attention.try_weights(
             self.try_self_attend(query, query_padding_mask)?,
             key_value,
@@ -128,8 +128,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         query: Tensor<(B, Q, QDim), E, D, T>,
         padding_mask: &PaddingMask<B, Q>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let own_padding = own_padding::<A, B, Q>(padding_mask);
-        try_norm(&self.norm, self.self_attention.try_forward(query, &own_padding)?)
+        let target_padding = target_padding::<A, B, Q>(padding_mask);
+        try_optional_norm(&self.norm, self.self_attention.try_forward(query, &target_padding)?)
     }
 
     /// [`SelfAttention::try_forward_cached`], then the rest of the layer, which attends to a source that is
@@ -142,15 +142,15 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
         let self_attn_out = self.self_attention.try_forward_cached(query, written)?;
-        let self_attn_out = try_norm(&self.norm, self_attn_out)?;
+        let self_attn_out = try_optional_norm(&self.norm, self_attn_out)?;
         let cross_attn_out = self.cross_attention.try_forward_cached(self_attn_out, source, mask)?;
-        let cross_attn_out = try_norm(&self.norm, cross_attn_out)?;
-        try_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
+        let cross_attn_out = try_optional_norm(&self.norm, cross_attn_out)?;
+        try_optional_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 }
 
 /// What a layer's self-attention sees of the target's padding.
-fn own_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
+fn target_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
     match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
         false => Cow::Owned(PaddingMask::without_padding(padding_mask.shape())),

@@ -1,9 +1,14 @@
-use super::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_norm};
+use super::{
+    Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_optional_norm,
+};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
     module,
-    ops::{OpError, Real, try_dropout, try_rows, try_scale, try_sinusoids},
+    ops::{
+        OpError, Real, try_add_positions, try_dropout, try_learned_positions_from, try_scale,
+        try_sinusoidal_positions_from,
+    },
     tokens::TokenIds,
 };
 use dfdx::tensor::{Tape, Tensor};
@@ -71,10 +76,11 @@ impl<
             power => try_scale(tokens, power.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {
-            Some(table) => try_rows(&table.weight, start, len)?,
-            None => try_sinusoids(tokens.device(), start, len, EmbedDim::default())?.retaped::<T>(),
+            Some(table) => try_learned_positions_from(&table.weight, start, len)?,
+            None => try_sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?
+                .retaped::<T>(),
         };
-        let embeds = try_dropout(D::try_add_positions(tokens, positions)?, A::DROPOUT)?;
-        try_norm(&self.norm, embeds)
+        let embeds = try_dropout(try_add_positions(tokens, positions)?, A::DROPOUT)?;
+        try_optional_norm(&self.norm, embeds)
     }
 }

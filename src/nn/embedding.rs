@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real},
+    ops::{OpError, Real, try_embed},
     tokens::TokenIds,
 };
 use dfdx::tensor::{Tape, Tensor};
@@ -36,6 +36,6 @@ impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding
         ids: &TokenIds<B, S, N>,
         tape: T,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        D::try_embed(&self.weight, ids, tape)
+        try_embed(&self.weight, ids, tape)
     }
 }

@@ -1,6 +1,9 @@
-use super::{Arch, Conventions, FeedForwardProjection, Norm, Projection, norm::around};
+use super::{
+    Arch, Conventions, FeedForwardProjection, Norm, Projection,
+    norm::{residual_params, try_residual_norm},
+};
 use crate::{
-    backend::Backend,
+    backend::{Backend, FeedForwardParams, Fused, NotFused},
     dims::{ConstDim, Dim},
     module,
     ops::{Activation, OpError, Real, try_dropout},
@@ -9,11 +12,10 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Each position by itself through a wider, non-linear layer (*The Typed Transformer*, "Feed
-    /// forward").
+    /// A multi-layer perceptron on each position (*The Typed Transformer*, "Feed forward").
     ///
-    /// `norm(x + output(activation(hidden(x))))`, or with the norm elsewhere, as the style of `A` says.
-    /// Between `hidden` and `output` there may be more layers of the hidden width.
+    /// `norm(x + output(activation(hidden(x))))`; the conventions of `A` may put the norm elsewhere. `A` may add
+    /// layers of the hidden width between `hidden` and `output`.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -23,14 +25,14 @@ module! {
     /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x);
     /// ```
     pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
-        /// Into the hidden width.
+        /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
-        /// Layers between the two others, each with the activation before it.
+        /// More layers of the hidden width; the activation comes before each.
         pub inner: layers({ A::FEED_FORWARD_EXTRA_LAYERS })
             Projection<A::HiddenDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
-        /// And back.
+        /// From `HiddenDim` back to `EmbedDim`.
         pub output: module Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
-        /// Its norm, where it has one of its own.
+        /// The norm, if each sublayer has one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<EmbedDim, A, E, D>,
     }
@@ -46,21 +48,29 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let around = around(&self.norm);
-        if self.inner.is_empty() {
-            let (hidden, output) = (self.hidden.affine(), self.output.affine());
-            let dropout = A::FEED_FORWARD_DROPOUT;
-            return D::try_feed_forward::<_, _, _, _, <A::Conventions as Conventions>::Activation, _>(
-                input, &hidden, &output, &around, dropout,
-            );
-        }
-        around.try_apply(input, |x| {
-            let activate = |hidden| <A::Conventions as Conventions>::Activation::try_apply(hidden);
-            let hidden = self.hidden.try_forward(x)?;
-            let hidden =
-                self.inner.iter().try_fold(hidden, |hidden, layer| layer.try_forward(activate(hidden)?))?;
-            let output = self.output.try_forward(activate(hidden)?)?;
-            try_dropout(output, A::FEED_FORWARD_DROPOUT)
+        let residual = residual_params(&self.norm);
+        let input = match D::fused_feed_forward(input, &self.params(), &residual)? {
+            Fused(output) => return Ok(output),
+            NotFused(input) => input,
+        };
+        try_residual_norm(&self.norm, input, |x| {
+            let activation = |x| <A::Conventions as Conventions>::Activation::try_apply(x);
+            let mut hidden = activation(self.hidden.try_forward(x)?)?; // (B, S, HiddenDim)
+            for layer in &self.inner {
+                hidden = activation(layer.try_forward(hidden)?)?;
+            }
+            try_dropout(self.output.try_forward(hidden)?, A::FEED_FORWARD_DROPOUT)
         })
+    }
+
+    /// The operands of [`try_forward`](Self::try_forward) for a fused kernel.
+    fn params(&self) -> FeedForwardParams<'_, EmbedDim, A::HiddenDim, E, D> {
+        FeedForwardParams {
+            hidden: self.hidden.params(),
+            inner: self.inner.iter().map(Projection::params).collect(),
+            output: self.output.params(),
+            activation: <A::Conventions as Conventions>::Activation::KIND,
+            dropout: A::FEED_FORWARD_DROPOUT,
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! dtype the same but for rounding: uniform numbers are drawn in `f32`, normal ones in `f64`.
 
 use super::{Arch, Conventions};
-use crate::ops::{Real, real};
+use crate::ops::{Real, cast};
 use dfdx::{
     shapes::{ConstDim, Shape},
     tensor::Tensor,
@@ -85,6 +85,6 @@ struct Rounded<Numbers>(Numbers);
 
 impl<E: Real, Numbers: Distribution<f64>> Distribution<E> for Rounded<Numbers> {
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> E {
-        real(self.0.sample(rng))
+        cast(self.0.sample(rng))
     }
 }

@@ -1,16 +1,16 @@
 use super::{Arch, Conventions, init};
 use crate::{
-    backend::{Affine, Backend},
+    backend::{Backend, LinearParams},
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real},
+    ops::{OpError, Real, try_linear},
 };
 use dfdx::tensor::{Tape, Tensor};
 use std::marker::PhantomData;
 use typed_transformer_macros::panicking;
 
 module! {
-    /// `x Wᵀ + b`: a linear map of every position.
+    /// `x Wᵀ + b`: a linear map of the vector at each position.
     ///
     /// ```
     /// use typed_transformer::{nn::Linear, prelude::*};
@@ -32,28 +32,28 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     /// `(B, S, InDim) -> (B, S, OutDim)`
     ///
     /// # Errors
-    /// Those of [`try_linear`](crate::ops::try_linear).
+    /// [`OpError::Device`] if the device fails.
     #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        D::try_linear(input, &self.weight, Some(&self.bias))
+        try_linear(input, &self.weight, Some(&self.bias))
     }
 }
 
-/// Where in a block a [`Projection`] is: [`AttentionProjection`] or [`FeedForwardProjection`].
+/// Whether a [`Projection`] has a bias: [`AttentionProjection`] or [`FeedForwardProjection`].
 pub trait BiasRule: 'static {
-    /// Whose style the projection follows.
+    /// The configuration whose conventions the projection follows.
     type Arch: Arch;
-    /// Whether it has a bias.
+    /// Whether the projection has a bias.
     const BIAS: bool;
 }
 
-/// In the attentions of `A`.
+/// A projection of an attention of `A`: [`Conventions::ATTENTION_BIAS`].
 pub struct AttentionProjection<A>(PhantomData<fn() -> A>);
 
-/// In the feed-forward blocks of `A`.
+/// A projection of a feed-forward layer of `A`: [`Conventions::FEED_FORWARD_BIAS`].
 pub struct FeedForwardProjection<A>(PhantomData<fn() -> A>);
 
 impl<A: Arch> BiasRule for AttentionProjection<A> {
@@ -66,7 +66,7 @@ impl<A: Arch> BiasRule for FeedForwardProjection<A> {
 }
 
 module! {
-    /// A linear map inside a block: `x Wᵀ`, plus a bias where the style has one for this `P`.
+    /// `x Wᵀ + b`: a linear map inside a block. The conventions decide whether it has the bias.
     ///
     /// ```
     /// use typed_transformer::{models::another_annotated::Annotated, nn::{AttentionProjection, Module, Projection}, prelude::*};
@@ -82,31 +82,31 @@ module! {
     /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, AttentionProjection<Biased>, f32, Cpu>;
     /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
     /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, P: BiasRule; E, D> -> OutDim {
+    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: BiasRule; E, D> -> OutDim {
         /// `W`.
-        pub weight: param (OutDim, InDim) = init::weight::<P::Arch, _, _, _, _>,
+        pub weight: param (OutDim, InDim) = init::weight::<Rule::Arch, _, _, _, _>,
         /// `b`.
-        pub bias: optional(P::BIAS) param (OutDim,)
+        pub bias: optional(Rule::BIAS) param (OutDim,)
             = init::uniform::<InDim, _, _, _>,
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, P: BiasRule, E: Real, D: Backend<E>>
-    Projection<InDim, OutDim, P, E, D>
+impl<InDim: ConstDim, OutDim: ConstDim, Rule: BiasRule, E: Real, D: Backend<E>>
+    Projection<InDim, OutDim, Rule, E, D>
 {
     /// `(B, S, InDim) -> (B, S, OutDim)`
     ///
     /// # Errors
-    /// Those of [`try_linear`](crate::ops::try_linear).
+    /// [`OpError::Device`] if the device fails.
     #[panicking]
     pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        D::try_linear(input, &self.weight, self.bias.as_ref())
+        try_linear(input, &self.weight, self.bias.as_ref())
     }
 
-    pub(crate) fn affine(&self) -> Affine<'_, InDim, OutDim, E, D> {
-        Affine { weight: &self.weight, bias: self.bias.as_ref() }
+    pub(crate) fn params(&self) -> LinearParams<'_, InDim, OutDim, E, D> {
+        LinearParams { weight: &self.weight, bias: self.bias.as_ref() }
     }
 }

@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real},
+    ops::{OpError, Real, try_linear},
 };
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
@@ -44,6 +44,6 @@ impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>>
         token_embedder: &Embedding<VocabSize, EmbedDim, A, E, D>,
     ) -> Result<Tensor<(B, S, VocabSize), E, D, T>, OpError> {
         let weight = self.weight.as_ref().unwrap_or(&token_embedder.weight);
-        D::try_linear(input, weight, self.bias.as_ref())
+        try_linear(input, weight, self.bias.as_ref())
     }
 }

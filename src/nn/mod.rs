@@ -31,8 +31,8 @@ mod stack;
 
 pub use crate::ops::NormKind;
 pub use arch::{
-    Arch, AttentionKind, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor,
-    Sinusoidal, WidthScale,
+    Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal,
+    WidthScale,
 };
 pub use block::Block;
 pub use cache::{Cache, DecoderCache, KeyValueCache, Keys, Values};
@@ -53,5 +53,6 @@ pub use logit::LmHead;
 pub use module::{Module, Summary, SummaryRow, join};
 pub use multi_head_attention::MHAttention;
 pub use norm::Norm;
+pub(crate) use norm::try_residual_norm;
 pub use self_attention::SelfAttention;
 pub use stack::BlockStack;

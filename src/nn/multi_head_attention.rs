@@ -1,23 +1,23 @@
-use super::{Arch, AttentionKind, AttentionProjection, Conventions, Projection};
+use super::{Arch, AttentionProjection, Conventions, Projection};
 use crate::{
-    backend::{Backend, HeadMaps},
+    backend::{AttentionParams, Backend},
     dims::{ConstDim, Dim, Product},
     mask::AttentionMask,
     module,
-    ops::{OpError, Real, try_attention_weights, try_dropout, try_split_heads, try_sum_of_values},
+    ops::{OpError, Real, try_attention_weights, try_dropout, try_multi_head_attention, try_split_heads},
 };
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Every query attends to every key that it may see, in `NumHeads` ways at once (*The Typed
-    /// Transformer*, "Multi-head attention").
+    /// Every query attends to every key that it may see, in `NumHeads` heads (*The Typed Transformer*,
+    /// "Multi-head attention").
     ///
     /// `concat(head₁, …) W_outputᵀ` with `headᵢ = softmax(scale · qᵢ kᵢᵀ) vᵢ`, where `qᵢ`, `kᵢ`, `vᵢ` are the
-    /// `i`-th parts of the projections of query, key and value. Its users must know the widths of
-    /// query, key, value and output; the number of heads and their sizes are `A`'s own business.
+    /// `i`-th parts of the projections of query, key and value. The widths of query, key, value and output are
+    /// parameters of the type. The number of heads and their sizes stay inside `A`.
     ///
-    /// With [`AttentionKind::DotProduct`], `H` being `NumHeads` and `H*QKDim` the product of both:
+    /// `H` is `NumHeads`, and `H*QKDim` is `Product<NumHeads, QKDim>`:
     ///
     /// ```text
     ///      query                    key                    value
@@ -65,13 +65,13 @@ module! {
     ///     attention.forward(target, source.clone(), source, &mask);
     /// ```
     pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Conventions -> OutputDim {
-        /// Makes the queries of all heads.
+        /// Projects to the queries of all heads.
         pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Makes the keys of all heads.
+        /// Projects to the keys of all heads.
         pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Makes the values of all heads.
+        /// Projects to the values of all heads.
         pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, AttentionProjection<A>, E, D>,
-        /// Mixes what the heads found.
+        /// Mixes the outputs of the heads.
         pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
     }
 }
@@ -92,16 +92,31 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         value: Tensor<(B, K, VDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let key = self.key_proj.try_forward(key)?;
-        let value = self.value_proj.try_forward(value)?;
-        self.try_attend(query, key, value, mask)
+        let query = self.query_proj.try_forward(query)?; // (B, Q, H*QKDim)
+        let key = self.key_proj.try_forward(key)?; // (B, K, H*QKDim)
+        let value = self.value_proj.try_forward(value)?; // (B, K, H*VODim)
+        let attended = self.try_attend(query, key, value, mask)?; // (B, Q, H*VODim)
+        try_dropout(self.output_proj.try_forward(attended)?, A::DROPOUT)
     }
 
-    /// How much each query attends to each key in each head, before dropout: `(B, Q, QDim), (B, K, KDim),
-    /// mask (B, Q, K) -> (B, NumHeads, Q, K)`.
+    /// `softmax(scale · q kᵀ) v` of each head, by the conventions of `A`:
+    /// `(B, Q, H*QKDim), (B, K, H*QKDim), (B, K, H*VODim), mask (B, Q, K) -> (B, Q, H*VODim)`.
+    pub(crate) fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, Product<A::NumHeads, A::QKDim>), E, D, T>,
+        key: Tensor<(B, K, Product<A::NumHeads, A::QKDim>), E, D, T>,
+        value: Tensor<(B, K, Product<A::NumHeads, A::VODim>), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, Product<A::NumHeads, A::VODim>), E, D, T>, OpError> {
+        let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        try_multi_head_attention(query, key, value, mask, scale, mask_fill, A::ATTENTION_DROPOUT)
+    }
+
+    /// The attention weights of each head before dropout: `(B, Q, QDim), (B, K, KDim), mask (B, Q, K) ->
+    /// (B, NumHeads, Q, K)`.
     ///
-    /// [`attention_weights`](crate::ops::attention_weights) of the projected query and key, for looking at;
-    /// [`try_forward`](Self::try_forward) keeps no weights.
+    /// These are the [`attention_weights`](crate::ops::attention_weights) of the projected query and key.
+    /// [`try_forward`](Self::try_forward) does not store them.
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
@@ -127,44 +142,23 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
         let query = try_split_heads::<_, _, _, A::QKDim, _, _, _>(self.query_proj.try_forward(query)?)?;
         let key = try_split_heads(self.key_proj.try_forward(key)?)?;
-        let (scale, masked) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
-        try_attention_weights(query, key, mask, scale, masked)
-    }
-
-    /// [`try_forward`](Self::try_forward) to keys and values that are projected already.
-    pub(crate) fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
-        &self,
-        query: Tensor<(B, Q, QDim), E, D, T>,
-        key: Tensor<(B, K, Product<A::NumHeads, A::QKDim>), E, D, T>,
-        value: Tensor<(B, K, Product<A::NumHeads, A::VODim>), E, D, T>,
-        mask: &AttentionMask<B, Q, K>,
-    ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        let query = self.query_proj.try_forward(query)?;
-        let (scale, masked) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
-        let attended = match A::Conventions::ATTENTION {
-            AttentionKind::DotProduct => {
-                let dropout = A::ATTENTION_DROPOUT;
-                D::try_multi_head_attention(query, key, value, mask, scale, masked, dropout)?
-            }
-            AttentionKind::SumOfValues => try_sum_of_values(query, key, value, mask, scale, masked)?,
-        };
-        let output = self.output_proj.try_forward(attended)?;
-        try_dropout(output, A::DROPOUT)
+        let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        try_attention_weights(query, key, mask, scale, mask_fill)
     }
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
     MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>
 {
-    /// The same projections and conventions, for a whole sublayer.
-    pub(crate) fn maps(&self) -> HeadMaps<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
-        HeadMaps {
-            query: self.query_proj.affine(),
-            key: self.key_proj.affine(),
-            value: self.value_proj.affine(),
-            output: self.output_proj.affine(),
+    /// The operands of [`try_forward`](Self::try_forward) for a fused kernel.
+    pub(crate) fn params(&self) -> AttentionParams<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
+        AttentionParams {
+            query: self.query_proj.params(),
+            key: self.key_proj.params(),
+            value: self.value_proj.params(),
+            output: self.output_proj.params(),
             scale: A::Conventions::ATTENTION_SCALE,
-            masked: A::Conventions::MASK_FILL,
+            mask_fill: A::Conventions::MASK_FILL,
             weight_dropout: A::ATTENTION_DROPOUT,
             dropout: A::DROPOUT,
         }

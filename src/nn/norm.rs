@@ -1,16 +1,15 @@
 use super::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::{
-    backend::{Around, Backend, Normalize},
+    backend::{Backend, NormParams, Residual},
     dims::{ConstDim, Dim},
     module,
-    ops::{OpError, Real},
+    ops::{OpError, Real, try_layer_norm, try_residual, try_rms_norm},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// Each vector normalized, times a weight for each column, plus a bias: [`layer_norm`] or
-    /// [`rms_norm`], by the style of `A`.
+    /// `normalized(x) · weight + bias`: [`layer_norm`] or [`rms_norm`] of each vector, by the conventions of `A`.
     ///
     /// [`layer_norm`]: crate::ops::layer_norm
     /// [`rms_norm`]: crate::ops::rms_norm
@@ -23,9 +22,9 @@ module! {
     /// assert_eq!(norm.forward(x).as_vec()[..2], [-1.0, 1.0]);
     /// ```
     pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
-        /// What each normalized column is multiplied by.
+        /// A factor for each column.
         pub weight: param (EmbedDim,) = init::ones,
-        /// What is added to each column then, where the style has it.
+        /// A summand for each column, if the conventions have it.
         pub bias: optional(has_bias::<A::Conventions>()) param (EmbedDim,) = init::zeros,
     }
 }
@@ -40,11 +39,16 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        self.normalize().try_apply(input)
+        match A::Conventions::NORM {
+            NormKind::LayerNorm => {
+                try_layer_norm(input, &self.weight, self.bias.as_ref(), A::Conventions::NORM_EPSILON)
+            }
+            NormKind::RmsNorm => try_rms_norm(input, &self.weight, A::Conventions::NORM_EPSILON),
+        }
     }
 
-    fn normalize(&self) -> Normalize<'_, EmbedDim, E, D> {
-        Normalize {
+    fn params(&self) -> NormParams<'_, EmbedDim, E, D> {
+        NormParams {
             kind: A::Conventions::NORM,
             weight: &self.weight,
             bias: self.bias.as_ref(),
@@ -53,39 +57,72 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
     }
 }
 
-const fn has_bias<S: Conventions>() -> bool {
-    S::NORM_BIAS && matches!(S::NORM, NormKind::LayerNorm)
+const fn has_bias<C: Conventions>() -> bool {
+    C::NORM_BIAS && matches!(C::NORM, NormKind::LayerNorm)
 }
 
-/// Normalizes where there is a norm.
-pub(crate) fn try_norm<B: Dim, S: Dim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    norm: &Option<Norm<EmbedDim, A, E, D>>,
-    input: Tensor<(B, S, EmbedDim), E, D, T>,
-) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+/// `norm(x)`, or `x` without a norm.
+pub(crate) fn try_optional_norm<
+    B: Dim,
+    S: Dim,
+    M: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    norm: &Option<Norm<M, A, E, D>>,
+    input: Tensor<(B, S, M), E, D, T>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     match norm {
         Some(norm) => norm.try_forward(input),
         None => Ok(input),
     }
 }
 
-/// What stands around a sublayer whose own norm this is.
-pub(crate) fn around<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>(
-    norm: &Option<Norm<EmbedDim, A, E, D>>,
-) -> Around<'_, EmbedDim, E, D> {
+/// `x + f(norm(x))` for pre-norm conventions, `norm(x + f(x))` for post-norm ones, and `x + f(x)` for a sublayer `f`
+/// without a norm of its own.
+pub(crate) fn try_residual_norm<
+    B: Dim,
+    S: Dim,
+    M: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    norm: &Option<Norm<M, A, E, D>>,
+    input: Tensor<(B, S, M), E, D, T>,
+    sublayer: impl FnOnce(Tensor<(B, S, M), E, D, T>) -> Result<Tensor<(B, S, M), E, D, T>, OpError>,
+) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    let branch = input.with_empty_tape();
     match (norm, A::Conventions::NORM_PLACEMENT) {
-        (Some(norm), NormPlacement::Pre) => Around::Before(norm.normalize()),
-        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => Around::After(norm.normalize()),
-        (None, _) => Around::Nothing,
+        (Some(norm), NormPlacement::Pre) => try_residual(input, sublayer(norm.try_forward(branch)?)?),
+        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
+            norm.try_forward(try_residual(input, sublayer(branch)?)?)
+        }
+        (None, _) => try_residual(input, sublayer(branch)?),
     }
 }
 
-/// What a sublayer whose own norm this is reads of its input.
-pub(crate) fn try_read<B: Dim, S: Dim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>>(
-    norm: &Option<Norm<EmbedDim, A, E, D>>,
-    input: Tensor<(B, S, EmbedDim), E, D>,
-) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-    match around(norm) {
-        Around::Before(norm) => norm.try_apply(input),
-        Around::After(_) | Around::Nothing => Ok(input),
+/// The operands of [`try_residual_norm`] for a fused kernel.
+pub(crate) fn residual_params<M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
+    norm: &Option<Norm<M, A, E, D>>,
+) -> Residual<'_, M, E, D> {
+    match (norm, A::Conventions::NORM_PLACEMENT) {
+        (Some(norm), NormPlacement::Pre) => Residual::PreNorm(norm.params()),
+        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => Residual::PostNorm(norm.params()),
+        (None, _) => Residual::Plain,
+    }
+}
+
+/// The input of a sublayer: normalized for pre-norm conventions, otherwise unchanged.
+pub(crate) fn try_sublayer_input<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
+    norm: &Option<Norm<M, A, E, D>>,
+    input: Tensor<(B, S, M), E, D>,
+) -> Result<Tensor<(B, S, M), E, D>, OpError> {
+    match (norm, A::Conventions::NORM_PLACEMENT) {
+        (Some(norm), NormPlacement::Pre) => norm.try_forward(input),
+        _ => Ok(input),
     }
 }

@@ -1,13 +1,13 @@
 use super::{
-    Arch, AttentionKind, Conventions, KeyValueCache, MHAttention, Norm,
-    norm::{around, try_read},
+    Arch, Conventions, KeyValueCache, MHAttention, Norm,
+    norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Fused, NotFused},
     dims::{ConstDim, Dim},
     mask::{CausalMask, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real},
+    ops::{OpError, Real, try_dropout},
 };
 use dfdx::{
     shapes::HasShape,
@@ -18,8 +18,8 @@ use typed_transformer_macros::panicking;
 module! {
     /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
     ///
-    /// `norm(x + attention(x, x, x))`, or with the norm elsewhere, as the style of `A` says. Whether it
-    /// may look ahead is its type's `Mask`: [`NoMask`](crate::mask::NoMask) or
+    /// `norm(x + attention(x, x, x))`; the conventions of `A` may put the norm elsewhere. The type `Mask` says
+    /// whether a position sees later ones: [`NoMask`](crate::mask::NoMask) or
     /// [`CausalMask`](crate::mask::CausalMask).
     ///
     /// ```
@@ -31,9 +31,9 @@ module! {
     ///     layer.forward(x, &PaddingMask::without_padding((Batch, TgtLen)));
     /// ```
     pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
-        /// The attention, whose four widths are one here.
+        /// The attention; query, key, value and output all have width `EmbedDim`.
         pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
-        /// Its norm, where it has one of its own.
+        /// The norm, if each sublayer has one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<EmbedDim, A, E, D>,
     }
@@ -54,53 +54,61 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        let around = around(&self.norm);
-        match A::Conventions::ATTENTION {
-            AttentionKind::DotProduct => D::try_self_attention(input, &self.attention.maps(), &mask, &around),
-            AttentionKind::SumOfValues => around.try_apply(input, |x| {
-                let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
-                self.attention.try_forward(query, key, x, &mask)
-            }),
-        }
+        let (params, residual) = (self.attention.params(), residual_params(&self.norm));
+        let input = match D::fused_self_attention(input, &params, &mask, &residual)? {
+            Fused(output) => return Ok(output),
+            NotFused(input) => input,
+        };
+        try_residual_norm(&self.norm, input, |x| {
+            let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
+            let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
+            try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
+        })
     }
 
-    /// How much each position attends to each other in each head: `(B, S, EmbedDim), padding (B, S) ->
-    /// (B, NumHeads, S, S)`; [`MHAttention::try_weights`] of what the sublayer reads.
+    /// The attention weights of each head: `(B, S, EmbedDim), padding (B, S) -> (B, NumHeads, S, S)`, by
+    /// [`MHAttention::try_weights`].
     ///
     /// # Errors
-    /// Those of [`MHAttention::try_weights`].
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
     pub fn try_weights<B: Dim, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        let x = try_read(&self.norm, input)?;
+        let x = try_sublayer_input(&self.norm, input)?;
         self.attention.try_weights(x.clone(), x, &mask)
     }
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, CausalMask, A, E, D> {
-    /// Reads the next positions of a sequence whose earlier ones are in `cache`, and adds them to it:
+    /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
-    /// The numbers are those that [`try_forward`](Self::try_forward) gives for these positions of the whole
-    /// sequence, without padding.
+    /// The output equals that of [`try_forward`](Self::try_forward) for these positions of the whole sequence
+    /// without padding. The keys and values of the new positions join the cache.
     ///
     /// # Errors
-    /// Those of [`KeyValueCache::try_append`].
+    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
+    /// run-time dimension differ; [`OpError::Device`] if the device fails.
     pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
         let mask = cache.mask(input.shape().1);
-        around(&self.norm).try_apply(input, |x| {
-            let key = self.attention.key_proj.try_forward(x.clone())?;
-            let value = self.attention.value_proj.try_forward(x.clone())?;
+        try_residual_norm(&self.norm, input, |x| {
+            let query = self.attention.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let key = self.attention.key_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
-            let (keys, values) = (cache.keys().clone(), cache.values().clone());
-            self.attention.try_attend(x, keys, values, &mask)
+            let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, MaxLen, …)
+            let attended = self.attention.try_attend(query, keys, values, &mask)?;
+            try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
         })
     }
 }

@@ -1,4 +1,4 @@
-use super::{Arch, Block, Cache, Conventions, Norm, norm::try_norm};
+use super::{Arch, Block, Cache, Conventions, Norm, norm::try_optional_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
@@ -49,7 +49,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let output =
             self.layers.iter().try_fold(embeds, |embeds, layer| layer.try_forward(embeds, padding_mask));
-        try_norm(&self.norm, output?)
+        try_optional_norm(&self.norm, output?)
     }
 
     /// [`SelfAttention::try_weights`](super::SelfAttention::try_weights) of each layer.
@@ -82,6 +82,6 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
         let output =
             layers.try_fold(input, |input, (layer, cache)| layer.try_forward_cached(input, cache))?;
         cache.len += next.size();
-        try_norm(&self.norm, output)
+        try_optional_norm(&self.norm, output)
     }
 }

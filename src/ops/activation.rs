@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, real};
+use super::{ActivationKind, OpError, Real, cast, device_error};
 use dfdx::{
     shapes::Shape,
     tensor::{NoneTape, Tape, Tensor},
@@ -9,12 +9,12 @@ use std::f64::consts::{PI, SQRT_2};
 /// The non-linearity of a feed-forward block, chosen by type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
-    label = "`{Self}` says nothing of what becomes of an element",
+    label = "`{Self}` does not implement an elementwise function",
     note = "`Relu`, `Gelu` and `GeluErf` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
-    /// Which of the functions it is that kernels know, if it is one of them.
-    const ELEMENTWISE: Option<ActivationKind> = None;
+    /// The function, if kernels know it.
+    const KIND: Option<ActivationKind> = None;
 
     /// Applies the function to every element; any shape to the same shape.
     ///
@@ -30,17 +30,6 @@ pub trait Activation: 'static {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError>;
-}
-
-/// A function of each element by itself that kernels know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActivationKind {
-    /// [`Relu`].
-    Relu,
-    /// [`Gelu`].
-    Gelu,
-    /// [`GeluErf`].
-    GeluErf,
 }
 
 /// `max(0, x)`.
@@ -83,43 +72,43 @@ pub struct GeluErf;
 
 #[diagnostic::do_not_recommend]
 impl Activation for Relu {
-    const ELEMENTWISE: Option<ActivationKind> = Some(ActivationKind::Relu);
+    const KIND: Option<ActivationKind> = Some(ActivationKind::Relu);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        input.try_relu().map_err(failed("relu"))
+        input.try_relu().map_err(device_error("relu"))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Activation for Gelu {
-    const ELEMENTWISE: Option<ActivationKind> = Some(ActivationKind::Gelu);
+    const KIND: Option<ActivationKind> = Some(ActivationKind::Gelu);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        input.try_fast_gelu().map_err(failed("gelu"))
+        input.try_fast_gelu().map_err(device_error("gelu"))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Activation for GeluErf {
-    const ELEMENTWISE: Option<ActivationKind> = Some(ActivationKind::GeluErf);
+    const KIND: Option<ActivationKind> = Some(ActivationKind::GeluErf);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        // With φ = Φ', dfdx 0.13 gives the slope Φ(x) + √2 x φ(x), where Φ(x) + x φ(x) is right. What is
-        // added here is zero and has the slope (1 - √2) x φ(x), since φ'(x) = -x φ(x).
-        let define = || {
-            let surplus: E = real((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
-            let density = input.retaped::<T>().try_square()?.try_mul(real::<E>(-0.5))?;
-            let density = density.try_exp()?.try_mul(surplus)?;
-            let off_the_tape = density.retaped::<NoneTape>().try_mul(E::one())?;
-            let zero = density.try_sub(off_the_tape)?;
+        // dfdx 0.13 has a wrong derivative, Φ(x) + √2 x φ(x) in place of Φ(x) + x φ(x), where φ = Φ'. The term
+        // `zero` corrects it: its value is 0 and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
+        let compute = || {
+            let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
+            let density = input.retaped::<T>().try_square()?.try_mul(cast::<E>(-0.5))?;
+            let density = density.try_exp()?.try_mul(correction)?;
+            let detached = density.retaped::<NoneTape>().try_mul(E::one())?;
+            let zero = density.try_sub(detached)?;
             input.try_accurate_gelu()?.try_add(zero)
         };
-        define().map_err(failed::<D::Err>("gelu"))
+        compute().map_err(device_error::<D::Err>("gelu"))
     }
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, mismatch, real, try_dropout, try_scale};
+use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale};
 use crate::{dims::same, mask::AttentionMask};
 use dfdx::{
     shapes::{Axes4, Axis, ConstDim, Dim, HasShape},
@@ -7,61 +7,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// What the product of a query and a key is divided by, so that it does not grow with their size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttentionScale {
-    /// The root of the size of a head, `√QKDim` (*Attention Is All You Need*, 3.2.1).
-    HeadDim,
-    /// The root of the size of all heads together, `√(H · QKDim)`: of the embedding, where the heads
-    /// share it out (*Transformer from Scratch*).
-    EmbedDim,
-}
-
-impl AttentionScale {
-    /// The factor, for heads of a number and a size.
-    ///
-    /// ```
-    /// use typed_transformer::ops::AttentionScale;
-    /// assert_eq!(AttentionScale::HeadDim.factor(4, 9), 1.0 / 3.0);
-    /// assert_eq!(AttentionScale::EmbedDim.factor(4, 9), 1.0 / 6.0);
-    /// ```
-    pub fn factor(self, heads: usize, qk_dim: usize) -> f64 {
-        let size = match self {
-            Self::HeadDim => qk_dim,
-            Self::EmbedDim => heads * qk_dim,
-        };
-        1.0 / (size as f64).sqrt()
-    }
-}
-
-/// What becomes of the logit of a key that the mask hides.
-///
-/// The two agree, for an amount far above any logit, unless a query sees no key at all: then [`MinValue`](Self::MinValue) attends to all
-/// keys alike, and [`Minus`](Self::Subtract) as if there were no mask. Neither gives a NaN.
-///
-/// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f64, Cpu> = device.tensor(vec![1.0]);
-/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
-/// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
-/// let weights = |masked| {
-///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, masked).as_vec()
-/// };
-/// assert_eq!(weights(MaskFill::MinValue), [0.5, 0.5]);
-/// assert!((weights(MaskFill::Subtract(10_000.0))[1] - 0.75).abs() < 1e-9);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaskFill {
-    /// It becomes the lowest finite number (*The Typed Transformer*).
-    MinValue,
-    /// It is made smaller by this much (*Another annotated transformer*, by 10,000).
-    Subtract(f64),
-}
-
-/// `softmax(scale · q kᵀ)`, hidden keys aside: how much each query attends to each key (the
-/// post's `dot_product_attention_weights`, appendix).
+/// `softmax(scale · q kᵀ)` over the visible keys: how much each query attends to each key (the post's
+/// `dot_product_attention_weights`, appendix).
 ///
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), mask (B, Q, K) -> (B, H, Q, K)`
 ///
@@ -107,46 +54,46 @@ pub fn try_attention_weights<
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskFill,
+    mask_fill: MaskFill,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
     let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) = (*query.shape(), *key.shape());
     let (mask_batch, mask_queries, mask_keys) = mask.shape();
-    same("the query", batch, "the key", key_batch).map_err(mismatch(OP))?;
-    same("the query", heads, "the key", key_heads).map_err(mismatch(OP))?;
-    same("the query", batch, "the mask", mask_batch).map_err(mismatch(OP))?;
-    same("the query", queries, "the mask", mask_queries).map_err(mismatch(OP))?;
-    same("the key", keys, "the mask", mask_keys).map_err(mismatch(OP))?;
+    same("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
+    same("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
+    same("the query", batch, "the mask", mask_batch).map_err(dim_error(OP))?;
+    same("the query", queries, "the mask", mask_queries).map_err(dim_error(OP))?;
+    same("the key", keys, "the mask", mask_keys).map_err(dim_error(OP))?;
 
     let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
-    let define = || {
+    let compute = || {
         let logits = query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?)?;
         let shape = *logits.shape();
-        let visible: Vec<E> = mask.as_slice().iter().map(|&v| real(f64::from(v))).collect();
+        let visible: Vec<E> = mask.as_slice().iter().map(|&v| cast(f64::from(v))).collect();
         let visible = logits
             .device()
             .try_tensor_from_vec(visible, mask.shape())?
-            .try_gt(real::<E>(0.5))?
+            .try_gt(cast::<E>(0.5))?
             .try_broadcast_like::<_, Axis<1>>(&shape)?;
-        let hidden = match masked {
+        let hidden = match mask_fill {
             MaskFill::MinValue => {
                 let lowest = logits.device().try_tensor_from_vec(vec![E::min_value()], ())?;
                 lowest.retaped::<T>().try_broadcast_like(&shape)?
             }
-            MaskFill::Subtract(amount) => logits.retaped::<T>().try_add(real::<E>(-amount))?,
+            MaskFill::Subtract(amount) => logits.retaped::<T>().try_add(cast::<E>(-amount))?,
         };
         visible.try_choose(logits, hidden)?.try_softmax::<Axis<3>>()
     };
-    define().map_err(failed::<D::Err>(OP))
+    compute().map_err(device_error::<D::Err>(OP))
 }
 
-/// `softmax(scale · q kᵀ) v`, `scale` being `1 / √QKDim` in most systems: the values that each query attends to (the post's
-/// `dot_product_attention`, appendix; [*Attention Is All You
-/// Need*](https://arxiv.org/abs/1706.03762), 3.2.1).
+/// `softmax(scale · q kᵀ) v`: the mean of the values, weighted by how much the query attends to their keys (the
+/// post's `dot_product_attention`, appendix; [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762),
+/// 3.2.1).
 ///
 /// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), mask (B, Q, K) -> (B, H, Q, VODim)`
 ///
-/// In training, each attention weight is dropped with probability `dropout`.
+/// Training drops each attention weight with probability `dropout`.
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
@@ -172,8 +119,8 @@ pub fn try_attention_weights<
 /// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f32, Cpu> = device.zeros();
 /// let keys = |len| device.zeros_like(&(Batch, NumHeads, KLen::new(len), HeadDim));
 /// let mask = AttentionMask::all_visible((Batch, QLen, KLen::new(3)));
-/// let (scale, masked) = (AttentionScale::HeadDim, MaskFill::MinValue);
-/// let error = try_attention(query, keys(3), keys(4), &mask, scale, masked, 0.0).unwrap_err();
+/// let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+/// let error = try_attention(query, keys(3), keys(4), &mask, scale, mask_fill, 0.0).unwrap_err();
 /// assert_eq!(error.to_string(), "attention: `KLen` is 3 in the key and 4 in the value");
 /// ```
 #[panicking]
@@ -193,14 +140,14 @@ pub fn try_attention<
     value: Tensor<(B, H, K, VODim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskFill,
+    mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     const OP: &str = "attention";
     let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
-    same("the key", batch, "the value", value_batch).map_err(mismatch(OP))?;
-    same("the key", heads, "the value", value_heads).map_err(mismatch(OP))?;
-    same("the key", keys, "the value", value_keys).map_err(mismatch(OP))?;
-    let weights = try_dropout(try_attention_weights(query, key, mask, scale, masked)?, dropout)?;
-    weights.try_matmul(value).map_err(failed(OP))
+    same("the key", batch, "the value", value_batch).map_err(dim_error(OP))?;
+    same("the key", heads, "the value", value_heads).map_err(dim_error(OP))?;
+    same("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
+    let weights = try_dropout(try_attention_weights(query, key, mask, scale, mask_fill)?, dropout)?;
+    weights.try_matmul(value).map_err(device_error(OP))
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed};
+use super::{OpError, Real, device_error};
 use crate::dims::{AxisOf, BroadcastFrom, Dim};
 use dfdx::{
     shapes::{Axes, HasShape, Shape},
@@ -41,5 +41,5 @@ where
             to: format!("{shape:?}"),
         });
     }
-    input.try_broadcast_like::<_, Index>(&shape).map_err(failed(OP))
+    input.try_broadcast_like::<_, Index>(&shape).map_err(device_error(OP))
 }

@@ -1,6 +1,6 @@
 //! Parts of an axis: put together, taken apart, cut out.
 
-use super::{OpError, Real, failed, not_empty, try_scale};
+use super::{OpError, Real, device_error, ensure_not_empty, try_scale};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::{
     shapes::{Axes, Axis, HasShape, Shape},
@@ -62,13 +62,13 @@ where
     let total = Total::from_size(len + other_len).ok_or_else(misfit)?;
     // dfdx takes no two gradients of one tensor at once; what is scaled is another tensor.
     let other = if T::OWNS_TAPE { try_scale(other, 1.0)? } else { other };
-    not_empty(OP, &shape.replace_axis(total))?;
-    let define = || {
+    ensure_not_empty(OP, &shape.replace_axis(total))?;
+    let compute = || {
         let one = one.try_reshape_like(&(before, len, after))?;
         let other = other.try_reshape_like(&(before, other_len, after))?;
         (one, other).try_concat_along(Axis::<1>)?.try_reshape_like(&shape.replace_axis(total))
     };
-    define().map_err(failed::<D::Err>(OP))
+    compute().map_err(device_error::<D::Err>(OP))
 }
 
 /// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other = Total`.
@@ -169,14 +169,14 @@ where
             whole: format!("{:?}", shape.axis()),
         });
     }
-    not_empty(op, &shape.replace_axis(part))?;
-    let define = || {
+    ensure_not_empty(op, &shape.replace_axis(part))?;
+    let compute = || {
         input
             .try_reshape_like(&(before, len, after))?
             .try_slice((.., start..end, ..))?
             .try_reshape_like(&shape.replace_axis(part))
     };
-    define().map_err(failed::<D::Err>(op))
+    compute().map_err(device_error::<D::Err>(op))
 }
 
 /// The elements before, along and after an axis.

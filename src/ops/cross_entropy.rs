@@ -1,26 +1,30 @@
-use super::{OpError, Real, failed, mismatch, real};
-use crate::{dims::same, tokens::TokenIds};
+use super::{OpError, Real, cast, device_error, dim_error};
+use crate::{
+    backend::{Backend, Fused, NotFused},
+    dims::same,
+    tokens::TokenIds,
+};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
+    tensor_ops::{BroadcastTo, ChooseFrom, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
 use typed_transformer_macros::panicking;
 
 const OP: &str = "cross-entropy";
 
-/// How the losses of single positions become one number.
+/// How the losses of all positions become one number.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
 /// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let pad: Fin<VocabSize> = Fin::literal::<2>();
-/// // All tokens alike for the label, and the padding nearly certain for the padding.
+/// // The first position predicts nothing, the second one predicts padding where padding stands.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> =
 ///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
 /// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
-/// let loss = |average| cross_entropy(logits.clone(), &labels, average).array();
+/// let loss = |reduction| cross_entropy(logits.clone(), &labels, reduction).array();
 /// assert!((loss(Reduction::MeanAll) - 3f64.ln() / 2.0).abs() < 1e-12);
 /// assert!((loss(Reduction::MeanPerSequence) - 3f64.ln()).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
@@ -29,13 +33,13 @@ const OP: &str = "cross-entropy";
 pub enum Reduction {
     /// The mean over every position, padding included (*Another annotated transformer*).
     MeanAll,
-    /// The mean over the real labels of each sequence, then over the sequences (*The Typed
-    /// Transformer*). A sequence of padding alone counts as 0, and the logits where the labels are
-    /// padding may be anything.
+    /// The mean over the labels of each sequence that are not padding, then over the sequences (*The Typed
+    /// Transformer*). It ignores padding, as PyTorch's `ignore_index` does: logits there may even be NaN. A
+    /// sequence of padding alone has loss 0.
     MeanPerSequence,
 }
 
-/// `-log softmax(logits)[label]`, averaged: how surprised the model is by the right tokens, in nats.
+/// `-log softmax(logits)[label]`, reduced to one number, in nats.
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
@@ -64,21 +68,21 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Reduction,
+    reduction: Reduction,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    try_cross_entropy_with_label_smoothing(logits, labels, average, 0.0)
+    try_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
 
-/// [`cross_entropy`] with labels of which a share is taken and spread over the whole vocabulary
+/// [`cross_entropy`] with label smoothing
 /// ([Szegedy et al., 2015](https://arxiv.org/abs/1512.00567), 7; *Attention Is All You Need*, 5.4).
 ///
 /// `(B, S, V), (B, S) ids of V -> ()`
 ///
-/// `-Σₖ qₖ · log softmax(logits)ₖ`, where `q` is `smoothing / V` for every token and `1 - smoothing`
-/// more for the right one, as in PyTorch.
+/// `-Σₖ qₖ · log softmax(logits)ₖ`. Every token has `q = smoothing / V`, and the label has `1 - smoothing` more, as
+/// in PyTorch.
 ///
 /// # Errors
 /// [`OpError::Smoothing`] if `smoothing` is not from 0 to 1; [`OpError::Dim`] if two sizes of a
@@ -87,13 +91,13 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
 /// ```
 /// use typed_transformer::{ops::cross_entropy_with_label_smoothing, prelude::*};
 /// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }
-/// // The model is sure of the right token, by odds of e⁴.
+/// // The label has odds of e⁴.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = Cpu::default().tensor(vec![2.0, -2.0]);
 /// let labels = TokenIds::from_ids(&[0], None, (Batch, SeqLen))?;
-/// let sure = cross_entropy(logits.clone(), &labels, Reduction::MeanAll);
+/// let unsmoothed = cross_entropy(logits.clone(), &labels, Reduction::MeanAll);
 /// let smoothed = cross_entropy_with_label_smoothing(logits, &labels, Reduction::MeanAll, 0.1);
-/// // A twentieth of the label is on the other token.
-/// assert!((smoothed.array() - (sure.array() + 0.05 * 4.0)).abs() < 1e-12);
+/// // The other token has q = 0.05.
+/// assert!((smoothed.array() - (unsmoothed.array() + 0.05 * 4.0)).abs() < 1e-12);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
@@ -102,75 +106,73 @@ pub fn try_cross_entropy_with_label_smoothing<
     S: Dim,
     V: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
-    average: Reduction,
+    reduction: Reduction,
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    check_labels(&logits, labels, smoothing)?;
-    let shape = labels.shape();
-    let device = logits.device().clone();
-    let define = || {
-        let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
-        let weights: Tensor<_, E, D> = device.try_tensor_from_vec(weights(labels, average), shape)?;
-        let logits = match average {
-            Reduction::MeanAll => logits,
-            // What does not count must not, whatever it is: 0 times infinity is none.
-            Reduction::MeanPerSequence => {
-                let counts = weights.try_gt(E::zero())?.try_broadcast_like::<_, Axis<2>>(logits.shape())?;
-                let zeros = device.try_zeros_like(logits.shape())?;
-                counts.try_choose(logits, zeros.retaped::<T>())?
-            }
-        };
-        let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
-        let right: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
-        // Where nothing is smoothed, a token that is impossible must not make the loss infinite.
-        let log_likelihood = if smoothing == 0.0 {
-            right
-        } else {
-            let any: Tensor<(B, S), E, D, T> = log_softmax.retaped::<T>().try_mean()?;
-            let right = right.try_mul(real::<E>(1.0 - smoothing))?;
-            right.try_add(any.try_mul(real::<E>(smoothing))?)?
-        };
-        log_likelihood.try_mul(weights.retaped::<T>())?.try_sum()?.try_negate()
-    };
-    define().map_err(failed::<D::Err>(OP))
-}
-
-/// What types do not say of the arguments of [`cross_entropy_with_label_smoothing`].
-pub(crate) fn check_labels<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
-    logits: &Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
-    smoothing: f64,
-) -> Result<(), OpError> {
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
-    let ((batch, len, _), (label_batch, label_len)) = (*logits.shape(), labels.shape());
-    same("the logits", batch, "the labels", label_batch).map_err(mismatch(OP))?;
-    same("the logits", len, "the labels", label_len).map_err(mismatch(OP))
+    let ((batch, len, _), shape @ (label_batch, label_len)) = (*logits.shape(), labels.shape());
+    same("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
+    same("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
+    let position_weights = position_weights(labels, reduction);
+    let logits = match D::fused_cross_entropy(logits, labels, &position_weights, smoothing)? {
+        Fused(loss) => return Ok(loss),
+        NotFused(logits) => logits,
+    };
+
+    let device = logits.device().clone();
+    let compute = || {
+        let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
+        let position_weights: Tensor<_, E, D> = device.try_tensor_from_vec(position_weights, shape)?;
+        let logits = match reduction {
+            Reduction::MeanAll => logits,
+            // Logits of weight 0 become zeros first, because 0 × ∞ would be NaN.
+            Reduction::MeanPerSequence => {
+                let is_counted = position_weights.try_gt(E::zero())?;
+                let zeros = device.try_zeros_like(logits.shape())?;
+                is_counted
+                    .try_broadcast_like::<_, Axis<2>>(logits.shape())?
+                    .try_choose(logits, zeros.retaped::<T>())?
+            }
+        };
+        let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
+        let target_log_prob: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
+        // Without smoothing, an impossible token elsewhere must not make the loss infinite.
+        let log_likelihood = if smoothing == 0.0 {
+            target_log_prob
+        } else {
+            let mean_log_prob: Tensor<(B, S), E, D, T> = log_softmax.retaped::<T>().try_mean()?;
+            let target_log_prob = target_log_prob.try_mul(cast::<E>(1.0 - smoothing))?;
+            target_log_prob.try_add(mean_log_prob.try_mul(cast::<E>(smoothing))?)?
+        };
+        log_likelihood.try_mul(position_weights.retaped::<T>())?.try_sum()?.try_negate()
+    };
+    compute().map_err(device_error::<D::Err>(OP))
 }
 
-/// What each position counts for in the average, in row-major order.
-pub(crate) fn weights<B: Dim, S: Dim, V: ConstDim, E: Real>(
+/// The weight of each position in the reduction, in row-major order.
+fn position_weights<B: Dim, S: Dim, V: ConstDim, E: Real>(
     labels: &TokenIds<B, S, V>,
-    average: Reduction,
+    reduction: Reduction,
 ) -> Vec<E> {
     let (batch, len) = (labels.shape().0.size(), labels.shape().1.size());
-    match average {
-        Reduction::MeanAll => vec![real(1.0 / (batch * len) as f64); batch * len],
-        Reduction::MeanPerSequence => labels
-            .padding_mask()
-            .as_slice()
-            .chunks(len.max(1))
-            .flat_map(|row| {
-                let labels = row.iter().filter(|real| **real).count().max(1);
-                let weight = 1.0 / (batch * labels) as f64;
-                row.iter().map(move |&is_real| real(if is_real { weight } else { 0.0 }))
-            })
-            .collect(),
+    match reduction {
+        Reduction::MeanAll => vec![cast(1.0 / (batch * len) as f64); batch * len],
+        Reduction::MeanPerSequence => {
+            let padding_mask = labels.padding_mask();
+            let sequences = padding_mask.as_slice().chunks(len.max(1));
+            let weights = sequences.flat_map(|sequence| {
+                let tokens = sequence.iter().filter(|is_token| **is_token).count().max(1);
+                let weight = 1.0 / (batch * tokens) as f64;
+                sequence.iter().map(move |&is_token| cast(if is_token { weight } else { 0.0 }))
+            });
+            weights.collect()
+        }
     }
 }

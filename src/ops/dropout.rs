@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, real};
+use super::{OpError, Real, cast, device_error};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -84,12 +84,12 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     let (shape, device) = (*input.shape(), input.device().clone());
     let seed = NUMBERS.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
     let mut numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
-    let kept = real::<E>(1.0 / (1.0 - rate));
+    let kept = cast::<E>(1.0 / (1.0 - rate));
     let factors = is_dropped
         .sample_iter(&mut numbers)
         .take(shape.num_elements())
         .map(|dropped| if dropped { E::zero() } else { kept });
     let factors: Tensor<Dims, E, D> =
-        device.try_tensor_from_vec(factors.collect(), shape).map_err(failed("dropout"))?;
-    input.try_mul(factors.retaped::<T>()).map_err(failed("dropout"))
+        device.try_tensor_from_vec(factors.collect(), shape).map_err(device_error("dropout"))?;
+    input.try_mul(factors.retaped::<T>()).map_err(device_error("dropout"))
 }

@@ -1,18 +1,20 @@
-use super::{OpError, Real, failed};
-use crate::tokens::TokenIds;
+use super::{OpError, Real, device_error};
+use crate::{
+    backend::{Backend, Fused, NotFused},
+    tokens::TokenIds,
+};
 use dfdx::{
     shapes::{ConstDim, Dim},
     tensor::{PutTape, Tape, Tensor},
-    tensor_ops::{Device, GatherTo},
+    tensor_ops::GatherTo,
 };
 use typed_transformer_macros::panicking;
 
-/// The rows of `table` that belong to the tokens.
+/// The row of `table` for each token id: `table[ids]`.
 ///
 /// `(V, M), (B, S) ids of V -> (B, S, M)`
 ///
-/// `tape` starts the record of operations for the gradients: `NoneTape` for no record,
-/// `OwnedTape::default()` for one.
+/// `tape` is `OwnedTape::default()` to record the operations for gradients, or `NoneTape`.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -29,15 +31,19 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     table: &Tensor<(V, M), E, D>,
     ids: &TokenIds<B, S, V>,
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    let define = || {
+    let tape = match D::fused_embed(table, ids, tape)? {
+        Fused(output) => return Ok(output),
+        NotFused(tape) => tape,
+    };
+    let compute = || {
         let ids: Tensor<_, usize, D> =
             table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
         table.clone().put_tape(tape).try_gather(ids)
     };
-    define().map_err(failed::<D::Err>("embed"))
+    compute().map_err(device_error::<D::Err>("embed"))
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed};
+use super::{OpError, Real, device_error};
 use crate::dims::Product;
 use dfdx::{
     shapes::{Axes4, ConstDim, Dim, HasShape},
@@ -37,12 +37,12 @@ pub fn try_split_heads<
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     let (batch, len, _) = *input.shape();
-    let define = || {
+    let compute = || {
         input
             .try_reshape_like(&(batch, len, H::default(), HeadDim::default()))?
             .try_permute::<_, Axes4<0, 2, 1, 3>>()
     };
-    define().map_err(failed::<D::Err>("split heads"))
+    compute().map_err(device_error::<D::Err>("split heads"))
 }
 
 /// Puts the heads side by side again: the inverse of [`split_heads`].
@@ -73,7 +73,7 @@ pub fn try_merge_heads<
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     let (batch, _, len, _) = *heads.shape();
-    let define =
+    let compute =
         || heads.try_permute::<_, Axes4<0, 2, 1, 3>>()?.try_reshape_like(&(batch, len, Product::default()));
-    define().map_err(failed::<D::Err>("merge heads"))
+    compute().map_err(device_error::<D::Err>("merge heads"))
 }

@@ -1,8 +1,9 @@
-use super::{OpError, Real, failed};
+use super::{NormKind, OpError, Real, device_error};
+use crate::backend::{Backend, Fused, NormParams, NotFused};
 use dfdx::{
     shapes::{Axes2, Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, TryAdd, TryMul},
+    tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -24,19 +25,24 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0).as_vec(), [-1.0, 15.0]);
 /// ```
 #[panicking]
-pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,
     bias: Option<&Tensor<(M,), E, D>>,
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    let params = NormParams { kind: NormKind::LayerNorm, weight, bias, epsilon };
+    let input = match D::fused_norm(input, params)? {
+        Fused(output) => return Ok(output),
+        NotFused(input) => input,
+    };
     let shape = *input.shape();
-    let define = || {
+    let compute = || {
         let weight = weight.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;
         let output = input.try_normalize::<Axis<2>>(epsilon)?.try_mul(weight)?;
         let Some(bias) = bias else { return Ok(output) };
         let bias = bias.retaped::<T>();
         output.try_add(bias.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
     };
-    define().map_err(failed::<D::Err>("layer norm"))
+    compute().map_err(device_error::<D::Err>("layer norm"))
 }

@@ -1,12 +1,13 @@
-use super::{OpError, Real, failed};
+use super::{OpError, Real, device_error};
+use crate::backend::{Backend, Fused, LinearParams, NotFused};
 use dfdx::{
     shapes::{Axes2, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, PermuteTo, TryAdd, TryMatMul},
+    tensor_ops::{BroadcastTo, PermuteTo, TryAdd, TryMatMul},
 };
 use typed_transformer_macros::panicking;
 
-/// `x Wᵀ + b`: a linear map of every position.
+/// `x Wᵀ + b`: a linear map of the vector at each position.
 ///
 /// `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`
 ///
@@ -24,17 +25,29 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
 #[panicking]
-pub fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_linear<
+    B: Dim,
+    S: Dim,
+    InDim: ConstDim,
+    OutDim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
     input: Tensor<(B, S, InDim), E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,
     bias: Option<&Tensor<(OutDim,), E, D>>,
 ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
+    let input = match D::fused_linear(input, LinearParams { weight, bias })? {
+        Fused(output) => return Ok(output),
+        NotFused(input) => input,
+    };
     let (batch, len, _) = *input.shape();
-    let define = || {
+    let compute = || {
         let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
         let Some(bias) = bias else { return Ok(output) };
         let shape = (batch, len, OutDim::default());
         output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
     };
-    define().map_err(failed::<D::Err>("linear"))
+    compute().map_err(device_error::<D::Err>("linear"))
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, mismatch, real};
+use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{dims::same, mask::PaddingMask};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
@@ -34,17 +34,17 @@ pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Ta
     const OP: &str = "masked mean";
     let shape = *input.shape();
     let (batch, len) = padding.shape();
-    same("the input", shape.0, "the padding", batch).map_err(mismatch(OP))?;
-    same("the input", shape.1, "the padding", len).map_err(mismatch(OP))?;
+    same("the input", shape.0, "the padding", batch).map_err(dim_error(OP))?;
+    same("the input", shape.1, "the padding", len).map_err(dim_error(OP))?;
     let weights = padding.as_slice().chunks(len.size().max(1)).flat_map(|row| {
         let count = row.iter().filter(|real| **real).count().max(1);
-        row.iter().map(move |&is_real| real(f64::from(is_real) / count as f64))
+        row.iter().map(move |&is_real| cast(f64::from(is_real) / count as f64))
     });
-    let define = || {
+    let compute = || {
         let weights = input.device().try_tensor_from_vec(weights.collect(), (batch, len))?;
         let weights = weights.retaped::<T>();
         let weighted = input.try_mul(weights.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
         weighted.try_sum::<_, Axis<1>>()
     };
-    define().map_err(failed::<D::Err>(OP))
+    compute().map_err(device_error::<D::Err>(OP))
 }

@@ -1,19 +1,19 @@
 use super::{
-    AttentionScale, MaskFill, OpError, Real, mismatch, try_attention, try_merge_heads, try_split_heads,
+    AttentionScale, MaskFill, OpError, Real, dim_error, try_attention, try_merge_heads, try_split_heads,
 };
 use crate::{
+    backend::{Backend, Fused, NotFused, check_attention},
     dims::{ConstDim, Dim, Product, same},
     mask::AttentionMask,
 };
 use dfdx::{
     shapes::HasShape,
     tensor::{Tape, Tensor},
-    tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;
 
-/// [`attention`](super::attention) of each head by itself, the heads side by side ([*Attention Is All
-/// You Need*](https://arxiv.org/abs/1706.03762), 3.2.2, without its projections).
+/// [`attention`](super::attention) in each head, where query, key and value hold the heads side by side
+/// ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.2.2, without its projections).
 ///
 /// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), mask (B, Q, K)
 /// -> (B, Q, Product<H, VODim>)`
@@ -44,9 +44,9 @@ use typed_transformer_macros::panicking;
 ///     device.zeros_like(&(Batch::new(rows), Len, Product::default()))
 /// };
 /// let mask = AttentionMask::all_visible((Batch::new(2), Len, Len));
-/// let (scale, masked) = (AttentionScale::HeadDim, MaskFill::MinValue);
+/// let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
 /// let attended =
-///     try_multi_head_attention(heads(2), heads(3), heads(3), &mask, scale, masked, 0.0);
+///     try_multi_head_attention(heads(2), heads(3), heads(3), &mask, scale, mask_fill, 0.0);
 /// assert_eq!(
 ///     attended.err().unwrap().to_string(),
 ///     "attention: `Batch` is 2 in the query and 3 in the key",
@@ -61,7 +61,7 @@ pub fn try_multi_head_attention<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
@@ -69,74 +69,20 @@ pub fn try_multi_head_attention<
     value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
-    masked: MaskFill,
+    mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
-    check_attention(&query, &key, &value, mask)?;
-    let attended = try_attention(
-        try_split_heads(query)?,
-        try_split_heads(key)?,
-        try_split_heads(value)?,
-        mask,
-        scale,
-        masked,
-        dropout,
-    )?;
-    try_merge_heads(attended)
-}
+    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
+    let (value_batch, value_keys, _) = *value.shape();
+    check_attention((batch, queries), (key_batch, keys), mask)?;
+    same("the key", key_batch, "the value", value_batch).map_err(dim_error("attention"))?;
+    same("the key", keys, "the value", value_keys).map_err(dim_error("attention"))?;
 
-/// The run-time sizes of an attention to a source of keys and values.
-pub(crate) fn check_attention_of<
-    B: Dim,
-    Q: Dim,
-    K: Dim,
-    QWidth: ConstDim,
-    KVWidth: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T,
->(
-    query: &Tensor<(B, Q, QWidth), E, D, T>,
-    source: &Tensor<(B, K, KVWidth), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-) -> Result<(), OpError> {
-    let ((batch, queries, _), (source_batch, keys, _)) = (*query.shape(), *source.shape());
-    let (mask_batch, mask_queries, mask_keys) = mask.shape();
-    let check = || {
-        same("the query", batch, "the key", source_batch)?;
-        same("the query", batch, "the mask", mask_batch)?;
-        same("the query", queries, "the mask", mask_queries)?;
-        same("the key", keys, "the mask", mask_keys)
+    let fused = D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout)?;
+    let (query, key, value) = match fused {
+        Fused(output) => return Ok(output),
+        NotFused(operands) => operands,
     };
-    check().map_err(mismatch("attention"))
-}
-
-/// The run-time sizes of [`multi_head_attention`].
-pub(crate) fn check_attention<
-    B: Dim,
-    Q: Dim,
-    K: Dim,
-    QWidth: ConstDim,
-    VWidth: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T,
->(
-    query: &Tensor<(B, Q, QWidth), E, D, T>,
-    key: &Tensor<(B, K, QWidth), E, D, T>,
-    value: &Tensor<(B, K, VWidth), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-) -> Result<(), OpError> {
-    let (batch, queries, _) = *query.shape();
-    let ((key_batch, keys, _), (value_batch, value_keys, _)) = (*key.shape(), *value.shape());
-    let (mask_batch, mask_queries, mask_keys) = mask.shape();
-    let check = || {
-        same("the query", batch, "the key", key_batch)?;
-        same("the query", batch, "the value", value_batch)?;
-        same("the key", keys, "the value", value_keys)?;
-        same("the query", batch, "the mask", mask_batch)?;
-        same("the query", queries, "the mask", mask_queries)?;
-        same("the key", keys, "the mask", mask_keys)
-    };
-    check().map_err(mismatch("attention"))
+    let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
+    try_merge_heads(try_attention(query, key, value, mask, scale, mask_fill, dropout)?)
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed};
+use super::{OpError, Real, device_error};
 use crate::dims::PermutationOf;
 use dfdx::{
     shapes::{Axes, Shape},
@@ -27,5 +27,5 @@ pub fn try_permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<
 where
     Dims: PermutationOf<To, Order>,
 {
-    input.try_permute().map_err(failed("permute"))
+    input.try_permute().map_err(device_error("permute"))
 }

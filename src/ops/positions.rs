@@ -1,5 +1,8 @@
-use super::{OpError, Real, failed, mismatch, real};
-use crate::dims::{AtMost, Even, same};
+use super::{OpError, Real, cast, device_error, dim_error};
+use crate::{
+    backend::{Backend, Fused, NotFused},
+    dims::{AtMost, Even, same},
+};
 use dfdx::{
     shapes::{Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
@@ -36,24 +39,31 @@ pub fn try_learned_positions<
     table: &Tensor<(MaxSeqLen, M), E, D>,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
-    try_rows(table, 0, len)
+    try_learned_positions_from(table, 0, len)
 }
 
-/// [`try_learned_positions`] from a position on, for callers that know the table to reach so far.
-pub(crate) fn try_rows<S: Dim, MaxSeqLen: ConstDim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+/// [`try_learned_positions`] from position `start` on. The caller checks that the table is long enough.
+pub(crate) fn try_learned_positions_from<
+    S: Dim,
+    MaxSeqLen: ConstDim,
+    M: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
     table: &Tensor<(MaxSeqLen, M), E, D>,
     start: usize,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
-    let define = || {
+    let compute = || {
         let rows: Tensor<_, usize, D> =
             table.device().try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
         table.retaped::<T>().try_gather(rows)
     };
-    define().map_err(failed::<D::Err>("learned positions"))
+    compute().map_err(device_error::<D::Err>("learned positions"))
 }
 
-/// Positions as sines and cosines of falling frequency ([*Attention Is All You
+/// Sines and cosines of falling frequency, a row for each position ([*Attention Is All You
 /// Need*](https://arxiv.org/abs/1706.03762), 3.5; *Another annotated transformer*, "Positional
 /// encoding").
 ///
@@ -76,11 +86,11 @@ pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
     len: S,
     width: M,
 ) -> Result<Tensor<(S, M), E, D>, OpError> {
-    try_sinusoids(device, 0, len, width)
+    try_sinusoidal_positions_from(device, 0, len, width)
 }
 
-/// [`try_sinusoidal_positions`] from a position on, for callers that know `M` to be even in other words.
-pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
+/// [`try_sinusoidal_positions`] from position `start` on. The caller guarantees by type that `M` is even.
+pub(crate) fn try_sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
     device: &D,
     start: usize,
     len: S,
@@ -94,11 +104,11 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
     let row = |position| {
         wavelengths.iter().enumerate().map(move |(column, length)| {
             let angle = position as f64 / length;
-            real(if column % 2 == 0 { angle.sin() } else { angle.cos() })
+            cast(if column % 2 == 0 { angle.sin() } else { angle.cos() })
         })
     };
     let table = (start..start + len.size()).flat_map(row).collect();
-    device.try_tensor_from_vec(table, (len, width)).map_err(failed("sinusoidal positions"))
+    device.try_tensor_from_vec(table, (len, width)).map_err(device_error("sinusoidal positions"))
 }
 
 /// `x + p`: the same positions added to every sequence of the batch.
@@ -130,21 +140,17 @@ pub(crate) fn try_sinusoids<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
 /// );
 /// ```
 #[panicking]
-pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    check_positions(&input, &positions)?;
-    let shape = *input.shape();
-    let define = || input.try_add(positions.try_broadcast_like::<_, Axis<0>>(&shape)?);
-    define().map_err(failed::<D::Err>("add positions"))
-}
-
-/// The run-time sizes of [`add_positions`].
-pub(crate) fn check_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T>(
-    input: &Tensor<(B, S, M), E, D, T>,
-    positions: &Tensor<(S, M), E, D, T>,
-) -> Result<(), OpError> {
-    let (len, positions) = (input.shape().1, positions.shape().0);
-    same("the input", len, "the positions", positions).map_err(mismatch("add positions"))
+    const OP: &str = "add positions";
+    let shape @ (_, len, _) = *input.shape();
+    same("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
+    let (input, positions) = match D::fused_add_positions(input, positions)? {
+        Fused(output) => return Ok(output),
+        NotFused(operands) => operands,
+    };
+    let compute = || input.try_add(positions.try_broadcast_like::<_, Axis<0>>(&shape)?);
+    compute().map_err(device_error::<D::Err>(OP))
 }

@@ -1,6 +1,6 @@
 //! Reductions of an axis that is named.
 
-use super::{OpError, Real, failed, not_empty};
+use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::{
     shapes::{Axes, HasShape},
@@ -31,8 +31,8 @@ where
     Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "sum_over";
-    not_empty(OP, input.shape())?;
-    input.try_sum::<_, Index>().map_err(failed(OP))
+    ensure_not_empty(OP, input.shape())?;
+    input.try_sum::<_, Index>().map_err(device_error(OP))
 }
 
 /// The mean over an axis, which is named: `(.., Name, ..) -> (.., ..)`.
@@ -57,8 +57,8 @@ where
     Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "mean_over";
-    not_empty(OP, input.shape())?;
-    input.try_mean::<_, Index>().map_err(failed(OP))
+    ensure_not_empty(OP, input.shape())?;
+    input.try_mean::<_, Index>().map_err(device_error(OP))
 }
 
 /// The largest element along an axis, which is named: `(.., Name, ..) -> (.., ..)`.
@@ -83,8 +83,8 @@ where
     Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "max_over";
-    not_empty(OP, input.shape())?;
-    input.try_max::<_, Index>().map_err(failed(OP))
+    ensure_not_empty(OP, input.shape())?;
+    input.try_max::<_, Index>().map_err(device_error(OP))
 }
 
 /// `exp(x) / Σ exp(x)` along an axis, which is named; any shape to the same shape.
@@ -108,6 +108,6 @@ where
     Dims: HasAxis<Name, Index>,
 {
     const OP: &str = "softmax_over";
-    not_empty(OP, input.shape())?;
-    input.try_softmax::<Index>().map_err(failed(OP))
+    ensure_not_empty(OP, input.shape())?;
+    input.try_softmax::<Index>().map_err(device_error(OP))
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed};
+use super::{OpError, Real, device_error};
 use crate::dims::EqualProducts;
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -52,5 +52,5 @@ where
             to: format!("{shape:?}"),
         });
     }
-    input.try_reshape_like(&shape).map_err(failed(OP))
+    input.try_reshape_like(&shape).map_err(device_error(OP))
 }

@@ -1,13 +1,16 @@
-use super::{OpError, Real, failed, mismatch, try_scale};
-use crate::dims::same;
+use super::{OpError, Real, device_error, dim_error, try_scale};
+use crate::{
+    backend::{Backend, Fused, NotFused},
+    dims::same,
+};
 use dfdx::{
     shapes::{ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{Device, TryAdd},
+    tensor_ops::TryAdd,
 };
 use typed_transformer_macros::panicking;
 
-/// `x + f(x)`: what goes into a sublayer added to what comes out of it.
+/// `x + f(x)`: adds the output of a sublayer to its input.
 ///
 /// `(B, S, M), (B, S, M) -> (B, S, M)`
 ///
@@ -38,22 +41,18 @@ use typed_transformer_macros::panicking;
 /// assert!(matches!(try_residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
 /// ```
 #[panicking]
-pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    check_residual(&input, &output)?;
-    // dfdx refuses to add a tensor to itself; what is scaled is another tensor.
-    input.try_add(try_scale(output, 1.0)?).map_err(failed("residual"))
-}
-
-/// The run-time sizes of [`residual`].
-pub(crate) fn check_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T>(
-    input: &Tensor<(B, S, M), E, D, T>,
-    output: &Tensor<(B, S, M), E, D, T>,
-) -> Result<(), OpError> {
     const OP: &str = "residual";
     let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
-    same("the sublayer's input", batch, "its output", out_batch).map_err(mismatch(OP))?;
-    same("the sublayer's input", len, "its output", out_len).map_err(mismatch(OP))
+    same("the sublayer's input", batch, "its output", out_batch).map_err(dim_error(OP))?;
+    same("the sublayer's input", len, "its output", out_len).map_err(dim_error(OP))?;
+    let [input, output] = match D::fused_residual(input, output)? {
+        Fused(output) => return Ok(output),
+        NotFused(operands) => operands,
+    };
+    // dfdx refuses to add a tensor to itself, and a scaled tensor is a new one.
+    input.try_add(try_scale(output, 1.0)?).map_err(device_error(OP))
 }

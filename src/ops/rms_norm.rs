@@ -1,8 +1,9 @@
-use super::{OpError, Real, failed, real};
+use super::{NormKind, OpError, Real, cast, device_error};
+use crate::backend::{Backend, Fused, NormParams, NotFused};
 use dfdx::{
     shapes::{Axes2, Axis, ConstDim, Dim, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, MeanTo, TryAdd, TryDiv, TryMul},
+    tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -24,19 +25,23 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
 /// ```
 #[panicking]
-pub fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    let shape = *input.shape();
-    let define = || {
-        let square = input.retaped::<T>().try_square()?;
-        let mean = square.try_mean::<_, Axis<2>>()?;
-        let root = mean.try_add(real::<E>(epsilon))?.try_sqrt()?;
-        let normal = input.try_div(root.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
-        let weight = weight.retaped::<T>();
-        normal.try_mul(weight.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
+    let params = NormParams { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
+    let input = match D::fused_norm(input, params)? {
+        Fused(output) => return Ok(output),
+        NotFused(input) => input,
     };
-    define().map_err(failed::<D::Err>("RMS norm"))
+    let shape = *input.shape();
+    let compute = || {
+        let mean_square = input.retaped::<T>().try_square()?.try_mean::<_, Axis<2>>()?;
+        let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
+        let normalized = input.try_div(root.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
+        let weight = weight.retaped::<T>();
+        normalized.try_mul(weight.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
+    };
+    compute().map_err(device_error::<D::Err>("RMS norm"))
 }

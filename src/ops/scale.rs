@@ -1,4 +1,4 @@
-use super::{OpError, Real, failed, real};
+use super::{OpError, Real, cast, device_error};
 use dfdx::{
     shapes::Shape,
     tensor::{Tape, Tensor},
@@ -21,5 +21,5 @@ pub fn try_scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     factor: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    input.try_mul(real::<E>(factor)).map_err(failed("scale"))
+    input.try_mul(cast::<E>(factor)).map_err(device_error("scale"))
 }

@@ -1,4 +1,4 @@
-use crate::ops::{OpError, Real, failed};
+use crate::ops::{OpError, Real, device_error};
 use dfdx::{
     shapes::Rank0,
     tensor::{Gradients, OwnedTape, SplitTape, Tensor, Trace},
@@ -37,7 +37,7 @@ pub fn accumulate_gradients<E: Real, D: Device<E>>(
     gradients: Gradients<E, D>,
 ) -> Result<OwnedTape<E, D>, OpError> {
     // dfdx begins a tape with given gradients only on a tensor.
-    let any: Tensor<Rank0, E, D> = device.try_zeros().map_err(failed("accumulate_gradients"))?;
+    let any: Tensor<Rank0, E, D> = device.try_zeros().map_err(device_error("accumulate_gradients"))?;
     let (_, tape) = any.traced(gradients).split_tape();
     Ok(tape)
 }

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::dispatch_simd,
-    ops::{Real, real},
+    ops::{Real, cast},
 };
 
 /// Adam ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980), algorithm 1).
@@ -43,10 +43,10 @@ impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
         let (steps, slots) = self.memory.begin_step(parameters);
         let unbiased = |beta: f64| 1.0 - beta.powf(steps as f64);
-        let rate = real::<E>(learning_rate / unbiased(self.beta1));
-        let root_scale = real::<E>(1.0 / unbiased(self.beta2).sqrt());
-        let (beta1, beta2) = (real::<E>(self.beta1), real::<E>(self.beta2));
-        let epsilon = real::<E>(self.epsilon);
+        let rate = cast::<E>(learning_rate / unbiased(self.beta1));
+        let root_scale = cast::<E>(1.0 / unbiased(self.beta2).sqrt());
+        let (beta1, beta2) = (cast::<E>(self.beta1), cast::<E>(self.beta2));
+        let epsilon = cast::<E>(self.epsilon);
         step(parameters, slots, |parameter, [mean, square]| {
             dispatch_simd(
                 #[inline(always)]
@@ -107,7 +107,7 @@ impl<Model, E> Default for AdamW<Model, E> {
 
 impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-        let kept = real::<E>(1.0 - learning_rate * self.weight_decay);
+        let kept = cast::<E>(1.0 - learning_rate * self.weight_decay);
         let decays = self.decays;
         for_each(parameters, |parameter| {
             if decays(parameter) {

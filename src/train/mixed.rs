@@ -1,6 +1,6 @@
 use crate::{
     backend::Backend,
-    ops::{OpError, Real, failed, real},
+    ops::{OpError, Real, cast, device_error},
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
@@ -68,9 +68,10 @@ where
     D: Backend<E> + Backend<Low>,
 {
     let mut read = Read { gradients, slopes: Vec::new() };
-    Model::To::<Low, D>::iter_tensors(&mut RecursiveWalker { m: copy, f: &mut read }).map_err(failed(OP))?;
+    Model::To::<Low, D>::iter_tensors(&mut RecursiveWalker { m: copy, f: &mut read })
+        .map_err(device_error(OP))?;
     let mut write = Write { gradients: into, slopes: read.slopes.into_iter(), scale };
-    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut write }).map_err(failed(OP))?;
+    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut write }).map_err(device_error(OP))?;
     Ok(write.gradients)
 }
 
@@ -123,7 +124,7 @@ impl<E: Real, Low: Real, D: Backend<E>> TensorVisitor<E, D> for Write<E, Low, D>
             && let Some(slopes) = self.slopes.next()
             && !slopes.is_empty()
         {
-            let unscaled = |slope: Low| real(slope.to_f64().unwrap_or(f64::NAN) / self.scale);
+            let unscaled = |slope: Low| cast(slope.to_f64().unwrap_or(f64::NAN) / self.scale);
             let slopes = slopes.into_iter().map(unscaled).collect();
             let slopes = tensor.device().try_tensor_from_vec(slopes, *tensor.shape())?;
             // dfdx writes gradients only by a pass: these are the slopes of `Σ slopes · parameter`.

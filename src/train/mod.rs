@@ -15,7 +15,6 @@
 mod accumulate;
 mod adam;
 mod checkpoint;
-mod loss;
 mod metrics;
 mod mixed;
 mod optimizer;
@@ -23,13 +22,13 @@ mod schedule;
 mod sgd;
 mod trainer;
 
-pub use accumulate::accumulate_gradients;
-pub use adam::{Adam, AdamW};
-pub use checkpoint::ResumeError;
-pub use loss::{
+pub use crate::ops::{
     cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
     try_cross_entropy_with_label_smoothing,
 };
+pub use accumulate::accumulate_gradients;
+pub use adam::{Adam, AdamW};
+pub use checkpoint::ResumeError;
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
 pub use optimizer::{Optimizer, OptimizerState, Parameter, Slot, update};

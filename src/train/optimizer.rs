@@ -1,7 +1,7 @@
 use crate::{
     backend::{Backend, dispatch_simd, parallel_map},
     dims::name,
-    ops::{OpError, Real, failed, real},
+    ops::{OpError, Real, cast, device_error},
 };
 use dfdx::{
     nn::{
@@ -200,7 +200,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
 ) -> Result<f64, OpError> {
     let mut read = Read { gradients, parameters: mem::take(&mut optimizer.state_mut().parameters), count: 0 };
     Model::iter_tensors(&mut RecursiveWalker { m: (&*model, String::new()), f: &mut read })
-        .map_err(failed("update"))?;
+        .map_err(device_error("update"))?;
     let mut parameters = read.parameters;
     parameters.truncate(read.count);
     // What the device still holds of the gradients can serve the next pass.
@@ -212,7 +212,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
         return Err(OpError::Gradient { norm });
     }
     if norm > clip_norm {
-        let factor = real::<E>(clip_norm / norm);
+        let factor = cast::<E>(clip_norm / norm);
         for_each(&mut parameters, |p| {
             dispatch_simd(
                 #[inline(always)]
@@ -223,7 +223,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     optimizer.step(learning_rate, &mut parameters);
 
     Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut Write(parameters.iter()) })
-        .map_err(failed("update"))?;
+        .map_err(device_error("update"))?;
     optimizer.state_mut().parameters = parameters;
     Ok(norm)
 }

@@ -1,5 +1,5 @@
 use super::{Optimizer, OptimizerState, Parameter, Slot, optimizer::step};
-use crate::ops::{Real, real};
+use crate::ops::{Real, cast};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
@@ -38,7 +38,7 @@ impl<Model, E> Default for Sgd<Model, E> {
 
 impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-        let (rate, momentum) = (real::<E>(learning_rate), real::<E>(self.momentum));
+        let (rate, momentum) = (cast::<E>(learning_rate), cast::<E>(self.momentum));
         let (_, slots) = self.memory.begin_step(parameters);
         step(parameters, slots, |parameter, [velocity]| {
             let elements = parameter.values.iter_mut().zip(&parameter.gradient);

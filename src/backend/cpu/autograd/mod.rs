@@ -6,6 +6,8 @@ mod partition;
 mod worker_pool;
 
 pub use buffer::Buffer;
+#[cfg(test)]
+pub use operand::FlatTensor;
 pub use operand::{KernelOutput, Operand, record, record_kernel};
 pub use partition::Partition;
 pub use worker_pool::parallel_map;

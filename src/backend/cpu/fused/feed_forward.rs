@@ -1,5 +1,6 @@
 use super::ResidualNorm;
 use crate::{
+    backend::ActivationKind,
     backend::cpu::{
         autograd::{Buffer, KernelOutput, Operand, record},
         kernels::{
@@ -9,7 +10,6 @@ use crate::{
         matmul::{Layout, interleaved_if_full},
         simd::multiply_assign,
     },
-    ops::ActivationKind,
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;

@@ -1,6 +1,6 @@
 use crate::{
+    backend::ActivationKind,
     backend::cpu::simd::{dispatch_simd, erf, exp},
-    ops::ActivationKind,
 };
 use std::f32::consts::FRAC_1_SQRT_2;
 

@@ -1,10 +1,10 @@
 use crate::{
+    backend::NormKind,
     backend::cpu::{
         autograd::{Buffer, KernelOutput, Operand, Partition, record},
         matmul::Layout,
-        simd::{Context, Kernel, add_assign},
+        simd::{Context, KernelBody, add_assign},
     },
-    ops::NormKind,
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
@@ -111,7 +111,7 @@ struct Forward<'a> {
     saved: &'a mut NormSaved,
 }
 
-impl Kernel for Forward<'_> {
+impl KernelBody for Forward<'_> {
     #[inline(always)]
     fn run<C: Context>(self, c: C) {
         let Self { norm, y, saved } = self;
@@ -147,7 +147,7 @@ struct Recompute<'a> {
     saved: &'a NormSaved,
 }
 
-impl Kernel for Recompute<'_> {
+impl KernelBody for Recompute<'_> {
     #[inline(always)]
     fn run<C: Context>(self, c: C) {
         let width = self.norm.width();
@@ -167,7 +167,7 @@ struct Backward<'a> {
     saved: &'a NormSaved,
 }
 
-impl Kernel for Backward<'_> {
+impl KernelBody for Backward<'_> {
     #[inline(always)]
     fn run<C: Context>(self, c: C) {
         let Self { norm, dx, gradient, dy, saved } = self;

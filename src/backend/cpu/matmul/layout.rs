@@ -10,7 +10,7 @@ use super::{
 };
 use crate::backend::cpu::{
     autograd::{Buffer, Operand, Partition},
-    simd::{Kernel, LaneWise, RowWise, add_row, dispatch_simd, simd_width, sum},
+    simd::{KernelBody, LaneWise, RowWise, add_row, dispatch_simd, simd_width, sum},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use pulp::{Arch, Simd, WithSimd};
@@ -37,9 +37,9 @@ pub fn interleaved_if_full(sequences: usize) -> Layout {
 
 impl Layout {
     /// Runs a kernel in the context of this layout, compiled for this processor.
-    pub fn dispatch(self, kernel: impl Kernel) {
+    pub fn dispatch(self, kernel: impl KernelBody) {
         struct Rows<K>(K);
-        impl<K: Kernel> WithSimd for Rows<K> {
+        impl<K: KernelBody> WithSimd for Rows<K> {
             type Output = ();
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {
@@ -47,7 +47,7 @@ impl Layout {
             }
         }
         struct Lanes<K>(K);
-        impl<K: Kernel> WithSimd for Lanes<K> {
+        impl<K: KernelBody> WithSimd for Lanes<K> {
             type Output = ();
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {

@@ -68,7 +68,7 @@ pub trait Context: Copy {
 }
 
 /// A kernel body that is generic over the layout of its rows.
-pub trait Kernel {
+pub trait KernelBody {
     fn run<C: Context>(self, context: C);
 }
 

@@ -5,7 +5,7 @@ mod context;
 mod math;
 mod reduce;
 
-pub use context::{Context, Kernel, LaneWise, RowWise};
+pub use context::{Context, KernelBody, LaneWise, RowWise};
 pub use math::{erf, exp, exp_in};
 pub use reduce::{max, round_up, sum};
 

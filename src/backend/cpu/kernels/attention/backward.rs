@@ -4,12 +4,12 @@ use super::{
     mask::{VisibleRange, mask_bias},
 };
 use crate::{
+    backend::MaskFill,
     backend::cpu::{
         autograd::Buffer,
         matmul::{Extent, Layout},
-        simd::{Context, Kernel, row_chunks, row_chunks_mut},
+        simd::{Context, KernelBody, row_chunks, row_chunks_mut},
     },
-    ops::MaskFill,
 };
 use itertools::izip;
 
@@ -40,7 +40,7 @@ pub(super) struct Backward<'a> {
     pub kernel: AttentionKernel,
 }
 
-impl Kernel for Backward<'_> {
+impl KernelBody for Backward<'_> {
     #[inline(always)]
     fn run<C: Context>(self, c: C) {
         let Self { dq, dk, dv, d_out, q, k, v, weights, mask, kernel } = self;

@@ -1,7 +1,7 @@
 use crate::{
     backend::cpu::{matmul::Layout, simd::round_up},
+    backend::{AttentionScale, MaskFill},
     dims::{ConstDim, Dim},
-    ops::{AttentionScale, MaskFill},
 };
 
 /// The dimensions of the attention of one sequence.

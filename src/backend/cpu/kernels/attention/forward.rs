@@ -4,11 +4,11 @@ use super::{
     mask::{VisibleRange, mask_bias},
 };
 use crate::{
+    backend::MaskFill,
     backend::cpu::{
         matmul::{Extent, Layout},
-        simd::{Context, Kernel, exp_in, row_chunks, row_chunks_mut},
+        simd::{Context, KernelBody, exp_in, row_chunks, row_chunks_mut},
     },
-    ops::MaskFill,
 };
 use itertools::izip;
 
@@ -36,7 +36,7 @@ pub(super) struct Forward<'a> {
     pub kernel: AttentionKernel,
 }
 
-impl Kernel for Forward<'_> {
+impl KernelBody for Forward<'_> {
     #[inline(always)]
     fn run<C: Context>(self, c: C) {
         let Self { out, weights, q, k, v, mask, kernel } = self;

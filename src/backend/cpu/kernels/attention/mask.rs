@@ -1,5 +1,5 @@
 use super::{AttentionDims, AttentionKernel};
-use crate::{backend::cpu::autograd::Buffer, ops::MaskFill};
+use crate::{backend::MaskFill, backend::cpu::autograd::Buffer};
 use std::ops::Range;
 
 /// The causal bounds of a mask: the keys up to the last that a query sees, and the queries from the first

@@ -1,12 +1,12 @@
 use super::{AttentionDims, AttentionKernel, backward::Backward, forward::Forward};
 use crate::{
-    backend::cpu::simd::{Kernel, LaneWise, simd_width},
-    ops::MaskFill,
+    backend::MaskFill,
+    backend::cpu::simd::{KernelBody, LaneWise, simd_width},
 };
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
 struct InLanes<K>(K);
-impl<K: Kernel> WithSimd for InLanes<K> {
+impl<K: KernelBody> WithSimd for InLanes<K> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {

@@ -1,0 +1,149 @@
+//! The operands of kernels: the parameters of a layer and its conventions, with every dimension spelled.
+
+use super::Backend;
+use crate::{
+    dims::{ConstDim, Product},
+    error::Real,
+};
+use dfdx::tensor::Tensor;
+
+/// The elementwise functions that kernels know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActivationKind {
+    /// [`ops::Relu`](crate::ops::Relu).
+    Relu,
+    /// [`ops::Gelu`](crate::ops::Gelu).
+    Gelu,
+    /// [`ops::GeluErf`](crate::ops::GeluErf).
+    GeluErf,
+}
+
+/// How vectors are normalized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormKind {
+    /// To mean 0 and variance 1: [`ops::layer_norm`](crate::ops::layer_norm()).
+    LayerNorm,
+    /// To a mean square of 1: [`ops::rms_norm`](crate::ops::rms_norm()) (*Learning the Transformer*).
+    RmsNorm,
+}
+
+/// The divisor of the product of a query and a key. It keeps the logits from growing with the number of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttentionScale {
+    /// `√QKDim`, the root of the size of a head (*Attention Is All You Need*, 3.2.1).
+    HeadDim,
+    /// `√(H · QKDim)`, the root of the size of all heads together. This is the root of the embedding's width
+    /// if the heads divide it among themselves (*Transformer from Scratch*).
+    EmbedDim,
+}
+
+impl AttentionScale {
+    /// The factor `1 / √…` for `heads` heads of `qk_dim` columns.
+    ///
+    /// ```
+    /// use typed_transformer::ops::AttentionScale;
+    /// assert_eq!(AttentionScale::HeadDim.factor(4, 9), 1.0 / 3.0);
+    /// assert_eq!(AttentionScale::EmbedDim.factor(4, 9), 1.0 / 6.0);
+    /// ```
+    pub fn factor(self, heads: usize, qk_dim: usize) -> f64 {
+        let columns = match self {
+            Self::HeadDim => qk_dim,
+            Self::EmbedDim => heads * qk_dim,
+        };
+        1.0 / (columns as f64).sqrt()
+    }
+}
+
+/// The logit of a key that the mask hides.
+///
+/// Both kinds give the same weights if the amount is far above any logit and a query sees at least one key.
+/// A query that sees no key attends to all keys alike under [`MinValue`](Self::MinValue), and as if there
+/// were no mask under [`Subtract`](Self::Subtract). Neither gives a NaN.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f64, Cpu> = device.tensor(vec![1.0]);
+/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
+/// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
+/// let weights = |mask_fill| {
+///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, mask_fill).as_vec()
+/// };
+/// assert_eq!(weights(MaskFill::MinValue), [0.5, 0.5]);
+/// assert!((weights(MaskFill::Subtract(10_000.0))[1] - 0.75).abs() < 1e-9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaskFill {
+    /// The lowest finite number (*The Typed Transformer*).
+    MinValue,
+    /// The logit minus this amount (*Another annotated transformer*: 10,000).
+    Subtract(f64),
+}
+
+/// A linear map `x Wᵀ + b`.
+pub struct LinearParams<'a, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> {
+    pub(crate) weight: &'a Tensor<(OutDim, InDim), E, D>,
+    pub(crate) bias: Option<&'a Tensor<(OutDim,), E, D>>,
+}
+
+/// A norm.
+pub struct NormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
+    pub(crate) kind: NormKind,
+    pub(crate) weight: &'a Tensor<(M,), E, D>,
+    pub(crate) bias: Option<&'a Tensor<(M,), E, D>>,
+    pub(crate) epsilon: f64,
+}
+
+/// The residual connection and the norm of a sublayer `f`.
+pub enum Residual<'a, M: ConstDim, E: Real, D: Backend<E>> {
+    /// `x + f(norm(x))`.
+    PreNorm(NormParams<'a, M, E, D>),
+    /// `norm(x + f(x))`.
+    PostNorm(NormParams<'a, M, E, D>),
+    /// `x + f(x)`.
+    Plain,
+}
+
+/// The two linear maps of a feed-forward layer, the layers between them, and its conventions.
+pub struct FeedForwardParams<'a, M: ConstDim, Hidden: ConstDim, E: Real, D: Backend<E>> {
+    pub(crate) hidden: LinearParams<'a, M, Hidden, E, D>,
+    pub(crate) inner: Vec<LinearParams<'a, Hidden, Hidden, E, D>>,
+    pub(crate) output: LinearParams<'a, Hidden, M, E, D>,
+    /// `None` for an activation of the user's own.
+    pub(crate) activation: Option<ActivationKind>,
+    /// Probability with which training drops an element of the output.
+    pub(crate) dropout: f64,
+}
+
+/// The four projections of an attention, and its conventions.
+pub struct AttentionParams<
+    'a,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+> {
+    pub(crate) query: LinearParams<'a, QDim, Product<H, QKDim>, E, D>,
+    pub(crate) key: LinearParams<'a, KVDim, Product<H, QKDim>, E, D>,
+    pub(crate) value: LinearParams<'a, KVDim, Product<H, VODim>, E, D>,
+    pub(crate) output: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
+    pub(crate) scale: AttentionScale,
+    pub(crate) mask_fill: MaskFill,
+    /// Probability with which training drops an attention weight.
+    pub(crate) weight_dropout: f64,
+    /// Probability with which training drops an element of the output.
+    pub(crate) dropout: f64,
+}
+
+impl<QDim: ConstDim, KVDim: ConstDim, H: ConstDim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Backend<E>>
+    AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, E, D>
+{
+    /// Whether training drops anything.
+    pub(super) fn uses_dropout(&self) -> bool {
+        self.weight_dropout != 0.0 || self.dropout != 0.0
+    }
+}

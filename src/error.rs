@@ -1,0 +1,126 @@
+//! The error of operations, and the element type that they compute with.
+
+use crate::dims::DimError;
+use dfdx::{dtypes::Dtype, shapes::Shape};
+use std::fmt::Display;
+
+/// A floating-point element: `f32`, `f64`, and with the feature `f16` dfdx's mixed precision `AMP<f16>`.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// fn half<E: Real>(x: E) -> E {
+///     x / (E::one() + E::one())
+/// }
+/// assert_eq!((half(3f32), half(3f64)), (1.5, 1.5));
+/// ```
+pub trait Real: Dtype + num_traits::Float {}
+impl<E: Dtype + num_traits::Float> Real for E {}
+
+/// A constant as an element.
+pub(crate) fn cast<E: Real>(value: f64) -> E {
+    <E as num_traits::NumCast>::from(value).unwrap_or_else(E::nan)
+}
+
+/// An error that types cannot rule out: a run-time size, a rate, a number or the device.
+///
+/// ```
+/// use typed_transformer::{ops::{OpError, try_dropout}, prelude::*};
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
+/// let error = try_dropout(x, 1.5).unwrap_err();
+/// assert_eq!(error, OpError::DropoutRate { rate: 1.5 });
+/// assert_eq!(
+///     error.to_string(),
+///     "dropout: the rate must be at least 0 and less than 1, but it is 1.5",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OpError {
+    /// A run-time dimension has one size in one operand and another size in the other.
+    #[error("{op}: {source}")]
+    Dim {
+        /// The operation.
+        op: &'static str,
+        /// The dimension and both sizes.
+        source: DimError,
+    },
+    /// A run-time dimension has one size in one shape and another size in the other.
+    #[error("{op}: shape {from} is not compatible with {to}")]
+    Shape {
+        /// The operation.
+        op: &'static str,
+        /// The shape of the input.
+        from: String,
+        /// The shape that was asked for.
+        to: String,
+    },
+    /// A part of an axis reaches beyond the axis.
+    #[error("{op}: {part} from {start} on is not inside {whole}")]
+    Range {
+        /// The operation.
+        op: &'static str,
+        /// The part, with its size.
+        part: String,
+        /// The index of its first element.
+        start: usize,
+        /// The axis, with its size.
+        whole: String,
+    },
+    /// A shape has no elements; dfdx's operations panic on such shapes.
+    #[error("{op}: {dims} has no elements")]
+    Empty {
+        /// The operation.
+        op: &'static str,
+        /// The shape.
+        dims: String,
+    },
+    /// A dropout rate is not a probability below 1.
+    #[error("dropout: the rate must be at least 0 and less than 1, but it is {rate}")]
+    DropoutRate {
+        /// The rate.
+        rate: f64,
+    },
+    /// The amount of label smoothing is not a probability.
+    #[error("cross-entropy: label smoothing must be between 0 and 1, but it is {smoothing}")]
+    Smoothing {
+        /// The amount.
+        smoothing: f64,
+    },
+    /// No token can be chosen from the logits.
+    #[error("{op}: every logit is NaN or -inf")]
+    NotANumber {
+        /// The operation.
+        op: &'static str,
+    },
+    /// The gradients of a model are not finite, so the model is not updated.
+    #[error("update: the gradients are not finite (norm {norm})")]
+    Gradient {
+        /// Their norm.
+        norm: f64,
+    },
+    /// The device failed, for example because it is out of memory.
+    #[error("{op}: {message}")]
+    Device {
+        /// The operation.
+        op: &'static str,
+        /// The device's own words.
+        message: String,
+    },
+}
+
+/// Adds the name of the operation to a mismatch of dimensions.
+pub(crate) fn dim_error(op: &'static str) -> impl Fn(DimError) -> OpError {
+    move |source| OpError::Dim { op, source }
+}
+
+/// Adds the name of the operation to a failure of the device.
+pub(crate) fn device_error<Error: Display>(op: &'static str) -> impl Fn(Error) -> OpError {
+    move |error| OpError::Device { op, message: error.to_string() }
+}
+
+/// Refuses a shape without elements.
+pub(crate) fn ensure_not_empty<Dims: Shape>(op: &'static str, dims: &Dims) -> Result<(), OpError> {
+    if dims.num_elements() == 0 {
+        return Err(OpError::Empty { op, dims: format!("{dims:?}") });
+    }
+    Ok(())
+}
