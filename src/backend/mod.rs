@@ -8,7 +8,7 @@
 mod cpu;
 mod params;
 
-pub(crate) use cpu::{on_all_threads, vectorized};
+pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
     ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind,
     NormParams, Residual,

@@ -3,7 +3,7 @@ use super::{
     elementwise::{for_each, update_elements},
 };
 use crate::{
-    backend::vectorized,
+    backend::dispatch_simd,
     ops::{Real, cast},
 };
 
@@ -53,7 +53,7 @@ impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
         let (beta1, beta2) = (cast::<E>(self.beta1), cast::<E>(self.beta2));
         let epsilon = cast::<E>(self.epsilon);
         update_elements(parameters, slots, |parameter, [exp_avg, exp_avg_sq]| {
-            vectorized(
+            dispatch_simd(
                 #[inline(always)]
                 || {
                     let elements = parameter.values.iter_mut().zip(&parameter.gradient);
@@ -117,7 +117,7 @@ impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
         let decays = self.weight_decay_filter;
         for_each(parameters, |parameter| {
             if decays(parameter) {
-                vectorized(
+                dispatch_simd(
                     #[inline(always)]
                     || parameter.values.iter_mut().for_each(|value| *value *= decay_factor),
                 );

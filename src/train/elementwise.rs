@@ -1,7 +1,7 @@
 //! Loops over all elements of all parameters, divided among threads.
 
 use super::Parameter;
-use crate::{backend::on_all_threads, ops::Real};
+use crate::{backend::parallel_map, ops::Real};
 use rayon::current_num_threads;
 
 /// Below this many elements, one thread is faster.
@@ -14,7 +14,7 @@ pub(super) fn for_each<'a, E: Real, Value: Send>(
 ) -> Vec<Value> {
     let parts = balance_over_threads(parameters.iter_mut().collect(), |p| p.values.len());
     let run = |part: Vec<_>| part.into_iter().map(&run).collect::<Vec<_>>();
-    on_all_threads(parts, run).into_iter().flatten().collect()
+    parallel_map(parts, run).into_iter().flatten().collect()
 }
 
 /// Calls `update` on each parameter and its vector of each slot.
@@ -32,7 +32,7 @@ pub(super) fn update_elements<E: Real, const SLOTS: usize>(
         (parameter, state)
     });
     let parts = balance_over_threads(work.collect(), |(p, _)| p.values.len());
-    on_all_threads(parts, |part| {
+    parallel_map(parts, |part| {
         for (parameter, state) in part {
             update(parameter, state);
         }

@@ -1,6 +1,6 @@
 use super::{Optimizer, Parameter, elementwise::for_each};
 use crate::{
-    backend::{Backend, vectorized},
+    backend::{Backend, dispatch_simd},
     ops::{OpError, Real, cast, device_error},
 };
 use dfdx::{
@@ -67,7 +67,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     if norm > clip_norm {
         let factor = cast::<E>(clip_norm / norm);
         for_each(&mut parameters, |p| {
-            vectorized(
+            dispatch_simd(
                 #[inline(always)]
                 || p.gradient.iter_mut().for_each(|g| *g *= factor),
             );
@@ -85,7 +85,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
 fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
     // Independent partial sums, which the compiler can keep in vector registers.
     const LANES: usize = 16;
-    vectorized(
+    dispatch_simd(
         #[inline(always)]
         || {
             let widen = |x: E| x.to_f64().unwrap_or(f64::NAN);

@@ -1,30 +1,26 @@
-//! Fused kernels for the CPU in `f32`.
+//! The fused kernels that replace definitions on the CPU in `f32`.
 //!
-//! An operation here is one entry on the tape where its definition makes ten, and one pass over
-//! memory where the definition makes as many. Loops are compiled for several widths of vector
-//! registers and the processor's is chosen at run time, so no compiler flags are asked of anybody.
+//! An operation here is one entry on the tape and one pass over memory where its definition takes about ten.
+//! Loops are compiled for several widths of vector registers, and the processor's is chosen at run time, so
+//! no compiler flags are needed.
+//!
+//! - `autograd`: operands, the tape, scratch memory and threads;
+//! - `simd`: reductions, elementary functions, and one kernel body for rows and lanes;
+//! - `matmul`: matrix products and the layout of rows;
+//! - `kernels`: the kernels of single operations;
+//! - `fused`: whole sublayers.
 
-mod activation;
-mod around;
-mod attention;
-mod attention_in_lanes;
-mod attention_sublayer;
-mod buffer;
-mod cross_entropy;
-mod embed;
-mod feed_forward;
-mod lanes;
-mod layout;
-mod leaf;
-mod linear;
-mod map;
-mod math;
+mod autograd;
+mod fused;
+mod kernels;
 mod matmul;
-mod norm;
-mod parallel;
-mod positions;
-mod product;
-mod residual;
+mod read_params;
+mod simd;
+#[cfg(test)]
+mod typed_overhead;
+
+pub use autograd::parallel_map;
+pub use simd::dispatch_simd;
 
 use super::{
     AttentionParams, AttentionScale, Backend, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
@@ -36,17 +32,17 @@ use crate::{
     mask::AttentionMask,
     tokens::TokenIds,
 };
-use attention::Heads;
-use attention_sublayer::{Maps, attention_sublayer};
+use autograd::{KernelOutput, Operand, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, PutTape, Tape, Tensor},
-    tensor_ops::ReshapeTo,
+    tensor::{Cpu, CpuError, Gradients, Tape, Tensor},
 };
-use leaf::{Leaf, Output};
-use map::Map;
-pub use parallel::on_all_threads;
-use pulp::{Arch, Simd, WithSimd};
+use fused::{record_attention_sublayer, record_feed_forward};
+use kernels::{
+    attention::{AttentionKernel, record_attention},
+    record_cross_entropy, record_embedding, record_linear, record_norm, record_positions, record_residual,
+};
+use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
     fn fused_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
@@ -54,9 +50,9 @@ impl Backend<f32> for Cpu {
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
         let (batch, len, _) = *input.shape();
-        kernel("linear", (batch, len, OutDim::default()), T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            linear::linear(input, Map::read(&params, tape)?)
+        fused("linear", (batch, len, OutDim::default()), T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            record_linear(input, read_linear(&params, tape)?)
         })
     }
 
@@ -66,9 +62,9 @@ impl Backend<f32> for Cpu {
         tape: T,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, T> {
         let (batch, len) = ids.shape();
-        kernel("embed", (batch, len, M::default()), tape, |tape| {
-            let table = Leaf::parameter(table, tape)?;
-            embed::embed(table, ids.clone_arc(), M::SIZE)
+        fused("embed", (batch, len, M::default()), tape, |tape| {
+            let table = Operand::read_parameter(table, tape)?;
+            record_embedding(table, ids.clone_arc(), M::SIZE)
         })
     }
 
@@ -79,9 +75,9 @@ impl Backend<f32> for Cpu {
         Tensor<(B, S, M), f32, Cpu, T>,
         (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>),
     > {
-        kernel("add positions", *input.shape(), T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            positions::add_positions(input, Leaf::read(positions, tape)?)
+        fused("add positions", *input.shape(), T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            record_positions(input, Operand::read(positions, tape)?)
         })
     }
 
@@ -89,9 +85,9 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
-        kernel("residual", *input.shape(), T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            residual::residual(input, Leaf::read(output, tape)?)
+        fused("residual", *input.shape(), T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            record_residual(input, Operand::read(output, tape)?)
         })
     }
 
@@ -99,9 +95,9 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
-        kernel("norm", *input.shape(), T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            norm::norm(input, norm::Norm::read(&params, tape)?)
+        fused("norm", *input.shape(), T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            record_norm(input, read_norm(&params, tape)?)
         })
     }
 
@@ -133,12 +129,12 @@ impl Backend<f32> for Cpu {
             return Ok(NotFused((query, key, value)));
         }
         let (batch, len, _) = *query.shape();
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
-        kernel("attention", (batch, len, Product::default()), T::default(), |tape| {
-            let query = Leaf::read(query, tape)?;
-            let key = Leaf::read(key, tape)?;
-            let value = Leaf::read(value, tape)?;
-            attention::attention(query, key, value, mask.clone_arc(), heads)
+        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        fused("attention", (batch, len, Product::default()), T::default(), |tape| {
+            let query = Operand::read(query, tape)?;
+            let key = Operand::read(key, tape)?;
+            let value = Operand::read(value, tape)?;
+            record_attention(query, key, value, mask.clone_arc(), attention)
         })
     }
 
@@ -151,12 +147,12 @@ impl Backend<f32> for Cpu {
         let (Some(activation), [], false) = (params.activation, &params.inner[..], uses_dropout) else {
             return Ok(NotFused(input));
         };
-        kernel("feed-forward", *input.shape(), T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            let hidden = Map::read(&params.hidden, tape)?;
-            let output = Map::read(&params.output, tape)?;
-            let around = around::Around::read(residual, tape)?;
-            feed_forward::feed_forward(input, hidden, output, activation, around)
+        fused("feed-forward", *input.shape(), T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            let hidden = read_linear(&params.hidden, tape)?;
+            let output = read_linear(&params.output, tape)?;
+            let residual = read_residual_norm(residual, tape)?;
+            record_feed_forward(input, hidden, output, activation, residual)
         })
     }
 
@@ -179,12 +175,12 @@ impl Backend<f32> for Cpu {
         }
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
-        kernel("attention", shape, T::default(), |tape| {
-            let input = Leaf::read(input, tape)?;
-            let maps = Maps::read(params, tape)?;
-            let around = around::Around::read(residual, tape)?;
-            attention_sublayer(input, None, maps, mask.clone_arc(), heads, around)
+        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        fused("attention", shape, T::default(), |tape| {
+            let input = Operand::read(input, tape)?;
+            let projections = read_projections(params, tape)?;
+            let residual = read_residual_norm(residual, tape)?;
+            record_attention_sublayer(input, None, projections, mask.clone_arc(), attention, residual)
         })
     }
 
@@ -213,13 +209,20 @@ impl Backend<f32> for Cpu {
         }
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
-        let heads = Heads::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
-        kernel("attention", shape, T::default(), |tape| {
-            let query = Leaf::read(query, tape)?;
-            let key_value = Leaf::read(key_value, tape)?;
-            let maps = Maps::read(params, tape)?;
-            let around = around::Around::read(residual, tape)?;
-            attention_sublayer(query, Some(key_value), maps, mask.clone_arc(), heads, around)
+        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        fused("attention", shape, T::default(), |tape| {
+            let query = Operand::read(query, tape)?;
+            let key_value = Operand::read(key_value, tape)?;
+            let projections = read_projections(params, tape)?;
+            let residual = read_residual_norm(residual, tape)?;
+            record_attention_sublayer(
+                query,
+                Some(key_value),
+                projections,
+                mask.clone_arc(),
+                attention,
+                residual,
+            )
         })
     }
 
@@ -229,10 +232,10 @@ impl Backend<f32> for Cpu {
         position_weights: &[f32],
         smoothing: f64,
     ) -> KernelResult<Tensor<Rank0, f32, Cpu, T>, Tensor<(B, S, V), f32, Cpu, T>> {
-        kernel("cross-entropy", (), T::default(), |tape| {
-            let logits = Leaf::read(logits, tape)?;
+        fused("cross-entropy", (), T::default(), |tape| {
+            let logits = Operand::read(logits, tape)?;
             let weights = position_weights.to_vec();
-            cross_entropy::cross_entropy(logits, V::SIZE, labels.clone_arc(), weights, smoothing)
+            record_cross_entropy(logits, V::SIZE, labels.clone_arc(), weights, smoothing)
         })
     }
 
@@ -242,7 +245,7 @@ impl Backend<f32> for Cpu {
         start: usize,
     ) -> Result<(), OpError> {
         let (_, len, width) = *part.shape();
-        // By index, because dfdx copies into whole tensors only.
+        // Element by element, because dfdx copies into whole tensors only.
         for (i, element) in part.as_vec().into_iter().enumerate() {
             let (row, column) = (i / width.size(), i % width.size());
             let (row, position) = (row / len.size(), row % len.size());
@@ -261,140 +264,12 @@ impl Backend<f32> for Cpu {
     }
 }
 
-/// Runs a kernel and records its backward pass: the output gets `shape` and a tape that merges the tapes of all
-/// tensors that `run` reads.
-fn kernel<Dims: Shape, T: Tape<f32, Cpu>, Operands>(
+/// [`record_kernel`] as the answer to the question for a kernel.
+fn fused<Dims: Shape, T: Tape<f32, Cpu>, Operands>(
     op: &'static str,
     shape: Dims,
-    mut tape: T,
-    run: impl FnOnce(&mut T) -> Result<Output, CpuError>,
+    tape: T,
+    run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> KernelResult<Tensor<Dims, f32, Cpu, T>, Operands> {
-    let record = || {
-        let (output, backward) = run(&mut tape)?;
-        tape.add_backward_op(backward);
-        Ok(Fused(output.try_reshape_like(&shape)?.put_tape(tape)))
-    };
-    record().map_err(device_error::<CpuError>(op))
-}
-
-/// The elements of some rows at a time, given how many they are.
-fn rows_of<Element>(all: &[Element], elements: usize) -> std::slice::Chunks<'_, Element> {
-    all.chunks(elements.max(1))
-}
-
-/// The elements of some rows at a time, to be written.
-fn rows_mut(all: &mut [f32], elements: usize) -> std::slice::ChunksMut<'_, f32> {
-    all.chunks_mut(elements.max(1))
-}
-
-/// `to *= by`, element by element.
-fn multiply_assign(to: &mut [f32], by: &[f32]) {
-    vectorized(
-        #[inline(always)]
-        || {
-            for (to, by) in to.iter_mut().zip(by) {
-                *to *= by;
-            }
-        },
-    );
-}
-
-/// `to += from`, element by element.
-fn add_assign(to: &mut [f32], from: &[f32]) {
-    vectorized(
-        #[inline(always)]
-        || add_row(to, from),
-    );
-}
-
-/// [`add_assign`] of few elements, or inside of what is vectorized.
-#[inline(always)]
-fn add_row(to: &mut [f32], from: &[f32]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
-    }
-}
-
-/// Runs a loop that was compiled for the widest vector registers of this processor; `run` must be
-/// `#[inline(always)]`.
-pub fn vectorized<Value>(run: impl FnMut() -> Value) -> Value {
-    // Not pulp's own `impl WithSimd for FnOnce`: a closure that could run twice is called through a
-    // shim then, which is compiled for no particular processor.
-    struct Run<F>(F);
-    impl<Value, F: FnMut() -> Value> WithSimd for Run<F> {
-        type Output = Value;
-        #[inline(always)]
-        fn with_simd<S: Simd>(mut self, _: S) -> Value {
-            (self.0)()
-        }
-    }
-    Arch::new().dispatch(Run(run))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        backend::{ActivationKind, Fused},
-        dims,
-    };
-    use dfdx::tensor::{NoneTape, SampleTensor, TensorFromVec};
-    use std::time::{Duration, Instant};
-
-    dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
-
-    // By hand and alone, since it measures time: cargo test --release --lib free -- --ignored --nocapture
-    #[test]
-    #[ignore = "measures time"]
-    fn types_are_free() {
-        let device = Cpu::default();
-        let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-        let params = FeedForwardParams {
-            hidden: LinearParams { weight: &hidden, bias: None },
-            inner: Vec::new(),
-            output: LinearParams { weight: &output, bias: None },
-            activation: Some(ActivationKind::Gelu),
-            dropout: 0.0,
-        };
-        let typed = || {
-            let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &Residual::Plain) else {
-                panic!("the kernel did not run");
-            };
-            output.as_vec()
-        };
-        let flat = |numbers: Vec<f32>| {
-            let shape = (numbers.len(),);
-            device.tensor_from_vec(numbers, shape)
-        };
-        let [x, w1, w2] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
-        let raw = || {
-            let mut tape = NoneTape;
-            let mut leaf = |numbers: &leaf::Flat| Leaf::read(numbers.clone(), &mut tape).unwrap();
-            let (x, w1, w2) = (leaf(&x), leaf(&w1), leaf(&w2));
-            let around = around::Around::read(&Residual::<EmbedDim, f32, Cpu>::Plain, &mut tape);
-            let (y, _) = feed_forward::feed_forward(
-                x,
-                Map::of(w1, 128, 512),
-                Map::of(w2, 512, 128),
-                ActivationKind::Gelu,
-                around.unwrap(),
-            )
-            .unwrap();
-            y.as_vec()
-        };
-        assert_eq!(typed(), raw());
-        let mut fastest = [Duration::MAX; 2];
-        for _ in 0..2_000 {
-            for (fastest, run) in fastest.iter_mut().zip([&typed as &dyn Fn() -> _, &raw]) {
-                let start = Instant::now();
-                std::hint::black_box(run());
-                *fastest = start.elapsed().min(*fastest);
-            }
-        }
-        let [typed, raw] = fastest.map(|time| time.as_secs_f64());
-        println!("typed {typed:.3e} s, raw {raw:.3e} s, ratio {:.3}", typed / raw);
-        assert!(typed / raw <= 1.02);
-    }
+    record_kernel(shape, tape, run).map(Fused).map_err(device_error::<CpuError>(op))
 }

@@ -1,0 +1,13 @@
+//! What every kernel needs beside its arithmetic: operands, the tape, scratch memory and threads.
+
+mod buffer;
+mod operand;
+mod partition;
+mod worker_pool;
+
+pub use buffer::Buffer;
+#[cfg(test)]
+pub use operand::FlatTensor;
+pub use operand::{KernelOutput, Operand, record, record_kernel};
+pub use partition::Partition;
+pub use worker_pool::parallel_map;

@@ -1,0 +1,139 @@
+use super::parallel_map;
+use std::mem;
+
+/// The number of multiply-adds below which a second thread costs more than it saves.
+const MIN_MACS_PER_THREAD: usize = 1 << 20;
+
+/// Units of work (rows or sequences), cut into chunks that fit in the cache, and the chunks' threads.
+/// The partition depends only on the work and the number of threads, so results are reproducible.
+#[derive(Clone, Copy)]
+pub struct Partition {
+    units: usize,
+    chunk_len: usize,
+    chunks_per_thread: usize,
+}
+
+/// The units of one chunk.
+#[derive(Clone, Copy)]
+pub struct UnitRange {
+    start: usize,
+    end: usize,
+}
+
+impl UnitRange {
+    /// The number of units.
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// The part of a buffer that belongs to these units, each of which has `unit_len` elements.
+    pub fn of<T>(self, buffer: &[T], unit_len: usize) -> &[T] {
+        &buffer[self.start * unit_len..self.end * unit_len]
+    }
+}
+
+impl Partition {
+    /// Partitions `units` of `macs_per_unit` multiply-adds each, with at most `max_chunk_len` in a chunk.
+    pub fn new(units: usize, macs_per_unit: usize, max_chunk_len: usize) -> Self {
+        Self::of_groups(units, 1, macs_per_unit, max_chunk_len)
+    }
+
+    /// The same, where every chunk but the last holds whole groups of `group_len` units.
+    pub fn of_groups(units: usize, group_len: usize, macs_per_unit: usize, max_chunk_len: usize) -> Self {
+        let groups = units.div_ceil(group_len);
+        let threads = match groups * group_len * macs_per_unit < MIN_MACS_PER_THREAD {
+            true => 1,
+            false => rayon::current_num_threads(),
+        };
+        let groups_per_thread = groups.div_ceil(threads).max(1);
+        let chunks_per_thread = groups_per_thread.div_ceil((max_chunk_len / group_len).max(1));
+        Self {
+            units,
+            chunk_len: groups_per_thread.div_ceil(chunks_per_thread) * group_len,
+            chunks_per_thread,
+        }
+    }
+
+    /// The number of units in every chunk but the last, which may be smaller.
+    pub fn chunk_len(self) -> usize {
+        self.chunk_len
+    }
+
+    /// The units of each chunk.
+    pub fn ranges(self) -> impl Iterator<Item = UnitRange> {
+        (0..self.units)
+            .step_by(self.chunk_len)
+            .map(move |start| UnitRange { start, end: self.units.min(start + self.chunk_len) })
+    }
+
+    /// The part of a buffer that belongs to each chunk; every unit has `unit_len` elements.
+    pub fn split_mut<T>(self, mut buffer: &mut [T], unit_len: usize) -> impl Iterator<Item = &mut [T]> {
+        self.ranges().map(move |units| {
+            let (chunk, rest) = mem::take(&mut buffer).split_at_mut(units.len() * unit_len);
+            buffer = rest;
+            chunk
+        })
+    }
+
+    /// Calls `run` once on each thread with the thread's chunks. Returns the results in the order of the
+    /// chunks.
+    pub fn map_threads<Chunk: Send, Value: Send>(
+        self,
+        chunks: impl Iterator<Item = Chunk>,
+        run: impl Fn(Vec<Chunk>) -> Value + Sync,
+    ) -> Vec<Value> {
+        let mut chunks: Vec<_> = chunks.collect();
+        let mut parts = Vec::new();
+        while chunks.len() > self.chunks_per_thread {
+            let rest = chunks.split_off(self.chunks_per_thread);
+            parts.push(mem::replace(&mut chunks, rest));
+        }
+        parts.push(chunks);
+        parallel_map(parts, run)
+    }
+
+    /// Calls `run` on every chunk. Returns the results in the order of the chunks.
+    pub fn map_chunks<Chunk: Send, Value: Send>(
+        self,
+        chunks: impl Iterator<Item = Chunk>,
+        run: impl Fn(Chunk) -> Value + Sync,
+    ) -> Vec<Value> {
+        let values = self.map_threads(chunks, |chunks| chunks.into_iter().map(&run).collect::<Vec<_>>());
+        values.into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_is_in_one_chunk_and_threads_get_equal_parts() {
+        for (units, group, macs, max) in [
+            (1, 1, 1, 1),
+            (750, 1, 10, 64),
+            (768, 1, 1 << 20, 256),
+            (13, 1, 1 << 20, 4),
+            (50, 16, 1 << 16, 16),
+        ] {
+            let partition = Partition::of_groups(units, group, macs, max);
+            assert!((1..=max).contains(&partition.chunk_len()));
+            assert_eq!(partition.chunk_len() % group, 0);
+            let numbers: Vec<usize> = (0..units).collect();
+            let read = |chunks: Vec<UnitRange>| -> Vec<usize> {
+                chunks.into_iter().flat_map(|units| units.of(&numbers, 1)).copied().collect()
+            };
+            let parts = partition.map_threads(partition.ranges(), read);
+            assert_eq!(parts.concat(), numbers);
+            let longest = parts.iter().map(Vec::len).max().unwrap();
+            assert!(longest <= units.div_ceil(parts.len()) + partition.chunk_len());
+            let mut written = vec![0; units * 2];
+            let chunks = partition.ranges().zip(partition.split_mut(&mut written, 2));
+            partition.map_chunks(chunks, |(units, chunk)| {
+                assert_eq!(chunk.len(), 2 * units.len());
+                chunk.fill(1);
+            });
+            assert!(written.iter().all(|x| *x == 1));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+use crate::{
+    backend::cpu::{matmul::Layout, simd::round_up},
+    backend::{AttentionScale, MaskFill},
+    dims::{ConstDim, Dim},
+};
+
+/// The dimensions of the attention of one sequence.
+#[derive(Clone, Copy)]
+pub struct AttentionDims {
+    pub queries: usize,
+    pub keys: usize,
+    pub heads: usize,
+    pub qk_dim: usize,
+    pub vo_dim: usize,
+}
+
+impl AttentionDims {
+    pub fn q_len(self) -> usize {
+        self.queries * self.heads * self.qk_dim
+    }
+
+    pub fn k_len(self) -> usize {
+        self.keys * self.heads * self.qk_dim
+    }
+
+    pub fn v_len(self) -> usize {
+        self.keys * self.heads * self.vo_dim
+    }
+
+    pub fn out_len(self) -> usize {
+        self.queries * self.heads * self.vo_dim
+    }
+
+    pub fn mask_len(self) -> usize {
+        self.queries * self.keys
+    }
+
+    /// The length of the attention weights; row-major rows are padded to whole vectors.
+    pub fn weights_len(self, layout: Layout) -> usize {
+        let keys = match layout {
+            Layout::RowMajor => round_up(self.keys),
+            Layout::Interleaved(_) => self.keys,
+        };
+        self.heads * self.queries * keys
+    }
+
+    /// Multiply-adds for one sequence.
+    pub fn macs(self) -> usize {
+        self.weights_len(Layout::RowMajor) * (self.qk_dim + self.vo_dim)
+    }
+}
+
+/// What an attention kernel computes: dimensions, scale and mask.
+#[derive(Clone, Copy)]
+pub struct AttentionKernel {
+    pub dims: AttentionDims,
+    pub scale: f32,
+    pub mask_fill: MaskFill,
+}
+
+impl AttentionKernel {
+    pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
+        (_, queries, keys): (impl Dim, impl Dim, impl Dim),
+        scale: AttentionScale,
+        mask_fill: MaskFill,
+    ) -> Self {
+        let dims = AttentionDims {
+            queries: queries.size(),
+            keys: keys.size(),
+            heads: H::SIZE,
+            qk_dim: QKDim::SIZE,
+            vo_dim: VODim::SIZE,
+        };
+        Self { dims, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, mask_fill }
+    }
+}

@@ -1,0 +1,127 @@
+use super::{
+    AttentionKernel,
+    head::{Tile, head_view, multiply_head, multiply_scores, scores_view},
+    mask::{VisibleRange, mask_bias},
+};
+use crate::{
+    backend::MaskFill,
+    backend::cpu::{
+        matmul::{Extent, Layout},
+        simd::{Context, KernelBody, exp_in, row_chunks, row_chunks_mut},
+    },
+};
+use itertools::izip;
+
+/// `(N, Q, H·QK), (N, K, H·QK), (N, K, H·VO), (N, Q, K) -> (N, Q, H·VO), (N, H, Q, K)`:
+/// `weights = softmax(mask(scale · q kᵀ))`, `out = weights v`. Of interleaved sequences only `mask` is
+/// row-major.
+pub fn attention_forward(
+    out: &mut [f32],
+    weights: &mut [f32],
+    [q, k, v]: [&[f32]; 3],
+    mask: &[bool],
+    kernel: AttentionKernel,
+    layout: Layout,
+) {
+    layout.dispatch(Forward { out, weights, q, k, v, mask, kernel });
+}
+
+pub(super) struct Forward<'a> {
+    pub out: &'a mut [f32],
+    pub weights: &'a mut [f32],
+    pub q: &'a [f32],
+    pub k: &'a [f32],
+    pub v: &'a [f32],
+    pub mask: &'a [bool],
+    pub kernel: AttentionKernel,
+}
+
+impl KernelBody for Forward<'_> {
+    #[inline(always)]
+    fn run<C: Context>(self, c: C) {
+        let Self { out, weights, q, k, v, mask, kernel } = self;
+        let dims = kernel.dims;
+        let scores_len = dims.queries * C::row_len(dims.keys) * C::ELEMENT_LEN;
+        let mut k_t_tile = Tile::new::<C>(dims.qk_dim, dims.keys);
+        let mut v_tile = Tile::new::<C>(dims.keys, dims.vo_dim);
+        let mut out_tile = Tile::new::<C>(dims.queries, dims.vo_dim);
+        // One sequence, or one for each lane.
+        let sequences = izip!(
+            row_chunks_mut(out, dims.out_len() * C::ELEMENT_LEN),
+            row_chunks_mut(weights, dims.heads * scores_len),
+            row_chunks(q, dims.q_len() * C::ELEMENT_LEN),
+            row_chunks(k, dims.k_len() * C::ELEMENT_LEN),
+            row_chunks(v, dims.v_len() * C::ELEMENT_LEN),
+            row_chunks(mask, dims.mask_len() * C::ELEMENT_LEN),
+        );
+        for (out, weights, q, k, v, mask) in sequences {
+            let visible = VisibleRange::new(kernel, mask);
+            let bias = mask_bias(kernel, mask, C::ELEMENT_LEN);
+            for (head, weights) in row_chunks_mut(weights, scores_len).enumerate() {
+                let q = head_view::<C>(q, dims, head, dims.queries, dims.qk_dim);
+                let k = head_view::<C>(k, dims, head, dims.keys, dims.qk_dim);
+                let v = head_view::<C>(v, dims, head, dims.keys, dims.vo_dim);
+                let k_t = k_t_tile.load(c, k.transposed());
+                multiply_scores(c, weights, q, k_t, dims.keys, |queries| Extent {
+                    inner: 0..dims.qk_dim,
+                    columns: visible.keys_seen_by(queries),
+                });
+                let rows = C::elements_mut(weights).chunks_exact_mut(C::row_len(dims.keys).max(1));
+                for (query, row) in rows.enumerate() {
+                    let visible_len = visible.visible_len(query);
+                    let (scores, hidden_tail) = row.split_at_mut(C::row_len(visible_len));
+                    hidden_tail.fill(c.splat(0.0));
+                    let (scores_seen, padding) = scores.split_at_mut(visible_len);
+                    let bias = bias.as_deref().map(|bias| &C::elements(bias)[query * dims.keys..]);
+                    scale_and_mask(c, scores_seen, bias, kernel);
+                    padding.fill(c.splat(f32::NEG_INFINITY));
+                    softmax(c, scores);
+                }
+                let v = v_tile.load(c, v);
+                let weights = scores_view::<C>(weights, dims);
+                multiply_head(c, out, dims, head, dims.vo_dim, &mut out_tile, weights, v, |queries| {
+                    0..visible.keys_seen_by(queries)
+                });
+            }
+        }
+    }
+}
+
+/// `(K,), (K,) -> (K,)`: the masked logits of one query.
+#[inline(always)]
+fn scale_and_mask<C: Context>(
+    c: C,
+    scores: &mut [C::Element],
+    bias: Option<&[C::Element]>,
+    kernel: AttentionKernel,
+) {
+    let scale = c.splat(kernel.scale);
+    match (bias, kernel.mask_fill) {
+        (None, _) => {
+            for score in scores {
+                *score = c.mul(*score, scale);
+            }
+        }
+        (Some(bias), MaskFill::MinValue) => {
+            for (score, bias) in scores.iter_mut().zip(bias) {
+                *score = c.min(c.mul(*score, scale), *bias);
+            }
+        }
+        (Some(bias), MaskFill::Subtract(_)) => {
+            for (score, bias) in scores.iter_mut().zip(bias) {
+                *score = c.add(c.mul(*score, scale), *bias);
+            }
+        }
+    }
+}
+
+/// `(K,) -> (K,)`: softmax, in place.
+#[inline(always)]
+fn softmax<C: Context>(c: C, logits: &mut [C::Element]) {
+    let max_logit = c.row_max(logits);
+    let sum_exp = c.map_sum(logits, |logit| exp_in(c, c.sub(logit, max_logit)));
+    let inv_sum = c.div(c.splat(1.0), sum_exp);
+    for weight in logits {
+        *weight = c.mul(*weight, inv_sum);
+    }
+}

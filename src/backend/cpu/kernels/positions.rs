@@ -1,0 +1,27 @@
+use crate::backend::cpu::{
+    autograd::{KernelOutput, Operand, record},
+    simd::{add_assign, row_chunks, row_chunks_mut},
+};
+use dfdx::tensor::CpuError;
+
+/// `(B, S, M), (S, M) -> (B, S, M)`: adds the positions to each sequence, where the definition broadcasts
+/// them first.
+pub fn record_positions(input: Operand, positions: Operand) -> Result<KernelOutput, CpuError> {
+    let sequence_len = positions.elements.len();
+    let mut y = input.alloc_output(input.elements.len())?;
+    y.copy_from_slice(&input.elements);
+    for sequence in row_chunks_mut(&mut y, sequence_len) {
+        add_assign(sequence, &positions.elements);
+    }
+    let output = input.new_tensor(y)?;
+
+    let (input, positions) = (input.tensor.ghost(), positions.tensor.ghost());
+    Ok(record(output, move |d_out, gradients| {
+        add_assign(gradients.get_or_alloc_mut(&input)?, d_out);
+        let d_positions = gradients.get_or_alloc_mut(&positions)?;
+        for d_sequence in row_chunks(d_out, sequence_len) {
+            add_assign(d_positions, d_sequence);
+        }
+        Ok(())
+    }))
+}

@@ -1,0 +1,80 @@
+use crate::backend::cpu::simd::Context;
+
+/// A view of a matrix. Strides count elements, each an `f32` or a vector.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a, Element = f32> {
+    pub(super) elements: &'a [Element],
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) row_stride: usize,
+    pub(super) column_stride: usize,
+}
+
+impl<'a, Element: Copy> Matrix<'a, Element> {
+    /// Contiguous rows.
+    ///
+    /// # Panics
+    /// If there are not `rows * columns` elements.
+    pub fn new(elements: &'a [Element], rows: usize, columns: usize) -> Self {
+        assert_eq!(elements.len(), rows * columns);
+        Self::strided(elements, rows, columns, columns)
+    }
+
+    /// Rows that start `row_stride` elements apart.
+    ///
+    /// # Panics
+    /// If the last row reaches beyond the elements.
+    #[inline(always)]
+    pub fn strided(elements: &'a [Element], rows: usize, columns: usize, row_stride: usize) -> Self {
+        assert!(rows == 0 || (rows - 1) * row_stride + columns <= elements.len());
+        Self { elements, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    #[inline(always)]
+    pub fn rows(self) -> usize {
+        self.rows
+    }
+
+    #[inline(always)]
+    pub fn columns(self) -> usize {
+        self.columns
+    }
+
+    #[inline(always)]
+    pub fn get(self, row: usize, column: usize) -> Element {
+        self.elements[row * self.row_stride + column * self.column_stride]
+    }
+
+    /// The rows as slices, if each is contiguous.
+    #[inline(always)]
+    pub fn contiguous_rows(self) -> Option<impl Iterator<Item = &'a [Element]>> {
+        let row = move |row| &self.elements[row * self.row_stride..][..self.columns];
+        (self.column_stride == 1).then(|| (0..self.rows).map(row))
+    }
+
+    /// The transposed view of the same elements.
+    #[inline(always)]
+    pub fn transposed(self) -> Self {
+        Self {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+}
+
+impl<'a> Matrix<'a> {
+    /// The same view with the context's elements; strides must have counted those already.
+    #[inline(always)]
+    pub fn as_elements<C: Context>(self) -> Matrix<'a, C::Element> {
+        Matrix {
+            elements: C::elements(self.elements),
+            rows: self.rows,
+            columns: self.columns,
+            row_stride: self.row_stride,
+            column_stride: self.column_stride,
+        }
+    }
+}

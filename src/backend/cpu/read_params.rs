@@ -1,0 +1,60 @@
+//! From the typed parameters of a layer to the operands of a kernel.
+
+use super::{
+    autograd::Operand,
+    fused::{Projections, ResidualNorm},
+    kernels::{LinearWeights, Norm},
+};
+use crate::{
+    backend::{AttentionParams, LinearParams, NormParams, Residual},
+    dims::ConstDim,
+};
+use dfdx::tensor::{Cpu, CpuError, Tape};
+
+pub fn read_linear<InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
+    params: &LinearParams<'_, InDim, OutDim, f32, Cpu>,
+    tape: &mut T,
+) -> Result<LinearWeights, CpuError> {
+    let weight = Operand::read_parameter(params.weight, tape)?;
+    let bias = params.bias.map(|bias| Operand::read_parameter(bias, tape)).transpose()?;
+    Ok(LinearWeights::new(weight, bias, InDim::SIZE, OutDim::SIZE))
+}
+
+pub fn read_norm<M: ConstDim, T: Tape<f32, Cpu>>(
+    params: &NormParams<'_, M, f32, Cpu>,
+    tape: &mut T,
+) -> Result<Norm, CpuError> {
+    let weight = Operand::read_parameter(params.weight, tape)?;
+    let bias = params.bias.map(|bias| Operand::read_parameter(bias, tape)).transpose()?;
+    Ok(Norm::new(params.kind, params.epsilon, weight, bias))
+}
+
+pub fn read_residual_norm<M: ConstDim, T: Tape<f32, Cpu>>(
+    residual: &Residual<'_, M, f32, Cpu>,
+    tape: &mut T,
+) -> Result<ResidualNorm, CpuError> {
+    Ok(match residual {
+        Residual::PreNorm(norm) => ResidualNorm::PreNorm(read_norm(norm, tape)?),
+        Residual::PostNorm(norm) => ResidualNorm::PostNorm(read_norm(norm, tape)?),
+        Residual::Plain => ResidualNorm::Plain,
+    })
+}
+
+pub fn read_projections<
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    T: Tape<f32, Cpu>,
+>(
+    params: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
+    tape: &mut T,
+) -> Result<Projections<LinearWeights>, CpuError> {
+    Ok(Projections {
+        query: read_linear(&params.query, tape)?,
+        key: read_linear(&params.key, tape)?,
+        value: read_linear(&params.value, tape)?,
+        output: read_linear(&params.output, tape)?,
+    })
+}

@@ -1,0 +1,144 @@
+//! Elementary functions without branches, so that loops over them vectorize.
+
+use super::{Context, RowWise};
+use std::f32::consts::{FRAC_2_SQRT_PI, LOG2_E};
+
+/// Below it `eˣ` is rounded to 0, since it would be subnormal.
+const EXP_MIN: f32 = -87.33;
+/// Above it `eˣ` is ∞.
+const EXP_MAX: f32 = 88.72;
+/// 1.5 · 2²³: adding it rounds to an integer, which is then in the last bits of the sum.
+const ROUND_TO_INT_MAGIC: f32 = 12_582_912.0;
+/// ln 2 in two parts. The first has few digits, so that a multiple of it is exact.
+const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+/// The polynomial of `(eʳ - 1 - r) / r²` in Cephes' `expf`, highest power first.
+const EXP_POLY: [f32; 6] = [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_65, 0.5];
+
+/// `eˣ`: 0 below -87.33, ∞ above 88.72, NaN for NaN; elsewhere with a relative error below 2·10⁻⁷.
+#[inline(always)]
+pub fn exp(x: f32) -> f32 {
+    exp_in(RowWise(pulp::Scalar), x)
+}
+
+/// [`exp`] of an element.
+#[inline(always)]
+pub fn exp_in<C: Context>(c: C, x: C::Element) -> C::Element {
+    // eˣ = 2ⁿ · eʳ, where n is the integer nearest to x / ln 2, and |r| ≤ ln 2 / 2.
+    let clamped = c.max(c.min(x, c.splat(EXP_MAX)), c.splat(EXP_MIN));
+    let n_bits = c.mul_add(clamped, c.splat(LOG2_E), c.splat(ROUND_TO_INT_MAGIC));
+    let n = c.sub(n_bits, c.splat(ROUND_TO_INT_MAGIC));
+    let r = c.neg_mul_add(n, c.splat(LN_2[0]), clamped);
+    let r = c.neg_mul_add(n, c.splat(LN_2[1]), r);
+    let mut poly = c.splat(EXP_POLY[0]);
+    for coefficient in &EXP_POLY[1..] {
+        poly = c.mul_add(poly, r, c.splat(*coefficient));
+    }
+    let exp_r = c.add(c.mul_add(poly, c.mul(r, r), r), c.splat(1.0));
+    // Adds n to the exponent bits. Within the clamped range the result is a normal number, although 2ⁿ
+    // alone may be none.
+    let y = c.scale_exponent(exp_r, n_bits);
+    let y = c.select(c.less(x, c.splat(EXP_MIN)), c.splat(0.0), y);
+    let y = c.select(c.less(c.splat(EXP_MAX), x), c.splat(f32::INFINITY), y);
+    // NaN is not equal to itself.
+    c.select(c.equal(x, x), y, x)
+}
+
+/// The error function, `2/√π ∫₀ˣ exp(-t²) dt`: ±1 beyond ±3.92, NaN for NaN; elsewhere with an error
+/// below 5·10⁻⁷.
+#[inline(always)]
+pub fn erf(x: f32) -> f32 {
+    // x times a quotient of polynomials in x², as in XLA's `ErfF32`.
+    let clamped = x.clamp(-3.832_507, 3.832_507);
+    let square = clamped * clamped;
+    let mut numerator = 2.290_506_6e-4;
+    for coefficient in [3.408_291e-3, 5.095_569_5e-2, 0.185_208_32, FRAC_2_SQRT_PI] {
+        numerator = numerator * square + coefficient;
+    }
+    let mut denominator = -1.179_160_3e-7;
+    for coefficient in [2.354_796_6e-5, 1.017_962_5e-3, 1.407_047e-2, 0.110_985_05, 0.497_469_25, 1.0] {
+        denominator = denominator * square + coefficient;
+    }
+    let y = clamped * numerator / denominator;
+    let y = if x > 3.92 { 1.0 } else { y };
+    if x < -3.92 { -1.0 } else { y }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::LaneWise, FRAC_2_SQRT_PI, erf, exp, exp_in};
+    use pulp::{Arch, Scalar, Simd, WithSimd};
+
+    #[test]
+    fn erf_is_within_its_bound_over_the_whole_range() {
+        let mut worst = 0f64;
+        for step in -2_000_000..=2_000_000 {
+            let x = step as f32 * 3e-6;
+            worst = worst.max((f64::from(erf(x)) - libm::erf(f64::from(x))).abs());
+        }
+        assert!(worst < 5e-7, "{worst:e}");
+    }
+
+    #[test]
+    fn erf_of_zero_subnormal_infinite_and_nan() {
+        assert_eq!(erf(0.0), 0.0);
+        assert_eq!(erf(f32::MIN_POSITIVE / 2.0), f32::MIN_POSITIVE / 2.0 * FRAC_2_SQRT_PI);
+        assert_eq!(erf(f32::INFINITY), 1.0);
+        assert_eq!(erf(f32::NEG_INFINITY), -1.0);
+        assert!(erf(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn exp_is_within_its_bound_over_the_whole_range() {
+        let mut worst = 0f64;
+        for step in 0..2_000_000 {
+            let x = -87.33 + step as f32 * (176.05 / 2_000_000.0);
+            let exact = f64::from(x).exp();
+            worst = worst.max((f64::from(exp(x)) - exact).abs() / exact);
+        }
+        assert!(worst < 2e-7, "{worst:e}");
+    }
+
+    #[test]
+    fn exp_in_lanes_is_exp() {
+        struct ExpInLanes<'a>(&'a mut [f32]);
+        impl WithSimd for ExpInLanes<'_> {
+            type Output = ();
+            #[inline(always)]
+            fn with_simd<S: Simd>(self, simd: S) {
+                for x in S::as_mut_simd_f32s(self.0).0 {
+                    *x = exp_in(LaneWise(simd), *x);
+                }
+            }
+        }
+        let step = |i: i32| i as f32 * 1e-3;
+        let special = [0.0, -0.0, f32::MIN_POSITIVE / 2.0, f32::MIN, f32::MAX];
+        let infinite = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        let mut x: Vec<f32> = (-100_000..100_000).map(step).collect();
+        x.extend(special.iter().chain(&infinite));
+        x.resize(x.len().next_multiple_of(64), 1.0);
+        for is_scalar in [false, true] {
+            let mut y = x.clone();
+            match is_scalar {
+                true => ExpInLanes(&mut y).with_simd(Scalar),
+                false => Arch::new().dispatch(ExpInLanes(&mut y)),
+            }
+            for (x, y) in x.iter().zip(y) {
+                let expected = exp(*x);
+                let is_same = y == expected || (y.is_nan() && expected.is_nan());
+                assert!(is_same || (y - expected).abs() <= 3e-7 * expected, "exp({x}) = {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn exp_of_zero_subnormal_infinite_and_nan() {
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(exp(-0.0), 1.0);
+        assert_eq!(exp(f32::MIN_POSITIVE / 2.0), 1.0);
+        assert_eq!(exp(f32::NEG_INFINITY), 0.0);
+        assert_eq!(exp(f32::MIN), 0.0);
+        assert_eq!(exp(f32::INFINITY), f32::INFINITY);
+        assert_eq!(exp(f32::MAX), f32::INFINITY);
+        assert!(exp(f32::NAN).is_nan());
+    }
+}

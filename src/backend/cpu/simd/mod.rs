@@ -1,0 +1,80 @@
+//! Vector arithmetic: loops compiled for the widest registers of this processor, reductions,
+//! elementary functions, and the [`Context`] that lets one kernel body serve rows and lanes.
+
+mod context;
+mod math;
+mod reduce;
+
+pub use context::{Context, KernelBody, LaneWise, RowWise};
+pub use math::{erf, exp, exp_in};
+pub use reduce::{max, round_up, sum};
+
+use pulp::{Arch, Simd, WithSimd};
+use std::slice::{Chunks, ChunksMut};
+
+/// Runs a loop compiled for the widest vector registers of this processor; `run` must be
+/// `#[inline(always)]`.
+pub fn dispatch_simd<Value>(run: impl FnMut() -> Value) -> Value {
+    // Not pulp's `impl WithSimd for FnOnce`: it calls a closure that could run twice through a shim, which
+    // is compiled for no particular processor.
+    struct Run<F>(F);
+    impl<Value, F: FnMut() -> Value> WithSimd for Run<F> {
+        type Output = Value;
+        #[inline(always)]
+        fn with_simd<S: Simd>(mut self, _: S) -> Value {
+            (self.0)()
+        }
+    }
+    Arch::new().dispatch(Run(run))
+}
+
+/// The number of `f32` in a vector register of this processor.
+pub fn simd_width() -> usize {
+    struct Width;
+    impl WithSimd for Width {
+        type Output = usize;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            S::F32_LANES
+        }
+    }
+    Arch::new().dispatch(Width)
+}
+
+/// Consecutive chunks of `len` elements; none if `len` is 0.
+pub fn row_chunks<T>(all: &[T], len: usize) -> Chunks<'_, T> {
+    all.chunks(len.max(1))
+}
+
+/// [`row_chunks`] of a mutable slice.
+pub fn row_chunks_mut(all: &mut [f32], len: usize) -> ChunksMut<'_, f32> {
+    all.chunks_mut(len.max(1))
+}
+
+/// `to *= by`, elementwise.
+pub fn multiply_assign(to: &mut [f32], by: &[f32]) {
+    dispatch_simd(
+        #[inline(always)]
+        || {
+            for (to, by) in to.iter_mut().zip(by) {
+                *to *= by;
+            }
+        },
+    );
+}
+
+/// `to += from`, elementwise.
+pub fn add_assign(to: &mut [f32], from: &[f32]) {
+    dispatch_simd(
+        #[inline(always)]
+        || add_row(to, from),
+    );
+}
+
+/// [`add_assign`] for short rows, or inside a loop that is dispatched already.
+#[inline(always)]
+pub fn add_row(to: &mut [f32], from: &[f32]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

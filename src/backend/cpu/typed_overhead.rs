@@ -1,0 +1,64 @@
+//! What typed dimensions cost at run time. A unit test and not a bench, because it calls the kernel itself.
+
+use super::{
+    autograd::{FlatTensor, Operand},
+    fused::{ResidualNorm, record_feed_forward},
+    kernels::LinearWeights,
+};
+use crate::{
+    backend::{ActivationKind, Backend, FeedForwardParams, Fused, LinearParams, Residual},
+    dims,
+};
+use dfdx::tensor::{Cpu, NoneTape, SampleTensor, Tensor, TensorFromVec};
+use std::time::{Duration, Instant};
+
+dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
+
+// By hand and alone, since it measures time:
+// cargo test --release --lib typed_overhead -- --ignored --nocapture
+#[test]
+#[ignore = "measures time"]
+fn typed_overhead_is_at_most_two_percent() {
+    let device = Cpu::default();
+    let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
+    let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
+    let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
+    let params = FeedForwardParams {
+        hidden: LinearParams { weight: &hidden, bias: None },
+        inner: Vec::new(),
+        output: LinearParams { weight: &output, bias: None },
+        activation: Some(ActivationKind::Gelu),
+        dropout: 0.0,
+    };
+    let typed = || {
+        let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &Residual::Plain) else {
+            panic!("the kernel did not run");
+        };
+        output.as_vec()
+    };
+    let flat = |elements: Vec<f32>| -> FlatTensor {
+        let shape = (elements.len(),);
+        device.tensor_from_vec(elements, shape)
+    };
+    let [x, w1, w2] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
+    let untyped = || {
+        let [x, w1, w2] = [&x, &w1, &w2].map(|tensor| Operand::read(tensor.clone(), &mut NoneTape).unwrap());
+        let hidden = LinearWeights::new(w1, None, 128, 512);
+        let output = LinearWeights::new(w2, None, 512, 128);
+        let (y, _) =
+            record_feed_forward(x, hidden, output, ActivationKind::Gelu, ResidualNorm::Plain).unwrap();
+        y.as_vec()
+    };
+    assert_eq!(typed(), untyped());
+    let mut fastest = [Duration::MAX; 2];
+    for _ in 0..2_000 {
+        for (fastest, run) in fastest.iter_mut().zip([&typed as &dyn Fn() -> _, &untyped]) {
+            let start = Instant::now();
+            std::hint::black_box(run());
+            *fastest = start.elapsed().min(*fastest);
+        }
+    }
+    let [typed, untyped] = fastest.map(|time| time.as_secs_f64());
+    println!("typed {typed:.3e} s, untyped {untyped:.3e} s, ratio {:.3}", typed / untyped);
+    assert!(typed / untyped <= 1.02);
+}
