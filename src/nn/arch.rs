@@ -68,7 +68,8 @@ pub trait Conventions: 'static {
     const NORM: NormKind = NormKind::LayerNorm;
     /// The place of the norm in a block.
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Post;
-    /// Whether the logits use the embedding table as their weight ([Press and Wolf, 2016](https://arxiv.org/abs/1608.05859)).
+    /// Whether the logits use the embedding table as their weight ([Press and Wolf,
+    /// 2016](https://arxiv.org/abs/1608.05859)).
     const TIED_LOGITS: bool = false;
     /// Whether the four projections of an attention have biases.
     const ATTENTION_BIAS: bool = false;

@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use typed_transformer_macros::panicking;
 
 module! {
-    /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed Transformer*, "Decoder
-    /// block").
+    /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed
+    /// Transformer*, "Decoder block").
     ///
     /// With [`NormPlacement::Post`](super::NormPlacement::Post):
     ///
@@ -104,7 +104,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         try_optional_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 
-    /// The attention weights of the target to itself, `(B, NumHeads, Q, Q)`, and to the source, `(B, NumHeads, Q, K)`.
+    /// The attention weights of the target to itself, `(B, NumHeads, Q, Q)`, and to the source, `(B, NumHeads, Q,
+    /// K)`.
     pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,

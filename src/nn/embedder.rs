@@ -17,7 +17,8 @@ use typed_transformer_macros::panicking;
 module! {
     /// Turns token ids into vectors (*The Typed Transformer*, "Embedder").
     ///
-    /// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of positions
+    /// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of
+    /// positions
     /// and the norm. The type bounds a sequence by `MaxSeqLen`.
     ///
     /// ```

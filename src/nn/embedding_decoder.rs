@@ -60,7 +60,8 @@ impl<
         self.decoder.try_forward(embeds, key_value, &query.padding_mask(), key_value_padding_mask)
     }
 
-    /// A cache of `MaxSeqLen` target positions for [`try_forward_cached`](Self::try_forward_cached). It holds the source
+    /// A cache of `MaxSeqLen` target positions for [`try_forward_cached`](Self::try_forward_cached). It holds the
+    /// source
     /// projected for each layer, and no target yet.
     ///
     /// # Errors

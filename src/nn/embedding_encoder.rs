@@ -10,7 +10,8 @@ use dfdx::tensor::{NoneTape, Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed Transformer*, "Encoder").
+    /// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed
+    /// Transformer*, "Encoder").
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -53,7 +54,8 @@ impl<
         self.encoder.try_forward(embeds, &token_ids.padding_mask())
     }
 
-    /// The mean output over the positions that are not padding: features to classify a sequence by (*Another annotated transformer*, "Encoder-only").
+    /// The mean output over the positions that are not padding: features to classify a sequence by (*Another
+    /// annotated transformer*, "Encoder-only").
     ///
     /// `(B, S) ids of VocabSize -> (B, EmbedDim)`; `tape` records the operations for gradients.
     ///

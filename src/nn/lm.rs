@@ -87,6 +87,7 @@ pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real, D: Ba
 }
 
 module! {
+    #[doc(alias = "EncoderDecoder")]
     /// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
     ///
     /// ```text

@@ -9,7 +9,8 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// `x Wᵀ + b`: the logits of each token. The conventions of `A` decide whether `W` is the table of the embeddings.
+    /// `x Wᵀ + b`: the logits of each token. The conventions of `A` decide whether `W` is the table of the
+    /// embeddings.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::{Embedding, LmHead}, prelude::*};

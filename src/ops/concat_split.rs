@@ -73,10 +73,12 @@ where
     compute().map_err(device_error::<D::Err>(OP))
 }
 
-/// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other = Total`.
+/// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other =
+/// Total`.
 ///
 /// # Errors
-/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0; [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the sizes do not add up; [`OpError::Empty`] if a part is 0; [`OpError::Device`] if the
+/// device fails.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -124,7 +126,8 @@ where
 /// `Part` by `Len`.
 ///
 /// # Errors
-/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the
+/// device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_narrow, prelude::*};

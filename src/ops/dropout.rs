@@ -48,7 +48,8 @@ impl Drop for DropoutSeed {
     }
 }
 
-/// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)` ([Srivastava et al., 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
+/// Sets each element to zero with probability `rate` and scales the others by `1 / (1 - rate)` ([Srivastava et al.,
+/// 2014](https://jmlr.org/papers/v15/srivastava14a.html)).
 ///
 /// The type says whether it is active: without a tape (`T` is `NoneTape`) it returns its input. The random numbers
 /// come from the device or from a [`DropoutSeed`].
