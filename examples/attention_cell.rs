@@ -8,7 +8,7 @@
 //!
 //! Where the original says `# batch_size x (num_channel + num_embedding)`, the type here says
 //! `(Batch, One, Sum<NumChannel, NumEmbedding>)`, and `cargo check` reads it. A mistake that it
-//! catches is `ui-tests/refused/gallery/a_state_is_added_to_each_step_by_name.rs`.
+//! catches is `ui-tests/fail/gallery/easyocr_attention_cell/state_without_steps.rs`.
 
 #[path = "support/device.rs"]
 mod device;

@@ -1,6 +1,9 @@
 //! What the README and the guide show is what there is.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -9,10 +12,8 @@ fn read(path: &str) -> String {
 #[test]
 fn its_compiler_errors_are_the_compiler_s() {
     let readme = read("README.md");
-    for (rule, lines) in
-        [("ops/residual_needs_equal_lengths", 8), ("nn/an_embedder_refuses_a_length_above_its_maximum", 6)]
-    {
-        let text = read(&format!("ui-tests/refused/{rule}.stderr"));
+    for (rule, lines) in [("ops/residual/s", 8), ("nn/embedder_forward/s", 6)] {
+        let text = read(&format!("ui-tests/fail/{rule}.stderr"));
         let shown: Vec<_> = text.lines().take(lines).collect();
         assert!(readme.contains(&shown.join("\n")), "{rule}");
     }
@@ -20,7 +21,7 @@ fn its_compiler_errors_are_the_compiler_s() {
 
 #[test]
 fn its_wrong_program_is_the_one_that_is_refused() {
-    let program = read("ui-tests/refused/ops/residual_needs_equal_lengths.rs");
+    let program = read("ui-tests/fail/ops/residual/s.rs");
     let wrong = &program[program.find("fn add(").unwrap()..program.find("\nfn main()").unwrap()];
     assert!(read("README.md").contains(wrong));
 }
@@ -79,8 +80,9 @@ fn the_guide_s_program_is_the_example_to_the_last_line() {
 
 #[test]
 fn the_guide_s_mistakes_are_those_that_are_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests/refused/guide");
-    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests/fail/guide");
+    let entries = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries(folder).flat_map(entries);
     let mut programs: Vec<_> = files.filter(|file| file.extension().unwrap() == "rs").collect();
     let blocks = blocks();
     for pair in blocks.windows(2) {
@@ -92,8 +94,8 @@ fn the_guide_s_mistakes_are_those_that_are_refused() {
         let whole = whole.collect::<Vec<_>>().join("\n");
         let place = programs.iter().position(|file| {
             let program = fs::read_to_string(file).unwrap();
-            // Its first line says the rule.
-            program.split_once('\n').unwrap().1.trim() == whole
+            let code = program.lines().skip_while(|line| line.starts_with("//!"));
+            code.collect::<Vec<_>>().join("\n").trim() == whole
         });
         let file = programs.remove(place.unwrap_or_else(|| panic!("not refused:\n{whole}")));
         let text = fs::read_to_string(file.with_extension("stderr")).unwrap();
