@@ -152,15 +152,15 @@ fn page() -> String {
 
 fn introduction(mistakes: &[Mistake]) -> String {
     let mut page = format!(
-        "What is said to {all} mistakes: by this library, by plain dfdx {dfdx}, by candle {candle}.
+        "The output for {all} mistakes: of this library, of plain dfdx {dfdx}, and of candle {candle}.
 
 <!-- Made by `BLESS=1 cargo test --test compiler messages` from the files in ui-tests. -->
 
-Each mistake is made three times, in the same few lines. In dfdx's programs a size that is fixed is a
-`Const` and one that only a run knows is a `usize`; candle's tensors have no dimensions in their types.
-The sizes that a mistake confuses differ in theirs, and a second time they are equal. Here the names
-decide, so two fixed sizes that a mistake confuses are equal from the start. Rust is {rust}. The words
-are the tools' own, without paths of the machine and closing lines, and cut after {MAX_LINES} lines.
+Each mistake is made three times, in the same few lines. In dfdx's programs a fixed size is a `Const` and
+a run-time size is a `usize`; candle's tensors have no dimensions in their types. The peers' programs run with
+different sizes first and then with equal sizes. Our programs use equal fixed sizes from the start, because
+names decide. Rust is {rust}. The output is the tools' own, without paths of the machine and closing lines, and cut
+after {MAX_LINES} lines.
 
 | of {all} mistakes | here | dfdx | candle |
 | --- | --: | --: | --: |
@@ -176,18 +176,18 @@ are the tools' own, without paths of the machine and closing lines, and cut afte
         writeln!(page, "| {what} | {here} | {dfdx} | {candle} |").unwrap();
     };
     for (when, what) in [
-        ("check", "`cargo check` refuses, and so does an editor"),
-        ("build", "`cargo check` passes, `cargo build` refuses"),
-        ("run", "the program fails when it runs"),
-        ("never", "nothing fails"),
+        ("check", "refused by `cargo check` and by an editor"),
+        ("build", "refused by `cargo build` only"),
+        ("run", "fails at run time"),
+        ("never", "no failure"),
     ] {
         row(what, &|program| program.outcome.when == when);
     }
-    row("nothing fails once the sizes are equal", &|program| {
+    row("no failure once the sizes are equal", &|program| {
         let equal_sizes = program.equal_sizes.as_ref();
         equal_sizes.unwrap_or(&program.outcome).when == "never"
     });
-    row("the text points at the wrong line", &|program| {
+    row("the text points at the line with the mistake", &|program| {
         let path = program.path.trim_start_matches("ui-tests/peers/");
         program.outcome.text.contains(path)
     });
@@ -199,7 +199,7 @@ are the tools' own, without paths of the machine and closing lines, and cut afte
     page
 }
 
-/// What comes of a program, in a line or two.
+/// The outcome of a program in one or two lines.
 fn cell(program: &Program) -> String {
     let Outcome { when, text } = &program.outcome;
     let mut cell = format!("**{when}**");
@@ -213,7 +213,7 @@ fn cell(program: &Program) -> String {
     cell
 }
 
-/// The first thing that a text says of the mistake.
+/// The first statement of a text about the mistake.
 fn headline(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap();
@@ -229,7 +229,7 @@ fn headline(text: &str) -> String {
     format!("{headline}:{label}")
 }
 
-/// What comes of a program, in full, and the program.
+/// The whole outcome of a program, and its source.
 fn section(library: &str, program: &Program) -> String {
     let Program { path, source, outcome, equal_sizes } = program;
     let Outcome { when, text } = outcome;
@@ -265,7 +265,7 @@ fn lines(text: &str) -> String {
     }
 }
 
-/// Which version of a crate the peers' programs were given.
+/// The version of a crate in the lock file of the peers.
 fn version(of: &str) -> String {
     let lock = read(&format!("{PEERS}/Cargo.lock"));
     let entry = format!("name = \"{of}\"\nversion = \"");

@@ -1,5 +1,5 @@
-//! A decode loop: the source is read once, what each layer looks up in it is kept, and the target is
-//! written token by token, as `greedy` writes it.
+//! A decode loop: encodes the source once, caches the keys and values of each layer, and writes the target
+//! token by token like `greedy`.
 
 use typed_transformer::{
     generate::greedy,
@@ -9,13 +9,13 @@ use typed_transformer::{
 };
 
 dims! {
-    /// What is read.
+    /// Source vocabulary.
     Letters = 28;
-    /// What is spoken.
+    /// Target vocabulary.
     Sounds = 44;
-    /// The longest word.
+    /// Maximum source length.
     MaxLetters = 15;
-    /// The longest utterance.
+    /// Maximum target length.
     MaxSounds = 20;
     /// Width of every embedding.
     EmbedDim = 8;
@@ -27,17 +27,17 @@ dims! {
     VODim = 5;
     /// Width inside a feed-forward block.
     HiddenDim = 32;
-    /// Layers that read.
+    /// Encoder layers.
     EncoderLayers = 1;
-    /// Layers that speak.
+    /// Decoder layers.
     DecoderLayers = 2;
-    /// Length of the words of this batch.
+    /// Source length of this batch.
     SrcLen <= MaxLetters; // or a smaller maximum
-    /// How many sounds are written.
+    /// Length of the output.
     TgtLen <= MaxSounds; // or a smaller maximum
-    /// How many are written so far, and the start.
+    /// Number of tokens so far, including the start token.
     SoFar <= MaxSounds; // or a smaller maximum
-    /// Words at a time.
+    /// Batch size.
     Batch;
 }
 
@@ -68,13 +68,13 @@ type Model = LM<Speech, f32, Cpu>;
 type Layer = DecoderLayer<EmbedDim, EmbedDim, Speech, f32, Cpu>;
 type Plain<Dims> = Tensor<Dims, f32, Cpu>;
 
-/// What one layer looks up in the source.
+/// Keys and values of the source in one layer.
 struct Lookup {
     keys: Plain<(Batch, SrcLen, Product<NumHeads, QKDim>)>,
     values: Plain<(Batch, SrcLen, Product<NumHeads, VODim>)>,
 }
 
-/// Reads the source, once for all layers.
+/// Encodes the source once for all layers.
 fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> {
     let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> =
         &model.encoder;
@@ -90,7 +90,7 @@ fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> 
     decoder.layers.iter().map(lookup).collect()
 }
 
-/// One layer, which sees all of the source that is no padding.
+/// One decoder layer; padding of the source is masked.
 fn decode(
     layer: &Layer,
     lookup: &Lookup,
@@ -115,7 +115,7 @@ fn decode(
     block.norm.as_ref().unwrap().forward(residual(answered, output))
 }
 
-/// The most likely sound after those so far, for each word of the batch.
+/// The most likely next token for each sequence of the batch.
 fn next(
     model: &Model,
     lookups: &[Lookup],
@@ -141,7 +141,7 @@ fn next(
     (0..).map_while(last).collect()
 }
 
-/// Writes sound by sound until every utterance has ended or is as long as it may be.
+/// Writes token by token until every sequence has ended or has its maximum length.
 fn speak(
     model: &Model,
     words: &TokenIds<Batch, SrcLen, Letters>,

@@ -1,5 +1,5 @@
-//! A model of one's own: a translator from letters to sounds that reads its source once more before
-//! it speaks, in a layer written out in operations, and begins with the weights of a plain `LM`.
+//! A custom model: a translator from letters to sounds with one more cross-attention layer, written in
+//! operations, that starts from the weights of an `LM`.
 
 use typed_transformer::{
     nn::{Linear, init},
@@ -8,13 +8,13 @@ use typed_transformer::{
 };
 
 dims! {
-    /// What is read.
+    /// Source vocabulary.
     Letters = 28;
-    /// What is spoken.
+    /// Target vocabulary.
     Sounds = 44;
-    /// The longest word.
+    /// Maximum source length.
     MaxLetters = 15;
-    /// The longest utterance.
+    /// Maximum target length.
     MaxSounds = 20;
     /// Width of every embedding.
     EmbedDim = 8;
@@ -26,15 +26,15 @@ dims! {
     VODim = 5;
     /// Width inside a feed-forward block.
     HiddenDim = 32;
-    /// Layers that read.
+    /// Encoder layers.
     EncoderLayers = 2;
-    /// Layers that speak.
+    /// Decoder layers.
     DecoderLayers = 1;
     /// Length of a word.
     SrcLen <= MaxLetters; // or a smaller maximum
     /// Length of an utterance.
     TgtLen <= MaxSounds; // or a smaller maximum
-    /// Words at a time.
+    /// Batch size.
     Batch;
 }
 
@@ -59,8 +59,7 @@ impl Seq2Seq for Speech {
 }
 
 module! {
-    /// What asks, in `Tgt` columns, looks at what answers, in `Src` columns; then each position by
-    /// itself.
+    /// Cross-attention from `Tgt` columns to `Src` columns, then a feed-forward block.
     struct Reader<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidden: ConstDim; E, D> {
         query_proj: param (Product<H, QK>, Tgt) = init::zeros,
         key_proj: param (Product<H, QK>, Src) = init::zeros,

@@ -1,4 +1,4 @@
-//! A training step: two batches of tokens, the model's guess, how wrong it is, better weights.
+//! A training step: two batches of tokens, the forward pass, the loss, and the update of the weights.
 
 use dfdx::tensor::Gradients;
 use typed_transformer::{
@@ -8,13 +8,13 @@ use typed_transformer::{
 };
 
 dims! {
-    /// What is read.
+    /// Source vocabulary.
     Letters = 28;
-    /// What is spoken.
+    /// Target vocabulary.
     Sounds = 44;
-    /// The longest word.
+    /// Maximum source length.
     MaxLetters = 15;
-    /// The longest utterance.
+    /// Maximum target length.
     MaxSounds = 20;
     /// Width of every embedding.
     EmbedDim = 8;
@@ -22,15 +22,15 @@ dims! {
     NumHeads = 2;
     /// Width inside a feed-forward block.
     HiddenDim = 32;
-    /// Layers that read.
+    /// Encoder layers.
     EncoderLayers = 1;
-    /// Layers that speak.
+    /// Decoder layers.
     DecoderLayers = 3;
-    /// Length of the words of this batch.
+    /// Source length of this batch.
     SrcLen = 5;
     /// Length of its utterances.
     TgtLen = 6;
-    /// Words at a time.
+    /// Batch size.
     Batch = 4;
 }
 
@@ -124,7 +124,7 @@ fn weights(model: &Model) -> Weights {
     }
 }
 
-/// Where in the utterance a sound stands.
+/// The position embedding of the decoder.
 fn positions(model: &Model) -> Option<&Embedding<MaxSounds, EmbedDim, Speech, f32, Cpu>> {
     model.decoder.embedder.position_embedder.as_ref()
 }
