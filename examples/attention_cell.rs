@@ -8,7 +8,7 @@
 //!
 //! The original comments `# batch_size x (num_channel + num_embedding)`; here the type is
 //! `(Batch, One, Sum<NumChannel, NumEmbedding>)`, and `cargo check` verifies it. It refuses, for example,
-//! `ui-tests/refused/gallery/a_state_is_added_to_each_step_by_name.rs`.
+//! `ui-tests/fail/gallery/easyocr_attention_cell/state_without_steps.rs`.
 
 #[path = "support/device.rs"]
 mod device;

@@ -12,9 +12,9 @@ use std::{
 };
 
 /// Programs that must not compile, and beside each the compiler's words.
-const WRONG_PROGRAMS: &str = "ui-tests/refused";
+const WRONG_PROGRAMS: &str = "ui-tests/fail";
 /// The wrong program of the README, in that folder.
-const WIRED_WRONG: &str = "nn/the_residual_of_cross_attention_is_on_the_query";
+const WIRED_WRONG: &str = "nn/cross_attention_forward/residual_of_key";
 /// The picture of what the compiler says to it.
 const PICTURE: &str = "docs/refusal.svg";
 const ANNOTATED: &str = "docs/annotated.md";

@@ -6,8 +6,8 @@
 
 use std::{env, ffi::OsStr, fs, io, path::Path, process::Command};
 
-/// What a compiler's text ends in or mentions that says nothing of the program, as trybuild leaves it
-/// out of the texts of `../refused`.
+/// What a compiler's text ends in or mentions that says nothing of the program, as it is
+/// left out of the `.stderr` files of `../fail`.
 const LEFT_OUT: [&str; 7] = [
     "error: could not compile",
     "error: aborting due to",

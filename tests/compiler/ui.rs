@@ -1,0 +1,232 @@
+//! Wrong programs do not compile, and the compiler says why in a few lines.
+//!
+//! `ui-tests/README.md` says what the programs are and how their expected output is renewed.
+
+use crate::{
+    program::{self, Program, root},
+    rustc::COMPILER,
+    source,
+};
+use rayon::prelude::*;
+use std::{collections::BTreeSet, env, fs};
+
+/// The first lines of an error: they name what does not fit.
+const HEAD_LINES: usize = 5;
+/// The maximum number of lines of an error.
+const MAX_LINES: usize = 25;
+/// The maximum of the median number of lines.
+const MAX_MEDIAN_LINES: usize = 15;
+/// The maximum number of characters of the path of a type.
+const MAX_PATH_CHARS: usize = 100;
+/// Words that mean nothing to the user of a model.
+const NOISE: [&str; 7] = [
+    "UInt<",
+    "UTerm",
+    "StaticSize",
+    "other types implement",
+    "other candidates",
+    "the full type name has been written to",
+    "warning",
+];
+
+// Another compiler words its errors differently, but refuses the same programs.
+#[test]
+fn wrong_programs_are_refused_in_the_expected_words() {
+    let mut programs = program::all();
+    let mut wrong = Vec::new();
+    if COMPILER.is_version(env!("CARGO_PKG_RUST_VERSION")) {
+        let is_blessed = env::var_os("BLESS").is_some();
+        if let Ok(part) = env::var("ONLY") {
+            programs.retain(|program| program.name.contains(&part));
+        }
+        let outputs: Vec<String> =
+            programs.par_iter().map(|program| COMPILER.stderr(&program.path)).collect();
+        for (program, output) in programs.iter().zip(outputs) {
+            let (path, stderr) = (&program.path, root().join(program.stderr_path()));
+            if output.is_empty() {
+                wrong.push(format!("{path} compiles"));
+            } else if is_blessed {
+                fs::write(stderr, output).unwrap();
+            } else {
+                let expected = fs::read_to_string(stderr).unwrap_or_default();
+                if expected != output {
+                    wrong.push(format!("{path}\nexpected:\n{expected}\nfound:\n{output}"));
+                }
+            }
+        }
+    } else {
+        let errors = first_errors(&programs, |program| program.source.clone());
+        let compiling = programs.iter().zip(errors).filter(|(_, error)| error.is_none());
+        wrong.extend(compiling.map(|(program, _)| format!("{} compiles", program.path)));
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn right_forms_are_accepted() {
+    let programs = program::all();
+    let errors = first_errors(&programs, Program::right_form);
+    let refused = programs.iter().zip(errors).filter_map(|(program, error)| Some((&program.path, error?)));
+    let refused: Vec<_> = refused.collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+// Relations compare sizes; everything else compares names.
+#[test]
+fn names_decide_where_sizes_are_equal() {
+    let programs = program::all();
+    let errors = first_errors(&programs, |program| source::with_equal_sizes(&program.source));
+    let mut wrong = Vec::new();
+    for (program, error) in programs.iter().zip(errors) {
+        if program.stderr().starts_with("error[E0308]") && error.is_none() {
+            wrong.push(format!("{} is accepted", program.path));
+        }
+    }
+    let errors = first_errors(&programs, |program| source::with_equal_sizes(&program.right_form()));
+    for (program, error) in programs.iter().zip(errors) {
+        if error.is_some_and(|error| error == "mismatched types") {
+            wrong.push(format!("the right form of {} is refused", program.path));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn errors_are_short_and_in_the_words_of_the_model() {
+    let mut lengths = Vec::new();
+    let mut wrong = Vec::new();
+    for program in program::all() {
+        let text = program.stderr();
+        lengths.push(text.lines().count());
+        let faults = faults(&text).into_iter().chain(faults_of_head(&program, &text));
+        wrong.extend(faults.map(|fault| format!("{}: {fault}", program.path)));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    lengths.sort_unstable();
+    let median = lengths[lengths.len() / 2];
+    assert!(median <= MAX_MEDIAN_LINES, "the median is {median} lines");
+}
+
+/// The first error of each program in one of its forms.
+fn first_errors(programs: &[Program], form: impl Fn(&Program) -> String) -> Vec<Option<String>> {
+    let forms: Vec<String> = programs.iter().map(form).collect();
+    COMPILER.first_errors("", &forms)
+}
+
+/// What is wrong with any error.
+fn faults(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let errors = text.lines().filter(|line| line.starts_with("error"));
+    let (errors, lines) = (errors.count(), text.lines().count());
+    if errors != 1 {
+        faults.push(format!("{errors} errors"));
+    }
+    if lines > MAX_LINES {
+        faults.push(format!("{lines} lines"));
+    }
+    let noise = NOISE.iter().filter(|noise| text.contains(**noise));
+    faults.extend(noise.map(|noise| format!("it contains `{noise}`")));
+    for line in text.lines().filter(|line| !is_source(line)) {
+        // So the compiler spells what it cannot reduce: `<Type as Trait>::Name`.
+        let cast = line.split_once(" as ");
+        if cast.is_some_and(|(_, rest)| rest.contains(">::")) {
+            faults.push("it shows a projection".to_string());
+        }
+        let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        if line.split(|c| !is_path(c)).any(|path| path.len() > MAX_PATH_CHARS) {
+            faults.push("a path is longer than a line".to_string());
+        }
+    }
+    faults
+}
+
+/// What is missing in the first lines: the dimensions that do not fit, by their names in the program.
+///
+/// If a relation does not hold, the headline is the relation's own message and names both dimensions. If two
+/// types differ, rustc's headline is always "mismatched types"; the label under the marked line has to name
+/// what differs between them.
+fn faults_of_head(program: &Program, text: &str) -> Vec<String> {
+    let head = text.lines().take(HEAD_LINES).collect::<Vec<_>>().join("\n");
+    let headline = text.lines().next().unwrap_or_default();
+    let (source, correction) = (&*program.source, &program.correction);
+    let mut faults = Vec::new();
+    let mut needed = BTreeSet::new();
+    if headline.starts_with("error[E0277]") {
+        let quoted: Vec<_> = headline.split('`').skip(1).step_by(2).collect();
+        if headline.contains("is not satisfied") || quoted.is_empty() {
+            faults.push("its headline is not that of the relation".to_string());
+        }
+        // rustc calls a number a `Const`.
+        let is_in_program = |name: &&str| *name == "Const" || has_word(source, name);
+        let unknown = quoted.iter().flat_map(|ty| names(ty)).find(|name| !is_in_program(name));
+        faults.extend(unknown.map(|name| format!("its headline contains `{name}`")));
+    } else {
+        needed.insert(correction.right.clone());
+    }
+    needed.insert(dim_of_size(source, &correction.wrong).unwrap_or(correction.wrong.clone()));
+    needed.retain(|name| dims(source).contains(name));
+    let known = |name: &String| dims(source).contains(name) || is_generic_in(source, name);
+    needed.extend(differing_names(text).into_iter().filter(known));
+    let missing = needed.into_iter().filter(|name| !has_word(&head, name));
+    faults.extend(missing.map(|name| format!("`{name}` is not in its first {HEAD_LINES} lines")));
+    faults
+}
+
+/// The dimensions of a program.
+fn dims(program: &str) -> BTreeSet<String> {
+    let dims = source::declarations(program).0;
+    dims.into_iter().map(|(name, _)| program[name].to_string()).collect()
+}
+
+/// Whether a program has a type parameter of that name.
+fn is_generic_in(program: &str, name: &str) -> bool {
+    let is_type = name.starts_with(|c: char| c.is_uppercase());
+    is_type && words(program).windows(2).any(|pair| pair == [name, ":"])
+}
+
+/// The dimension whose size `token` is.
+fn dim_of_size(program: &str, token: &str) -> Option<String> {
+    let dims = source::declarations(program).0;
+    let found = dims.into_iter().find(|(_, size)| size.clone().is_some_and(|size| &program[size] == token));
+    found.map(|(name, _)| program[name].to_string())
+}
+
+/// The names that differ between the expected and the found type, which the note spells in full.
+fn differing_names(text: &str) -> Vec<String> {
+    let full = |what: &str| -> Vec<&str> {
+        let is_it = |line: &&str| line.trim_start_matches([' ', '=']).starts_with(what);
+        let line = text.lines().find(is_it);
+        let ty = line.and_then(|line| line.split_once('`'));
+        ty.map_or(Vec::new(), |(_, ty)| names(ty).collect())
+    };
+    let pairs = full("note: expected").into_iter().zip(full("found"));
+    pairs
+        .filter(|(expected, found)| expected != found && ![*expected, *found].contains(&"_"))
+        .flat_map(|(expected, found)| [expected.to_string(), found.to_string()])
+        .collect()
+}
+
+fn words(text: &str) -> Vec<&str> {
+    let tokens = source::tokens(text);
+    tokens.into_iter().map(|token| &text[token]).collect()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c| !is_word(c)).any(|found| found == word)
+}
+
+/// The names in a type, without the paths before them.
+fn names(ty: &str) -> impl Iterator<Item = &str> {
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let paths = ty.split(move |c| !is_path(c));
+    let last = paths.filter_map(|path| path.rsplit("::").next());
+    last.filter(|name| !name.is_empty())
+}
+
+/// Whether a line of an error quotes a program. The lines below it hold marks and labels.
+fn is_source(line: &str) -> bool {
+    let line = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    let quoted = line.strip_prefix('|').map(str::trim_start);
+    quoted.is_some_and(|quoted| !quoted.starts_with(['^', '-', '|']))
+}

@@ -1,0 +1,12 @@
+//! A broadcast adds an axis that the result has.
+//! Covers `Name` of `dims::BroadcastFrom`.
+//! Right with `Batch` for `OtherBatch` in line 8.
+use typed_transformer::{dims::BroadcastFrom, prelude::*};
+
+dims! { SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
+
+fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), OtherBatch, BiasRule>, BiasRule>() {}
+
+const _: fn() = fits::<(Batch, SrcLen, EmbedDim), _>;
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A product keeps its second factor.
+//! Covers `Right` of `dims::Product`.
+//! Right with `HeadDim` for `QKDim` in line 8.
+use typed_transformer::prelude::*;
+
+dims! { NumHeads = 4; HeadDim = 2; QKDim = 10; }
+
+fn columns(columns: Product<NumHeads, QKDim>) {
+    let _columns: Product<NumHeads, HeadDim> = columns;
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! Completion uses the vocabulary of its model.
+//! Covers `M` of `generate::generate_from_prompt`.
+//! Right with `Small` for `Large` in line 17.
+use typed_transformer::{generate::{Sampler, try_generate_from_prompt}, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; OtherLen = 6; Batch; }
+
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+type Text = TokenIds<Batch, OtherLen, Letters>;
+
+fn write<Small: Writer, Large: Writer>(
+    model: &DecoderOnly<Small, f32, Cpu>,
+    prompt: &TokenIds<Batch, SrcLen, Letters>,
+    sampler: &mut Sampler<Letters>,
+) {
+    let text = try_generate_from_prompt::<_, _, _, Large, _, _>(model, prompt, None, OtherLen, sampler);
+    let _text: Text = text.unwrap();
+}
+
+fn main() {}

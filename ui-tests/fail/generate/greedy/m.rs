@@ -1,0 +1,22 @@
+//! Greedy decoding uses the vocabularies of its model.
+//! Covers `M` of `generate::greedy`.
+//! Right with `Small` for `Large` in line 19.
+use typed_transformer::{generate::greedy, prelude::*};
+
+dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }
+
+trait Writer:
+    Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>
+{
+}
+
+fn write<Small: Writer, Large: Writer>(
+    model: &LM<Small, f32, Cpu>,
+    source: &TokenIds<Batch, SrcLen, Letters>,
+    start: Fin<Sounds>,
+    end: Fin<Sounds>,
+) -> TokenIds<Batch, TgtLen, Sounds> {
+    greedy::<_, _, _, Large, f32, _>(model, source, start, end, TgtLen)
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! Greedy decoding starts with a token of the target vocabulary.
+//! Right with `Sounds` for `Letters` in line 12.
+use typed_transformer::{generate::greedy, prelude::*};
+
+dims! { Letters = 28; Sounds = 28; Max = 16; TgtLen = 4; Batch; }
+
+trait Writer: Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = Max, MaxTgtLen = Max> {}
+
+fn write<M: Writer>(
+    model: &LM<M, f32, Cpu>,
+    source: &TokenIds<Batch, Max, Letters>,
+    start: Fin<Letters>,
+    end: Fin<Sounds>,
+) -> TokenIds<Batch, TgtLen, Sounds> {
+    greedy(model, source, start, end, TgtLen)
+}
+
+fn main() {}

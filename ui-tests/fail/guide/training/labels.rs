@@ -1,0 +1,15 @@
+//! The loss takes labels with the dimensions and the vocabulary of the logits.
+//! Right with `ends` for `words` in line 12.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 26; VocabSize = 27; Ends = 2; WordLen; Batch; }
+
+fn loss(
+    logits: Tensor<(Batch, Ends, Letters), f32, Cpu>,
+    words: &TokenIds<Batch, WordLen, VocabSize>,
+    ends: &TokenIds<Batch, Ends, Letters>,
+) {
+    let _loss = cross_entropy(logits, words, Reduction::MeanAll);
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! A cache has the maximum length of its model.
+//! Covers `MaxLen` of `nn::Cache`.
+//! Right with `MaxLen` for `Short` in line 13.
+use typed_transformer::{nn::Cache, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; Short = 4; SrcLen = 5; Batch; }
+
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+fn extend<Small: Writer, Large: Writer>(
+    model: &DecoderOnly<Small, f32, Cpu>,
+    text: &TokenIds<Batch, SrcLen, Letters>,
+    cache: &mut Cache<Batch, Short, Small, f32, Cpu>,
+) {
+    let _logits = model.try_forward_cached(text, cache);
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! Query and key of cross-attention have the same tape.
+//! Covers `T` of `nn::CrossAttention::forward`.
+//! Right with `Recorded` for `NoneTape` in line 13.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; Batch; }
+
+type Recorded = OwnedTape<f32, Cpu>;
+
+fn attend<A: Arch>(
+    attention: &CrossAttention<TgtDim, SrcDim, A, f32, Cpu>,
+    target: Tensor<(Batch, TgtLen, TgtDim), f32, Cpu, Recorded>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu, NoneTape>,
+    target_padding: &PaddingMask<Batch, TgtLen>,
+    source_padding: &PaddingMask<Batch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu, Recorded> {
+    attention.forward(target, source, target_padding, source_padding)
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! The attention weights of a decoder-only model have its batch.
+//! Covers `B` of `nn::DecoderOnly::try_attention_weights`.
+//! Right with `Batch` for `OtherBatch` in line 14.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; Heads = 2; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen, NumHeads = Heads> {}
+
+type Weights = Tensor<(Batch, Heads, SrcLen, SrcLen), f32, Cpu>;
+
+fn weigh<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    text: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Result<Vec<Weights>, OpError> {
+    model.try_attention_weights(text)
+}
+
+fn main() {}

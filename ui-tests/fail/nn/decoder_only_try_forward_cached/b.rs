@@ -1,0 +1,20 @@
+//! A decoder-only model uses the cache of its own batch.
+//! Covers `B` of `nn::DecoderOnly::try_forward_cached`.
+//! Right with `Batch` for `OtherBatch` in line 14.
+use typed_transformer::{nn::Cache, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; Batch; OtherBatch; }
+
+trait Writer: SingleStack<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+type Logits = Tensor<(Batch, SrcLen, Letters), f32, Cpu>;
+
+fn extend<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    text: &TokenIds<OtherBatch, SrcLen, Letters>,
+    cache: &mut Cache<Batch, MaxLen, M, f32, Cpu>,
+) {
+    let _logits: Result<Logits, OpError> = model.try_forward_cached(text, cache);
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! The logits of a decoder-only model have its sequence length.
+//! Covers `S` of `nn::DecoderOnly::try_logits`.
+//! Right with `SrcLen` for `TgtLen` in line 12.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+trait Writer: SingleStack<VocabSize = Letters, EmbedDim = EmbedDim> {}
+
+fn logits<M: Writer>(
+    model: &DecoderOnly<M, f32, Cpu>,
+    decoded: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+) -> Result<Tensor<(Batch, SrcLen, Letters), f32, Cpu>, OpError> {
+    model.try_logits(decoded)
+}
+
+fn main() {}

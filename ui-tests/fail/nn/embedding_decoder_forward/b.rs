@@ -1,0 +1,20 @@
+//! An embedding decoder uses the padding of its own batch.
+//! Covers `B` of `nn::EmbeddingDecoder::forward`.
+//! Right with `Batch` for `OtherBatch` in line 15.
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
+
+dims! {
+    Sounds = 44; MaxLen = 16; SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; NumLayers = 1;
+    Batch; OtherBatch;
+}
+
+fn decode<A: HasPositionsFor<TgtDim>>(
+    decoder: &EmbeddingDecoder<Sounds, MaxLen, TgtDim, SrcDim, NumLayers, A, f32, Cpu>,
+    target: &TokenIds<Batch, TgtLen, Sounds>,
+    source: Tensor<(Batch, SrcLen, SrcDim), f32, Cpu>,
+    source_padding: &PaddingMask<OtherBatch, SrcLen>,
+) -> Tensor<(Batch, TgtLen, TgtDim), f32, Cpu> {
+    decoder.forward(target, source, source_padding)
+}
+
+fn main() {}

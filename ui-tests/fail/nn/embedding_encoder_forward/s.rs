@@ -1,0 +1,15 @@
+//! An embedding encoder keeps the sequence length.
+//! Covers `S` of `nn::EmbeddingEncoder::forward`.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+use typed_transformer::{nn::HasPositionsFor, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; EmbedDim = 8; NumLayers = 1; Batch; }
+
+fn encode<A: HasPositionsFor<EmbedDim>>(
+    encoder: &EmbeddingEncoder<Letters, MaxLen, EmbedDim, NumLayers, A, f32, Cpu>,
+    source: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    encoder.forward(source, NoneTape)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! An embedding keeps the sequence length.
+//! Covers `S` of `nn::Embedding::forward`.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+use typed_transformer::{nn::Embedding, prelude::*};
+
+dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn embeds<A: Arch>(
+    embedding: &Embedding<Letters, EmbedDim, A, f32, Cpu>,
+    ids: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    embedding.forward(ids, NoneTape)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! The weight initializer fills a weight with one column per input.
+//! Covers `InDim` of `nn::init::weight`.
+//! Right with `SrcDim` for `TgtDim` in line 9.
+use typed_transformer::{nn::init, prelude::*};
+
+dims! { SrcDim = 24; TgtDim = 20; KeyDim = 18; }
+
+fn start<A: Arch>(weight: &mut Tensor<(KeyDim, SrcDim), f32, Cpu>) -> Result<(), CpuError> {
+    init::weight::<A, TgtDim, KeyDim, _, _>(weight)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! `zeros` fills a parameter of the expected shape.
+//! Covers `Dims` of `nn::init::zeros`.
+//! Right with `EmbedDim` for `HiddenDim` in line 9.
+use typed_transformer::{nn::init, prelude::*};
+
+dims! { EmbedDim = 8; HiddenDim = 32; }
+
+fn start(bias: &mut Tensor<(EmbedDim,), f32, Cpu>) -> Result<(), CpuError> {
+    init::zeros::<(HiddenDim,), _, _>(bias)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! A language-model head returns logits for each position.
+//! Covers `S` of `nn::LmHead::forward`.
+//! Right with `TgtLen` for `SrcLen` in line 10.
+use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
+
+dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn logits<A: Arch>(
+    logit: &LmHead<EmbedDim, Letters, A, f32, Cpu>,
+    decoded: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    table: &Embedding<Letters, EmbedDim, A, f32, Cpu>,
+) -> Tensor<(Batch, TgtLen, Letters), f32, Cpu> {
+    logit.forward(decoded, table)
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! Multi-head attention reads values of its own batch.
+//! Covers `B` of `nn::MHAttention::forward`.
+//! Right with `Batch` for `OtherBatch` in line 12.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }
+
+fn attend<A: Arch>(
+    attention: &MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, f32, Cpu>,
+    query: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    value: Tensor<(OtherBatch, SrcLen, EmbedDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+    attention.forward(query, key, value, mask)
+}
+
+fn main() {}

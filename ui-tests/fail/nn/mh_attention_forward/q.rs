@@ -1,0 +1,18 @@
+//! Multi-head attention uses a mask with one row per query.
+//! Covers `Q` of `nn::MHAttention::forward`.
+//! Right with `TgtLen` for the first `SrcLen` in line 13.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn attend<A: Arch>(
+    attention: &MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, f32, Cpu>,
+    query: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    value: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, SrcLen, SrcLen>,
+) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
+    attention.forward(query, key, value, mask)
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! Self-attention uses a cache of its own maximum length.
+//! Covers `MaxLen` of `nn::SelfAttention::try_forward_cached`.
+//! Right with `MaxLen` for `Short` in line 15.
+use typed_transformer::{nn::KeyValueCache, prelude::*};
+
+dims! { MaxLen = 16; Short = 4; SrcLen = 5; EmbedDim = 8; Batch; }
+
+type Extended = Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>;
+
+fn extend<A: Arch>(
+    attention: &SelfAttention<EmbedDim, CausalMask, A, f32, Cpu>,
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    cache: &mut KeyValueCache<Batch, MaxLen, A, f32, Cpu>,
+) {
+    let extended = attention.try_forward_cached::<_, _, Short>(input, cache);
+    let _extended: Result<Extended, OpError> = extended;
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Self-attention weights use padding of their own batch.
+//! Covers `B` of `nn::SelfAttention::try_weights`.
+//! Right with `Batch` for `OtherBatch` in line 11.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }
+
+fn weigh<A: Arch>(
+    attention: &SelfAttention<EmbedDim, NoMask, A, f32, Cpu>,
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    padding: &PaddingMask<OtherBatch, SrcLen>,
+) {
+    let _weights = attention.try_weights(input, padding);
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Positions have the length of the sequence that they are added to.
+//! Covers `S` of `ops::add_positions`.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; Batch; }
+
+fn placed(
+    embeds: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    positions: Tensor<(TgtLen, EmbedDim), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    add_positions(embeds, positions)
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! Attention reads one value per key.
+//! Covers `K` of `ops::attention`.
+//! Right with `SrcLen` for `OtherLen` in line 11.
+use typed_transformer::prelude::*;
+
+dims! { TgtLen = 4; SrcLen = 4; OtherLen = 4; NumHeads = 4; HeadDim = 2; Batch; }
+
+fn attend(
+    query: Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu>,
+    key: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>,
+    value: Tensor<(Batch, NumHeads, OtherLen, HeadDim), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) -> Tensor<(Batch, NumHeads, TgtLen, HeadDim), f32, Cpu> {
+    attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The broadcast result has the axes of the input beside the new axis.
+//! Covers `Dims` of `ops::broadcast`.
+//! Right with `SrcLen` for `TgtLen` in line 12.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn spread(
+    bias: Tensor<(SrcLen, EmbedDim), f32, Cpu>,
+    batch: Batch,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    broadcast(bias, (batch, TgtLen, EmbedDim), axis::<Batch>())
+}
+
+fn main() {}

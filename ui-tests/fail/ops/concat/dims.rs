@@ -1,0 +1,17 @@
+//! Concatenating along one axis keeps the other axes.
+//! Covers `Dims` of `ops::concat`.
+//! Right with `Batch` for `Other` in line 8.
+use typed_transformer::prelude::*;
+
+dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; Other; }
+
+type Seen = Tensor<(Other, TotalLen, EmbedDim), f32, Cpu>;
+
+fn remember(
+    past: Tensor<(Batch, PastLen, EmbedDim), f32, Cpu>,
+    present: Tensor<(Batch, PresentLen, EmbedDim), f32, Cpu>,
+) {
+    let _seen: Seen = concat(past, present, along::<PastLen, PresentLen>());
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! The training loss needs recorded operations.
+//! Covers `T` of `ops::cross_entropy`.
+//! Right with `Recorded` for `NoneTape` in line 11.
+use typed_transformer::prelude::*;
+
+dims! { Letters = 28; TgtLen = 7; Batch; }
+
+type Recorded = OwnedTape<f32, Cpu>;
+
+fn loss(
+    logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu, NoneTape>,
+    labels: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(), f32, Cpu, Recorded> {
+    cross_entropy(logits, labels, Reduction::MeanAll)
+}
+
+fn main() {}

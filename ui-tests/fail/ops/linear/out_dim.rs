@@ -1,0 +1,16 @@
+//! A bias has one element per row of the weight.
+//! Covers `OutDim` of `ops::linear`.
+//! Right with `HiddenDim` for `EmbedDim` in line 11.
+use typed_transformer::{ops::linear, prelude::*};
+
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn map(
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>,
+    bias: &Tensor<(EmbedDim,), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
+    linear(input, weight, Some(bias))
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! A linear map keeps the sequence length.
+//! Covers `S` of `ops::linear`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::{ops::linear, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn map(
+    input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>,
+    bias: &Tensor<(HiddenDim,), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
+    linear(input, weight, Some(bias))
+}
+
+fn main() {}

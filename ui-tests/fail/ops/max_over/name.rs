@@ -1,0 +1,12 @@
+//! A maximum is taken over an axis of the tensor.
+//! Covers `Name` of `ops::max_over`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn maximum(scores: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) {
+    let _maximum: Tensor<(Batch, EmbedDim), f32, Cpu> = max_over(scores, axis::<TgtLen>());
+}
+
+fn main() {}

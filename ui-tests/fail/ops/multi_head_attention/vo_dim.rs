@@ -1,0 +1,17 @@
+//! Multi-head attention returns vectors of the value width.
+//! Covers `VODim` of `ops::multi_head_attention`.
+//! Right with `VODim` for `QKDim` in line 11.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; QKDim = 10; VODim = 11; Batch; }
+
+fn attend(
+    query: Tensor<(Batch, TgtLen, Product<NumHeads, QKDim>), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Cpu>,
+    value: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
+    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A permutation keeps all axes of its input.
+//! Covers `Dims` of `ops::permute`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; Batch; }
+
+fn heads_first(
+    heads: Tensor<(Batch, TgtLen, NumHeads), f32, Cpu>,
+) -> Tensor<(NumHeads, Batch, SrcLen), f32, Cpu> {
+    permute(heads)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! Splitting heads gives the number of heads that the projection was made for.
+//! Covers `H` of `ops::split_heads`.
+//! Right with `NumHeads` for `OtherHeads` in line 9.
+use typed_transformer::prelude::*;
+
+dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }
+
+fn heads(
+    projected: Tensor<(Batch, SeqLen, Product<OtherHeads, HeadDim>), f32, Cpu>,
+) -> Tensor<(Batch, NumHeads, SeqLen, HeadDim), f32, Cpu> {
+    split_heads(projected)
+}
+
+fn main() {}

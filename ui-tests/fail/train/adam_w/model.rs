@@ -1,0 +1,19 @@
+//! AdamW updates the model that its state belongs to.
+//! Covers `Model` of `train::AdamW`.
+//! Right with `Letters` for `Sounds` in line 14.
+use dfdx::tensor::Gradients;
+use typed_transformer::{nn::Linear, train::{AdamW, update}, prelude::*};
+
+dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
+
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+
+fn learn(
+    model: &mut LmHead<Letters>,
+    gradients: Gradients<f32, Cpu>,
+    optimizer: &mut AdamW<LmHead<Sounds>, f32>,
+) -> Result<f64, OpError> {
+    update(model, gradients, optimizer, 1e-3, 1.0)
+}
+
+fn main() {}

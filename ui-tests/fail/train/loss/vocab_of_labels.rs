@@ -1,0 +1,14 @@
+//! The training loss takes labels of the vocabulary that the model writes.
+//! Right with `Sounds` for `Letters` in line 9.
+use typed_transformer::{ops::Reduction, prelude::*, train::cross_entropy};
+
+dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }
+
+fn loss(
+    logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu>,
+    labels: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(), f32, Cpu> {
+    cross_entropy(logits, labels, Reduction::MeanAll)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! The smoothed training loss takes labels of the vocabulary that the model writes.
+//! Right with `Sounds` for `Letters` in line 9.
+use typed_transformer::{ops::Reduction, prelude::*, ops::cross_entropy_with_label_smoothing};
+
+dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }
+
+fn loss(
+    logits: Tensor<(Batch, TgtLen, Sounds), f32, Cpu>,
+    labels: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(), f32, Cpu> {
+    cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1)
+}
+
+fn main() {}

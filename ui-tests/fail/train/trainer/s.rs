@@ -1,0 +1,14 @@
+//! A trainer has one type of schedule.
+//! Covers `S` of `train::Trainer`.
+//! Right with `Constant` for `WarmupCosine` in line 10.
+use typed_transformer::{nn::Linear, train::*, prelude::*};
+
+dims! { Letters = 28; EmbedDim = 8; }
+
+type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
+
+fn keep(trainer: Trainer<Adam<LmHead<Letters>, f32>, WarmupCosine>) {
+    let _trainer: Trainer<Adam<LmHead<Letters>, f32>, Constant> = trainer;
+}
+
+fn main() {}
