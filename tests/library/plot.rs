@@ -1,11 +1,7 @@
 //! What is drawn lies in the file, in the format of its name.
 
-#![cfg(feature = "plot")]
-
-mod support;
-
+use crate::support::{file_names, temp_dir};
 use std::{fs, path::Path};
-use support::Folder;
 use typed_transformer::{
     plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot, training_curves},
     prelude::*,
@@ -22,8 +18,8 @@ fn curves(points: Vec<(f64, f64)>) -> LinePlot {
 
 #[test]
 fn an_svg_says_what_it_shows() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     for text in ["A title", "across", "upwards", "a curve", "<polyline"] {
@@ -33,8 +29,8 @@ fn an_svg_says_what_it_shows() {
 
 #[test]
 fn a_png_is_one() {
-    let folder = Folder::new();
-    let file = folder.join("curves.png");
+    let folder = temp_dir();
+    let file = folder.path().join("curves.png");
     curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
     let bytes = fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"));
@@ -43,8 +39,8 @@ fn a_png_is_one() {
 /// Below the lowest point of a curve there is nothing of it, however sharp its corners are.
 #[test]
 fn a_curve_stays_within_its_axes() {
-    let folder = Folder::new();
-    let file = folder.join("curves.png");
+    let folder = temp_dir();
+    let file = folder.path().join("curves.png");
     // Peaks on a slope, as gradients have them.
     let height = |i: u32| f64::from(i * i * 37 % 101 * (i % 3) * (i % 7)) + f64::from(i) / 100.0;
     let points = (0..1_000).map(|i| (f64::from(i), height(i)));
@@ -63,8 +59,8 @@ fn a_curve_stays_within_its_axes() {
 
 #[test]
 fn a_legend_has_room_for_every_name() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     let mut picture = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
     let name = |i: usize| match i % 3 {
         0 => format!("{i} WIDE MEMORY MAXIMUM"),
@@ -102,8 +98,8 @@ fn a_legend_has_room_for_every_name() {
 
 #[test]
 fn a_curve_breaks_where_it_is_not_finite() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     let points = [1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, 4.0, 5.0];
     let points = points.iter().enumerate().map(|(x, y)| (x as f64, *y));
     curves(points.collect()).draw(&file).unwrap();
@@ -113,8 +109,8 @@ fn a_curve_breaks_where_it_is_not_finite() {
 
 #[test]
 fn the_axis_of_a_constant_shows_its_value() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     curves(vec![(0.0, 5e-4), (1.0, 5e-4)]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     assert!(svg.contains("\n0.0005\n"));
@@ -125,14 +121,14 @@ fn what_cannot_be_drawn_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();
     assert_eq!(gif.to_string(), "curves.gif: a picture is written as .svg or .png");
-    let folder = Folder::new();
+    let folder = temp_dir();
     let missing = folder.path().join("missing").join("curves.svg");
     assert!(matches!(some.draw(&missing), Err(PlotError::Write { .. })));
-    let file = folder.join("curves.svg");
+    let file = folder.path().join("curves.svg");
     for nothing in [vec![], vec![(0.0, f64::NAN)]] {
         assert!(matches!(curves(nothing).draw(&file), Err(PlotError::Nothing { .. })));
     }
-    assert!(folder.content().is_empty());
+    assert!(file_names(&folder).is_empty());
     // One point alone, and equal ones, have a range too.
     curves(vec![(3.0, 7.0)]).draw(&file).unwrap();
 }
@@ -152,8 +148,8 @@ fn heat(values: Vec<f64>) -> HeatMapGrid {
 
 #[test]
 fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() {
-    let folder = Folder::new();
-    let file = folder.join("heat.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("heat.svg");
     heat(vec![0.0, 1.0, 0.0, 0.5, f64::NAN, 0.0]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     for text in ["Heat &amp; &lt; more", "a panel", "r", "s", "x", "y", "z"] {
@@ -161,13 +157,13 @@ fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() 
     }
     // Each cell is 22 pixels high; of the six, four are white or blank.
     assert_eq!(svg.matches("height=\"22\"").count(), 2);
-    heat(vec![0.5; 6]).draw(&folder.join("heat.png")).unwrap();
+    heat(vec![0.5; 6]).draw(&folder.path().join("heat.png")).unwrap();
 }
 
 #[test]
 fn the_names_of_narrow_columns_stand_on_end() {
-    let folder = Folder::new();
-    let file = folder.join("heat.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("heat.svg");
     // Columns of 22 pixels, of 16, and of 16 with names of one letter.
     for (columns, name, on_end) in [(4, "ab", 0), (16, "ab", 16), (16, "a", 0)] {
         let mut maps = heat(vec![0.5; 2 * columns]);
@@ -180,13 +176,13 @@ fn the_names_of_narrow_columns_stand_on_end() {
 
 #[test]
 fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
-    let folder = Folder::new();
-    let file = folder.join("heat.svg");
+    let folder = temp_dir();
+    let file = folder.path().join("heat.svg");
     let error = heat(vec![0.5; 5]).draw(&file).unwrap_err().to_string();
     let expected = format!("{}: `a panel` needs 6 numbers but has 5", file.display());
     assert_eq!(error, expected);
     assert!(matches!(heat(vec![f64::NAN; 6]).draw(&file), Err(PlotError::Nothing { .. })));
-    assert!(folder.content().is_empty());
+    assert!(file_names(&folder).is_empty());
 }
 
 #[test]
@@ -218,15 +214,15 @@ fn rows_lie_on_the_axes_in_which_they_vary_most() {
     for ((_, (x, y)), (a, b)) in points.points.iter().zip(places) {
         assert!((x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9, "{x} {y}");
     }
-    let folder = Folder::new();
-    points.draw(&folder.join("points.svg")).unwrap();
-    points.draw(&folder.join("points.png")).unwrap();
+    let folder = temp_dir();
+    points.draw(&folder.path().join("points.svg")).unwrap();
+    points.draw(&folder.path().join("points.png")).unwrap();
 }
 
 #[test]
 fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
-    let folder = Folder::new();
-    let file = folder.join("metrics");
+    let folder = temp_dir();
+    let file = folder.path().join("metrics");
     let error = |text: &str| {
         fs::write(&file, text).unwrap();
         let error = training_curves(&file).unwrap_err().to_string();
@@ -234,15 +230,15 @@ fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
     };
     assert_eq!(error("{\"loss\":1.0}\n"), "metrics: line 1: there is no step");
     assert!(error("{\"step\":1}\nx\n").starts_with("metrics: line 2: "));
-    assert!(training_curves(&folder.join("missing")).is_err());
+    assert!(training_curves(&folder.path().join("missing")).is_err());
     fs::write(&file, "").unwrap();
     assert_eq!(training_curves(&file).unwrap(), []);
 }
 
 #[test]
 fn a_long_training_is_drawn_by_means() {
-    let folder = Folder::new();
-    let file = folder.join("metrics");
+    let folder = temp_dir();
+    let file = folder.path().join("metrics");
     let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);
     fs::write(&file, (1..=1600).map(line).collect::<String>()).unwrap();
     let points = &training_curves(&file).unwrap()[0].curves[0].points;

@@ -1,8 +1,7 @@
 //! The reference systems' numbers: outputs and loss within 1e-5, gradients within 1e-4 of each
 //! tensor's largest entry, in `f32` by the kernels and in `f64` by the definitions.
 
-mod support;
-
+use crate::support::temp_dir;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
     shapes::Shape,
@@ -11,7 +10,6 @@ use dfdx::{
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
-use support::Folder;
 use typed_transformer::{
     models::{
         another_annotated::Annotated, learning_the_transformer::Learning,
@@ -70,8 +68,8 @@ impl Fixture {
         if E::DTYPE == Dtype::F32 {
             return weights::load_mapped(&self.path, &names, &Cpu::default()).unwrap();
         }
-        let folder = Folder::new();
-        let path = folder.join("widened");
+        let folder = temp_dir();
+        let path = folder.path().join("widened");
         fs::write(&path, self.widened::<E>()).unwrap();
         weights::load_mapped(&path, &names, &Cpu::default()).unwrap()
     }

@@ -1,10 +1,9 @@
 //! The example `train_rot13` as a user meets it: its arguments, its streams, its exit status.
 
-#[path = "support/program.rs"]
-#[allow(dead_code, reason = "this program reads its standard input, and is run by other means")]
-mod program;
-mod support;
-
+use crate::{
+    program::{TIMEOUT, built},
+    support::{file_names, temp_dir},
+};
 use std::{
     fs,
     io::{Read, Write},
@@ -14,11 +13,11 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::Folder;
+use tempfile::TempDir;
 
 // ---- The program ----
 
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| program::built("train_rot13"));
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_rot13"));
 
 /// What the program finds on its standard input.
 enum Input<'a> {
@@ -42,11 +41,8 @@ struct Run {
     took: Duration,
 }
 
-/// Longer than any run here takes on a busy machine.
-const HANGS: Duration = Duration::from_secs(300);
-
 /// The program with these arguments; what it is given by relative path it finds in `folder`.
-fn program<'a>(folder: &Folder, args: impl IntoIterator<Item = &'a str>) -> Command {
+fn program<'a>(folder: &TempDir, args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut program = Command::new(&*PROGRAM);
     program.args(args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
     program
@@ -70,7 +66,7 @@ fn run(mut program: Command, input: Input) -> Run {
             (Input::Slowly(texts), Some(stdin)) => write_slowly(stdin, texts),
             (_, stdin) => stdin,
         };
-        let status = wait(&mut child, begun + HANGS);
+        let status = wait(&mut child, begun + TIMEOUT);
         drop(silent);
         Run {
             status,
@@ -193,18 +189,18 @@ const BRIEFLY: [&str; 2] = ["--steps", "3"];
 
 /// The one long run of this file, and the weights that it saved.
 static TRAINED: LazyLock<(Run, Vec<u8>)> = LazyLock::new(|| {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = ["--steps", "1500", "--seed", "3", "--save", "rot13.safetensors"];
     let run = run(program(&folder, args), Input::Nothing);
-    assert_eq!(folder.content(), ["rot13.safetensors"], "{}", run.stderr);
-    let weights = fs::read(folder.join("rot13.safetensors")).unwrap();
+    assert_eq!(file_names(&folder), ["rot13.safetensors"], "{}", run.stderr);
+    let weights = fs::read(folder.path().join("rot13.safetensors")).unwrap();
     (run, weights)
 });
 
 /// A folder with the trained weights in `weights`.
-fn trained() -> Folder {
-    let folder = Folder::new();
-    fs::write(folder.join("weights"), &TRAINED.1).unwrap();
+fn trained() -> TempDir {
+    let folder = temp_dir();
+    fs::write(folder.path().join("weights"), &TRAINED.1).unwrap();
     folder
 }
 
@@ -218,7 +214,7 @@ fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> S
     assert_eq!(run.share(), "100.0 %");
     assert_eq!(run.progress(), [""; 0]);
     assert!(run.took < Duration::from_secs(10), "{:?}", run.took);
-    assert_eq!(folder.content(), ["weights"], "something is written");
+    assert_eq!(file_names(&folder), ["weights"], "something is written");
     run.stderr
 }
 
@@ -307,13 +303,13 @@ fn a_slow_writer_is_waited_for_once_it_has_begun() {
 #[test]
 fn one_seed_gives_one_result_with_as_many_threads() {
     let train = |seed, threads| {
-        let folder = Folder::new();
+        let folder = temp_dir();
         let args = ["--steps", "30", "--seed", seed, "--save", "weights", "hey"];
         let mut program = program(&folder, args);
         program.env("RAYON_NUM_THREADS", threads);
         let run = run(program, Input::Nothing);
         run.assert_failure();
-        (run.stdout, fs::read(folder.join("weights")).unwrap())
+        (run.stdout, fs::read(folder.path().join("weights")).unwrap())
     };
     let first = train("7", "2");
     assert!(first == train("7", "2"), "the second run differs");
@@ -336,21 +332,21 @@ fn interrupt(mut program: Command) -> (ExitStatus, String) {
     let interrupt = Command::new("kill").args(["-INT", &process]).status();
     assert!(interrupt.unwrap().success());
     let last = lines.last().unwrap().unwrap();
-    (wait(&mut child, Instant::now() + HANGS), last)
+    (wait(&mut child, Instant::now() + TIMEOUT), last)
 }
 
 #[cfg(unix)]
 #[test]
 fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
     let args = ["--steps", "300", "--seed", "7", "--save", "weights", "hey"];
-    let trained = |folder: &Folder, more: &[&str]| {
+    let trained = |folder: &TempDir, more: &[&str]| {
         let args = args.iter().chain(more).copied();
         let run = run(program(folder, args), Input::Nothing);
-        (run.stdout, fs::read(folder.join("weights")).unwrap())
+        (run.stdout, fs::read(folder.path().join("weights")).unwrap())
     };
-    let straight = trained(&Folder::new(), &[]);
+    let straight = trained(&temp_dir(), &[]);
 
-    let folder = Folder::new();
+    let folder = temp_dir();
     let stops = [("rot13.checkpoint", &[][..]), ("mine", &["--checkpoint", "mine"])];
     for (checkpoint, more) in stops {
         let args = args.iter().chain(more).copied();
@@ -362,7 +358,7 @@ fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
         let expected = format!("the same command with --resume {checkpoint} goes on from there");
         assert_eq!(how, expected);
     }
-    assert_eq!(folder.content(), ["mine", "rot13.checkpoint"]);
+    assert_eq!(file_names(&folder), ["mine", "rot13.checkpoint"]);
     assert!(trained(&folder, &["--resume", "rot13.checkpoint"]) == straight);
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
     // It is at its end now, and has nothing to do but to decode.
@@ -371,7 +367,7 @@ fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
 
 #[test]
 fn a_checkpoint_of_other_options_is_refused_by_the_option() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let resumed = |args: &[&str]| {
         let mut args = args.to_vec();
         args.extend(["--resume", "checkpoint"]);
@@ -383,7 +379,7 @@ fn a_checkpoint_of_other_options_is_refused_by_the_option() {
 
     let args = BRIEFLY.into_iter().chain(["--checkpoint", "checkpoint"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
-    let before = fs::read(folder.join("checkpoint")).unwrap();
+    let before = fs::read(folder.path().join("checkpoint")).unwrap();
     const SEEDS: &str = "the random numbers should be ChaCha8 of seed 1 but is ChaCha8 of seed 0";
     for (args, error) in [
         (&["--steps", "3", "--batch", "49"][..], "the batch should be 49 but is 50"),
@@ -394,15 +390,15 @@ fn a_checkpoint_of_other_options_is_refused_by_the_option() {
     let other = resumed(&["--steps", "4"]);
     let error = other.assert_at_once().assert_failure();
     assert!(error.starts_with("error: checkpoint: the schedule should be "), "{error}");
-    assert!(fs::read(folder.join("checkpoint")).unwrap() == before);
+    assert!(fs::read(folder.path().join("checkpoint")).unwrap() == before);
 }
 
 #[test]
 fn metrics_are_a_line_of_json_for_each_step() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = BRIEFLY.into_iter().chain(["--metrics", "metrics.jsonl"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
-    let text = fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    let text = fs::read_to_string(folder.path().join("metrics.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 3);
     for (line, step) in text.lines().zip(1..) {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -422,7 +418,7 @@ fn metrics_are_a_line_of_json_for_each_step() {
 
 #[test]
 fn too_little_training_is_an_error_after_the_table() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let run = run(program(&folder, ["--steps", "5", "--save", "weights"]), Input::Nothing);
     assert_eq!(run.progress().len(), 5);
     for (plain, cipher) in DEFAULT {
@@ -432,7 +428,7 @@ fn too_little_training_is_an_error_after_the_table() {
     assert_eq!(run.share(), "0.0 %");
     assert_eq!(run.status.code(), Some(1));
     // The weights are the user's all the same.
-    assert_eq!(folder.content(), ["weights"]);
+    assert_eq!(file_names(&folder), ["weights"]);
     let (saved, error) = run.stderr.split_once("error: ").unwrap();
     assert!(saved.ends_with("saved weights\n"), "{saved}");
     assert_eq!(error, "only 0.0 % of the words came out right; try more --steps\n");
@@ -440,7 +436,7 @@ fn too_little_training_is_an_error_after_the_table() {
 
 #[test]
 fn a_loss_that_is_no_number_ends_the_training() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = ["--steps", "1500", "--learning-rate", "1e30", "--save", "weights"];
     let run = run(program(&folder, args), Input::Nothing);
     let error = run.assert_failure();
@@ -449,14 +445,14 @@ fn a_loss_that_is_no_number_ends_the_training() {
     assert!(step.0.parse::<usize>().unwrap() < 100, "{error}");
     assert_eq!(step.1, " try a lower --learning-rate");
     assert_eq!(run.stdout, "");
-    assert_eq!(folder.content(), [""; 0], "weights that are none are saved");
+    assert_eq!(file_names(&folder), [""; 0], "weights that are none are saved");
 }
 
 // ---- Words that the model does not take ----
 
 #[test]
 fn a_word_that_the_model_does_not_take_is_named() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     for (word, error) in [
         ("he7", "`7` in `he7` is not a letter from a to z"),
         ("Hey", "`H` in `Hey` is not a letter from a to z"),
@@ -486,7 +482,7 @@ fn a_word_that_the_model_does_not_take_is_named() {
 
 #[test]
 fn options_that_make_no_sense_are_refused() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     for (args, error) in [
         (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
         (&["--batch", "many"], "error: invalid value 'many' for '--batch <BATCH>'"),
@@ -512,21 +508,21 @@ fn options_that_make_no_sense_are_refused() {
         assert!(said.starts_with(error), "{said}");
         run.assert_at_once();
     }
-    assert_eq!(folder.content(), [""; 0]);
+    assert_eq!(file_names(&folder), [""; 0]);
 }
 
 // ---- Files ----
 
 /// Gives the program a file of these bytes to `--load`.
 fn load(bytes: &[u8]) -> Run {
-    let folder = Folder::new();
-    fs::write(folder.join("weights"), bytes).unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("weights"), bytes).unwrap();
     run(program(&folder, ["--load", "weights", "hey"]), Input::Nothing)
 }
 
 #[test]
 fn weights_that_cannot_be_read_are_named() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     for path in ["missing", "."] {
         let run = run(program(&folder, ["--load", path]), Input::Nothing);
         let error = run.assert_at_once().assert_failure();
@@ -570,23 +566,23 @@ fn weights_of_another_model_are_refused_by_tensor() {
 
 #[test]
 fn a_path_that_cannot_be_written_is_named_before_training() {
-    let folder = Folder::new();
-    fs::write(folder.join("file"), "what was there").unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("file"), "what was there").unwrap();
     for path in ["no/folder/weights", ".", "file/weights"] {
         let run = run(program(&folder, ["--save", path]), Input::Nothing);
         let error = run.assert_at_once().assert_failure();
         assert!(error.starts_with(&format!("error: cannot write {path}: ")), "{error}");
     }
-    assert_eq!(folder.content(), ["file"]);
-    assert_eq!(fs::read(folder.join("file")).unwrap(), b"what was there");
+    assert_eq!(file_names(&folder), ["file"]);
+    assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"what was there");
 }
 
 /// As on a disk that fills up during the training.
 #[cfg(unix)]
 #[test]
 fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
-    let folder = Folder::new();
-    fs::write(folder.join("weights"), "what was there").unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("weights"), "what was there").unwrap();
     let mut limited = Command::new("sh");
     limited
         // The limit is an error of the write only where its signal is ignored.
@@ -601,8 +597,8 @@ fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
     let error = run.assert_failure();
     assert!(error.starts_with("error: cannot write weights: "), "{error}");
     assert_eq!(run.share(), "0.0 %");
-    assert_eq!(folder.content(), ["weights"], "something is left");
-    assert_eq!(fs::read(folder.join("weights")).unwrap(), b"what was there");
+    assert_eq!(file_names(&folder), ["weights"], "something is left");
+    assert_eq!(fs::read(folder.path().join("weights")).unwrap(), b"what was there");
 }
 
 // ---- Streams that fail ----
@@ -619,7 +615,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn nobody_need_listen_to_the_progress() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let mut program = program(&folder, BRIEFLY.into_iter().chain(["--save", "weights"]));
     let (reader, writer) = std::io::pipe().unwrap();
     program.stderr(writer);
@@ -627,7 +623,7 @@ fn nobody_need_listen_to_the_progress() {
     let run = run(program, Input::Nothing);
     assert_eq!(run.status.code(), Some(1));
     assert_eq!(run.share(), "0.0 %");
-    assert_eq!(folder.content(), ["weights"]);
+    assert_eq!(file_names(&folder), ["weights"]);
 }
 
 #[cfg(target_os = "linux")]

@@ -1,22 +1,19 @@
 //! The example `train_sequences` as a user meets it: at a small size, since learning takes minutes.
 
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
-use program::{Run, built, end, interrupt, metrics_of, start};
+use crate::program::{Run, built, end, interrupt, metrics_of, start};
+use crate::support::{file_names, temp_dir};
 use std::{fs, path::PathBuf, sync::LazyLock};
-use support::Folder;
+use tempfile::TempDir;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_sequences"));
 
-fn run(folder: &Folder, args: &str) -> Run {
+fn run(folder: &TempDir, args: &str) -> Run {
     end(start(&PROGRAM, folder, args.split_whitespace()))
 }
 
 #[test]
 fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let run = run(&folder, "--steps 3 --batch 2 --metrics metrics");
     run.assert_ended_with(1);
     let said: Vec<_> = run.stderr.lines().collect();
@@ -56,15 +53,15 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
         assert!(right || written.ends_with(&format!("but it is {next}")), "{given:?} {written}");
         assert!(given.iter().chain([&(last + 2 * step)]).all(|n| (0..125).contains(n)));
     }
-    assert_eq!(folder.content(), ["metrics"]);
-    assert_eq!(metrics_of(&folder.join("metrics")).len(), 3);
+    assert_eq!(file_names(&folder), ["metrics"]);
+    assert_eq!(metrics_of(&folder.path().join("metrics")).len(), 3);
 }
 
 #[test]
 fn it_learns() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     run(&folder, "--steps 60 --batch 16 --metrics metrics").assert_ended_with(1);
-    let losses = metrics_of(&folder.join("metrics"));
+    let losses = metrics_of(&folder.path().join("metrics"));
     let loss = |line: &String| -> f64 {
         let (_, rest) = line.split_once("\"loss\":").unwrap();
         rest.split(',').next().unwrap().parse().unwrap()
@@ -77,28 +74,28 @@ fn it_learns() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = "--steps 12 --batch 3 --checkpoint-every 12";
     let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
     straight.assert_ended_with(1);
 
     let args = format!("{args} --metrics stopped.jsonl");
     let child = start(&PROGRAM, &folder, args.split_whitespace());
-    interrupt(&child, &folder.join("stopped.jsonl"), 2);
+    interrupt(&child, &folder.path().join("stopped.jsonl"), 2);
     let stopped = end(child);
     stopped.assert_ended_with(130);
     assert_eq!(stopped.stdout, "");
     let advice = "to go on, give the same arguments and --resume train_sequences.checkpoint";
     assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
-    let made = metrics_of(&folder.join("stopped.jsonl")).len();
+    let made = metrics_of(&folder.path().join("stopped.jsonl")).len();
     assert!((2..12).contains(&made), "{made}");
 
     let resumed = run(&folder, &format!("{args} --resume train_sequences.checkpoint"));
     resumed.assert_ended_with(1);
     assert_eq!(resumed.stdout, straight.stdout);
-    let metrics = |name| metrics_of(&folder.join(name));
+    let metrics = |name| metrics_of(&folder.path().join(name));
     assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
-    let bytes = |name| fs::read(folder.join(name)).unwrap();
+    let bytes = |name| fs::read(folder.path().join(name)).unwrap();
     assert!(bytes("train_sequences.checkpoint") == bytes("straight"));
 
     // What decides how a training goes on must be as it was.
@@ -108,8 +105,8 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
 
 #[test]
 fn what_cannot_be_is_said_in_one_line_before_any_training() {
-    let folder = Folder::new();
-    fs::write(folder.join("garbage"), "garbage").unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("garbage"), "garbage").unwrap();
     for (args, error) in [
         ("--resume garbage", "garbage is damaged or not a safetensors file: "),
         ("--resume missing", "cannot read missing: "),
@@ -132,5 +129,5 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
     ] {
         run(&folder, args).assert_usage(error);
     }
-    assert_eq!(folder.content(), ["garbage"]);
+    assert_eq!(file_names(&folder), ["garbage"]);
 }

@@ -1,6 +1,5 @@
 //! The examples as a user meets them: their arguments, their streams, their exit status.
 
-use super::support::Folder;
 use std::{
     env,
     ffi::OsStr,
@@ -10,9 +9,10 @@ use std::{
     thread,
     time::{Duration, Instant, SystemTime},
 };
+use tempfile::TempDir;
 
 /// Longer than any run here takes on a busy machine.
-const HANGS: Duration = Duration::from_secs(300);
+pub const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The example of this profile. `cargo test` has built it; for a `cargo test --test NAME`, which builds
 /// no examples, it is built here if it is missing or older than what it is made of.
@@ -61,7 +61,7 @@ pub struct Run {
 /// Starts a program; what it is given by relative path it finds in `folder`.
 pub fn start<Arg: AsRef<OsStr>>(
     program: &Path,
-    folder: &Folder,
+    folder: &TempDir,
     args: impl IntoIterator<Item = Arg>,
 ) -> Child {
     Command::new(program)
@@ -76,7 +76,7 @@ pub fn start<Arg: AsRef<OsStr>>(
 
 /// Waits for its end; what it says by then must fit into a pipe.
 pub fn end(mut child: Child) -> Run {
-    let until = Instant::now() + HANGS;
+    let until = Instant::now() + TIMEOUT;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > until {
             child.kill().unwrap();
@@ -95,7 +95,7 @@ pub fn end(mut child: Child) -> Run {
 /// Presses Ctrl-C once the file of metrics has this many lines.
 #[cfg(unix)]
 pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
-    let until = Instant::now() + HANGS;
+    let until = Instant::now() + TIMEOUT;
     while metrics_of(metrics).len() < lines {
         assert!(Instant::now() < until, "it makes no steps");
         thread::sleep(Duration::from_millis(2));

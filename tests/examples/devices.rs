@@ -1,15 +1,7 @@
 //! What the examples say where there is no CUDA.
-#![cfg(not(feature = "cuda"))]
-// The tests of the trainings use more of what they share.
-#![allow(dead_code)]
-
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
-use program::{built, end, start};
+use crate::program::{built, end, start};
+use crate::support::temp_dir;
 use std::{fs, path::Path};
-use support::Folder;
 
 #[test]
 fn every_example_says_in_one_line_what_is_missing() {
@@ -21,7 +13,7 @@ fn every_example_says_in_one_line_what_is_missing() {
     let names: Vec<_> = names.filter(|name| name != "support").collect();
     assert!(names.len() >= 6, "{names:?}");
     for name in names {
-        let run = end(start(&built(&name), &Folder::new(), ["--device", "cuda"]));
+        let run = end(start(&built(&name), &temp_dir(), ["--device", "cuda"]));
         run.assert_refused(
             "--device cuda: this program was built without CUDA; build it with --features cuda",
         );

@@ -1,8 +1,7 @@
 //! Files of other systems: whatever the names and however the tensors lie, the model that comes of a
 //! file is the one that was written, to the last bit, or there is an error that says what differs.
 
-mod support;
-
+use crate::support::temp_dir;
 use dfdx::{
     nn::{BuildModule, TensorCollection},
     tensor::Cpu,
@@ -10,7 +9,6 @@ use dfdx::{
 use proptest::{prelude::ProptestConfig, proptest};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
-use support::Folder;
 use typed_transformer::{
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
     nn::{Conventions, Learned, Linear, MHAttention, Module},
@@ -70,9 +68,9 @@ fn parameters<Model>(model: &Model) -> Tensors
 where
     Model: Module + TensorCollection<f32, Cpu>,
 {
-    let folder = Folder::new();
-    weights::save(model, folder.join("weights")).unwrap();
-    let bytes = fs::read(folder.join("weights")).unwrap();
+    let folder = temp_dir();
+    weights::save(model, folder.path().join("weights")).unwrap();
+    let bytes = fs::read(folder.path().join("weights")).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let tensors = file.iter().map(|(name, view)| {
         let elements = view.data().as_chunks().0.iter();
@@ -95,8 +93,8 @@ where
         let view = TensorView::new(Dtype::F32, sizes.to_vec(), bytes);
         (name, view.unwrap())
     });
-    let folder = Folder::new();
-    let path = folder.join("theirs");
+    let folder = temp_dir();
+    let path = folder.path().join("theirs");
     fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
     weights::load_mapped(path, &names.parse().unwrap(), &Cpu::default())
 }
@@ -384,11 +382,11 @@ fn a_part_that_nobody_reads_is_named() {
 
 #[test]
 fn another_dtype_is_named() {
-    let folder = Folder::new();
-    weights::save(&built::<Attention>(), folder.join("f32")).unwrap();
+    let folder = temp_dir();
+    weights::save(&built::<Attention>(), folder.path().join("f32")).unwrap();
     type Wide = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f64, Cpu>;
     let names = "* = *".parse().unwrap();
-    let error = weights::load_mapped::<Wide, _, _>(folder.join("f32"), &names, &Cpu::default());
+    let error = weights::load_mapped::<Wide, _, _>(folder.path().join("f32"), &names, &Cpu::default());
     assert_eq!(
         error.unwrap_err().to_string(),
         "`query_proj.weight` should hold F64 but holds F32, read as `query_proj.weight`"

@@ -1,31 +1,24 @@
 //! The page that `--report` writes holds all that it shows, and a browser shows it.
 
-#![cfg(feature = "plot")]
-
-// Not all of it is used here.
-#[allow(dead_code)]
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
+use crate::program::interrupt;
+use crate::program::{Run, built, end, start};
 #[cfg(unix)]
-use program::interrupt;
-use program::{Run, built, end, start};
+use crate::support::temp_dir;
 use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
-use support::Folder;
+use tempfile::TempDir;
 
 /// The page of a short training, which is in the folder `report`.
-fn page_of(example: &str, folder: &Folder, args: &str) -> String {
+fn page_of(example: &str, folder: &TempDir, args: &str) -> String {
     let args = format!("{args} --report report");
     // So short a training may miss its goal, and says so; that is tested elsewhere.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
     let page = Path::new("report").join("index.html");
     assert!(stderr.contains(&format!("wrote {}", page.display())), "{stderr}");
-    fs::read_to_string(folder.join("report").join("index.html")).unwrap()
+    fs::read_to_string(folder.path().join("report").join("index.html")).unwrap()
 }
 
 /// Nothing in it leads out of it.
@@ -38,7 +31,7 @@ fn assert_holds_all_that_it_shows(html: &str) {
 
 /// What a browser makes of a page and tells by a script: whether it was fetched anything for, how many
 /// pictures it shows, and whether a narrow screen is wide enough for it.
-fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
+fn seen_by_a_browser(folder: &TempDir, html: &str) -> Option<String> {
     let browser = browser()?;
     let probe = "<script>
         const seen = [
@@ -55,12 +48,12 @@ fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
     let frame = format!(
         "<!DOCTYPE html><body><iframe srcdoc=\"{quoted}\" style=\"width:360px;height:640px\"></iframe></body>"
     );
-    let file = folder.join("frame.html");
+    let file = folder.path().join("frame.html");
     fs::write(&file, frame).unwrap();
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
         .args(["--dump-dom", "--virtual-time-budget=5000"])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .stderr(Stdio::null())
         .output()
@@ -80,7 +73,7 @@ fn browser() -> Option<PathBuf> {
 }
 
 #[track_caller]
-fn assert_shown(folder: &Folder, html: &str) {
+fn assert_shown(folder: &TempDir, html: &str) {
     let pictures = html.matches("<svg").count();
     match seen_by_a_browser(folder, html) {
         Some(seen) => assert_eq!(seen, format!("fetched 0, pictures {pictures}, sideways false, dark false")),
@@ -90,10 +83,10 @@ fn assert_shown(folder: &Folder, html: &str) {
 
 /// Every picture on the page is a file, too, as SVG and as PNG.
 #[track_caller]
-fn assert_pictures(folder: &Folder, html: &str, expected: &[&str]) {
+fn assert_pictures(folder: &TempDir, html: &str, expected: &[&str]) {
     assert_eq!(html.matches("<svg").count(), expected.len());
     for name in expected {
-        let file = folder.join("report").join(name);
+        let file = folder.path().join("report").join(name);
         assert!(file.with_extension("svg").is_file(), "{name}");
         let png = fs::read(file.with_extension("png")).unwrap();
         assert!(png.starts_with(b"\x89PNG"), "{name}");
@@ -102,7 +95,7 @@ fn assert_pictures(folder: &Folder, html: &str, expected: &[&str]) {
 
 #[test]
 fn rot13_shows_its_training_its_attention_and_its_letters() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let html = page_of("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
     assert_holds_all_that_it_shows(&html);
     let training = ["loss", "learning_rate", "norm"];
@@ -126,12 +119,12 @@ fn rot13_shows_its_training_its_attention_and_its_letters() {
 #[cfg(unix)]
 #[test]
 fn a_resumed_training_is_marked() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = "--steps 30 --batch 2";
     let program = built("train_sequences");
     let first = format!("{args} --report report");
     let child = start(&program, &folder, first.split_whitespace());
-    interrupt(&child, &folder.join("report").join("metrics.jsonl"), 2);
+    interrupt(&child, &folder.path().join("report").join("metrics.jsonl"), 2);
     assert_eq!(end(child).status.code(), Some(130));
     let args = format!("{args} --resume train_sequences.checkpoint");
     let html = page_of("train_sequences", &folder, &args);
@@ -141,7 +134,7 @@ fn a_resumed_training_is_marked() {
 
 #[test]
 fn sequences_show_what_they_are_continued_by() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let html = page_of("train_sequences", &folder, "--steps 2 --batch 2");
     assert_holds_all_that_it_shows(&html);
     assert!(html.contains("layer 3, head 1"));
@@ -150,7 +143,7 @@ fn sequences_show_what_they_are_continued_by() {
 
 #[test]
 fn shakespeare_shows_a_line() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = "--steps 2 --batch 2 --interval 1 --sample 9";
     let html = page_of("train_shakespeare", &folder, args);
     assert_holds_all_that_it_shows(&html);
@@ -162,8 +155,8 @@ fn shakespeare_shows_a_line() {
 
 #[test]
 fn a_folder_that_cannot_be_made_is_named_before_anything_is_trained() {
-    let folder = Folder::new();
-    fs::write(folder.join("file"), "").unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("file"), "").unwrap();
     for example in ["train_rot13", "train_sequences", "train_shakespeare"] {
         let run = end(start(&built(example), &folder, ["--report", "file/report"]));
         assert!(run.stderr.starts_with("error: cannot make file/report: "), "{}", run.stderr);

@@ -1,8 +1,7 @@
 //! Trainings that stop and go on: to the last bit as if they had not stopped, whatever stopped them,
 //! and never as what they are not.
 
-mod support;
-
+use crate::support::{file_names, temp_dir};
 use dfdx::{
     nn::BuildModule,
     tensor::{AsArray, Cpu, OwnedTape},
@@ -19,7 +18,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::Folder;
+use tempfile::TempDir;
 use typed_transformer::{
     prelude::*,
     train::{
@@ -117,8 +116,8 @@ where
 }
 
 /// Saves a training of 3 steps and returns its bytes.
-fn saved(folder: &Folder) -> Vec<u8> {
-    let path = folder.join("checkpoint");
+fn saved(folder: &TempDir) -> Vec<u8> {
+    let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Adam::default(), RATE);
     let model: Model = straight(&mut trainer, 3);
     trainer.save(&model, &path).unwrap();
@@ -136,8 +135,8 @@ fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
 ) where
     Cpu: Backend<E>,
 {
-    let folder = Folder::new();
-    let (once, again) = (folder.join("once"), folder.join("again"));
+    let folder = temp_dir();
+    let (once, again) = (folder.path().join("once"), folder.path().join("again"));
     let mut uninterrupted = trainer(optimizer(), schedule);
     let model = straight(&mut uninterrupted, 12);
     uninterrupted.save(&model, &once).unwrap();
@@ -183,10 +182,11 @@ fn what_is_random_comes_from_the_seed_and_the_step() {
         let mut model: Model = Model::build(&Cpu::seed_from_u64(device));
         // The same parameters, on a device of other random numbers.
         let start: Model = Model::build(&Cpu::seed_from_u64(1));
-        let folder = Folder::new();
-        weights::save(&start, folder.join("start")).unwrap();
-        model = weights::load(folder.join("start"), model.encoder.embedder.token_embedder.weight.device())
-            .unwrap();
+        let folder = temp_dir();
+        weights::save(&start, folder.path().join("start")).unwrap();
+        model =
+            weights::load(folder.path().join("start"), model.encoder.embedder.token_embedder.weight.device())
+                .unwrap();
         while trainer.step() < 3 {
             step(&mut trainer, &mut model).unwrap();
         }
@@ -219,7 +219,7 @@ fn again(test: &str, target: &Path) -> Command {
 
 #[test]
 fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
-    const TEST: &str = "a_training_that_is_killed_fifty_times_ends_as_one_that_is_not";
+    const TEST: &str = "resume::a_training_that_is_killed_fifty_times_ends_as_one_that_is_not";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = adamw();
         let mut model: Model = match Path::new(&target).exists() {
@@ -232,8 +232,8 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
         }
     }
 
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut rng = StdRng::seed_from_u64(1);
     let mut seen = 0;
     for _ in 0..50 {
@@ -258,11 +258,11 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.checkpoint_every(&path, 1).unwrap();
     step(&mut trainer, &mut model).unwrap();
-    assert_eq!(folder.content(), ["checkpoint"], "something is left");
+    assert_eq!(file_names(&folder), ["checkpoint"], "something is left");
     let mut uninterrupted = adamw();
     let model = straight(&mut uninterrupted, trainer.step());
-    uninterrupted.save(&model, folder.join("uninterrupted")).unwrap();
-    assert!(fs::read(path).unwrap() == fs::read(folder.join("uninterrupted")).unwrap());
+    uninterrupted.save(&model, folder.path().join("uninterrupted")).unwrap();
+    assert!(fs::read(path).unwrap() == fs::read(folder.path().join("uninterrupted")).unwrap());
 }
 
 // ---- What cannot be written ----
@@ -272,7 +272,7 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_the_checkpoint_before() {
-    const TEST: &str = "a_full_disk_leaves_the_checkpoint_before";
+    const TEST: &str = "resume::a_full_disk_leaves_the_checkpoint_before";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = trainer(Adam::default(), RATE);
         let mut model: Model = trainer.resume(&target, &Cpu::default()).unwrap();
@@ -287,8 +287,8 @@ fn a_full_disk_leaves_the_checkpoint_before() {
         assert_eq!(trainer.step(), 5);
         return;
     }
-    let folder = Folder::new();
-    let (before, path) = (saved(&folder), folder.join("checkpoint"));
+    let folder = temp_dir();
+    let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
     let child = again(TEST, &path);
     let output = Command::new("sh")
         // The limit is an error of the write only where its signal is ignored.
@@ -301,13 +301,13 @@ fn a_full_disk_leaves_the_checkpoint_before() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
     assert!(fs::read(&path).unwrap() == before);
-    assert_eq!(folder.content(), ["checkpoint"], "something is left");
+    assert_eq!(file_names(&folder), ["checkpoint"], "something is left");
 }
 
 #[test]
 fn a_training_that_could_not_go_on_is_not_saved() {
-    let folder = Folder::new();
-    let (before, path) = (saved(&folder), folder.join("checkpoint"));
+    let folder = temp_dir();
+    let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = straight(&mut trainer, 1);
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; TgtVocab::SIZE]));
@@ -337,16 +337,16 @@ fn gradients_that_are_no_numbers_do_not_touch_the_model() {
 
 #[test]
 fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
-    let path = folder.join("no/folder");
+    let path = folder.path().join("no/folder");
     let error = trainer.checkpoint_every(&path, 1).unwrap_err().to_string();
     assert!(error.starts_with(&format!("cannot write {}: ", path.display())), "{error}");
 }
 
 #[test]
 fn only_what_a_killed_writer_left_is_cleared() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let others = [
         "checkpoint..partial",
         "checkpoint.1.partial.bak",
@@ -354,19 +354,19 @@ fn only_what_a_killed_writer_left_is_cleared() {
         "my.checkpoint.0.partial",
     ];
     for name in others.iter().chain(&["checkpoint.0.partial", "checkpoint.17.partial"]) {
-        fs::write(folder.join(name), "").unwrap();
+        fs::write(folder.path().join(name), "").unwrap();
     }
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
-    trainer.checkpoint_every(folder.join("checkpoint"), 1).unwrap();
-    assert_eq!(folder.content(), others);
+    trainer.checkpoint_every(folder.path().join("checkpoint"), 1).unwrap();
+    assert_eq!(file_names(&folder), others);
 }
 
 // ---- When a training is saved, and when it ends ----
 
 #[test]
 fn a_training_is_saved_after_its_intervals_and_its_end() {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut trainer = Trainer::new(Sgd::default(), RATE, 5, SEED);
     trainer.checkpoint_every(&path, 2).unwrap();
     let mut model: Model = straight(&mut trainer, 0);
@@ -386,8 +386,8 @@ fn a_training_is_saved_after_its_intervals_and_its_end() {
 
 #[test]
 fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
     trainer.checkpoint_every(&path, 0).unwrap();
     let mut model: Model = straight(&mut trainer, 2);
@@ -403,8 +403,8 @@ fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
 
 #[test]
 fn the_best_loss_is_remembered() {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
     assert_eq!(trainer.best_loss(), f64::INFINITY);
     assert!(!trainer.record_best(f64::NAN));
@@ -422,8 +422,8 @@ fn the_best_loss_is_remembered() {
 
 #[test]
 fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
-    let folder = Folder::new();
-    let (path, checkpoint) = (folder.join("metrics"), folder.join("checkpoint"));
+    let folder = temp_dir();
+    let (path, checkpoint) = (folder.path().join("metrics"), folder.path().join("checkpoint"));
     let mut first = trainer(Adam::default(), RATE);
     first.metrics = Some(Metrics::open(&path, 0).unwrap());
     let mut model: Model = straight(&mut first, 4);
@@ -465,15 +465,15 @@ fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
 fn metrics_that_cannot_be_written_are_named() {
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = straight(&mut trainer, 1);
-    let folder = Folder::new();
+    let folder = temp_dir();
     assert!(Metrics::open(folder.path(), 0).is_err());
     trainer.metrics = Some(Metrics::open("/dev/full", 0).unwrap());
-    trainer.checkpoint_every(folder.join("checkpoint"), 1).unwrap();
+    trainer.checkpoint_every(folder.path().join("checkpoint"), 1).unwrap();
     let error = step(&mut trainer, &mut model).unwrap_err().to_string();
     assert!(error.starts_with("cannot write /dev/full: No space left"), "{error}");
     // The step is made all the same, and saved.
     assert_eq!(trainer.step(), 2);
-    assert_eq!(folder.content(), ["checkpoint"]);
+    assert_eq!(file_names(&folder), ["checkpoint"]);
 }
 
 #[test]
@@ -501,8 +501,8 @@ fn a_report_says_how_far_and_how_fast() {
 
 /// The error of resuming from these bytes; the trainer must be as it was.
 fn error_of(bytes: &[u8]) -> (ResumeError, String) {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     fs::write(&path, bytes).unwrap();
     let mut trainer = trainer(Adam::<Model, f32>::default(), RATE);
     let error = trainer.resume(&path, &Cpu::default()).map(drop).unwrap_err();
@@ -518,7 +518,7 @@ type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 
 /// The error of resuming after a change to tensors and header.
 fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
-    let bytes = saved(&Folder::new());
+    let bytes = saved(&temp_dir());
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let tensors = file.iter().map(|(path, view)| {
         let content = (view.dtype(), view.shape().to_vec(), view.data().to_vec());
@@ -537,16 +537,16 @@ fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
 
 #[test]
 fn a_checkpoint_of_another_model_is_refused_by_dimension() {
-    fn error<A>(folder: &Folder) -> String
+    fn error<A>(folder: &TempDir) -> String
     where
         A: Seq2Seq,
     {
         let mut trainer = trainer(Adam::<LM<A, f32, Cpu>, f32>::default(), RATE);
-        let resumed = trainer.resume(folder.join("checkpoint"), &Cpu::default());
+        let resumed = trainer.resume(folder.path().join("checkpoint"), &Cpu::default());
         let text = resumed.map(drop).unwrap_err().to_string();
         text.replace(&folder.path().display().to_string(), "")
     }
-    let folder = Folder::new();
+    let folder = temp_dir();
     saved(&folder);
     assert_eq!(
         error::<Renamed>(&folder),
@@ -574,12 +574,12 @@ fn a_checkpoint_of_another_model_is_refused_by_dimension() {
 #[test]
 fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
     fn error<O: Optimizer<Model, f32>, S: Schedule>(mut trainer: Trainer<O, S>) -> String {
-        let folder = Folder::new();
+        let folder = temp_dir();
         saved(&folder);
-        let resumed: Result<Model, _> = trainer.resume(folder.join("checkpoint"), &Cpu::default());
+        let resumed: Result<Model, _> = trainer.resume(folder.path().join("checkpoint"), &Cpu::default());
         assert_eq!(trainer.step(), 0);
         let text = resumed.unwrap_err().to_string();
-        text.replace(&folder.join("checkpoint").display().to_string(), "FILE")
+        text.replace(&folder.path().join("checkpoint").display().to_string(), "FILE")
     }
     const ADAM: &str = "Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }";
     assert_eq!(
@@ -649,11 +649,11 @@ fn a_tensor_that_is_not_of_the_training_is_named() {
 
 #[test]
 fn a_file_that_is_no_checkpoint_is_named_as_such() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let whole = saved(&folder);
     let model: Model = Model::build(&Cpu::default());
-    weights::save(&model, folder.join("weights")).unwrap();
-    let (error, text) = error_of(&fs::read(folder.join("weights")).unwrap());
+    weights::save(&model, folder.path().join("weights")).unwrap();
+    let (error, text) = error_of(&fs::read(folder.path().join("weights")).unwrap());
     assert!(matches!(error, ResumeError::NoCheckpoint { .. }));
     assert_eq!(text, "FILE is no checkpoint of a training: its metadata have no `training`");
     for length in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
@@ -688,8 +688,8 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
 /// Whatever becomes of a byte, there is an error or a training that can make a step.
 #[test]
 fn any_byte_of_a_checkpoint_may_change() {
-    let folder = Folder::new();
-    let (whole, path) = (saved(&folder), folder.join("checkpoint"));
+    let folder = temp_dir();
+    let (whole, path) = (saved(&folder), folder.path().join("checkpoint"));
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let mut rng = StdRng::seed_from_u64(2);
     let mut refused = 0;
@@ -718,7 +718,7 @@ fn any_byte_of_a_checkpoint_may_change() {
 
 #[test]
 fn a_training_may_be_as_far_as_a_number_can_say() {
-    let bytes = saved(&Folder::new());
+    let bytes = saved(&temp_dir());
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
     let header = &metadata.metadata().as_ref().unwrap()["training"];
@@ -726,8 +726,8 @@ fn a_training_may_be_as_far_as_a_number_can_say() {
         .replace("\"step\":3", &format!("\"step\":{}", usize::MAX - 1))
         .replace("\"optimizer_steps\":3", &format!("\"optimizer_steps\":{}", u64::MAX));
     let metadata = HashMap::from([("training".to_string(), header)]);
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     fs::write(&path, safetensors::serialize(file.iter(), Some(metadata)).unwrap()).unwrap();
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();

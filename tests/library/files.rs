@@ -1,8 +1,7 @@
 //! Weights in files: what is written is read back to the last bit, what is wrong with a file is said
 //! in full, and nothing that a file may hold makes a model of it that is not the file's.
 
-mod support;
-
+use crate::support::{file_names, temp_dir};
 use allocation_counter::AllocationInfo;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
@@ -25,7 +24,6 @@ use std::{
     sync::LazyLock,
     thread,
 };
-use support::Folder;
 use typed_transformer::{
     models::another_annotated::Annotated,
     nn::{
@@ -152,8 +150,8 @@ where
 }
 
 fn in_a_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     fs::write(&path, bytes).unwrap();
     what(&path)
 }
@@ -183,8 +181,8 @@ where
     E: SafetensorsDtype,
     Cpu: Device<E>,
 {
-    let folder = Folder::new();
-    let (first, second) = (folder.join("first"), folder.join("second"));
+    let folder = temp_dir();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     let device = Cpu::seed_from_u64(1);
     let built = Model::build(&device);
     weights::save(&built, &first).unwrap();
@@ -206,7 +204,7 @@ where
     weights::save(&loaded, &first).unwrap();
     weights::save(&weights::load::<Model, _, _>(&first, &device).unwrap(), &second).unwrap();
     assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap());
-    assert_eq!(folder.content(), ["first", "second"], "something is left");
+    assert_eq!(file_names(&folder), ["first", "second"], "something is left");
 }
 
 #[test]
@@ -225,9 +223,9 @@ fn the_paths_are_those_of_the_post() {
     where
         Model: Module + TensorCollection<f32, Cpu> + BuildModule<Cpu, f32>,
     {
-        let folder = Folder::new();
-        weights::save(&build::<Model>(), folder.join("weights")).unwrap();
-        tensors(&folder.join("weights")).into_keys().collect()
+        let folder = temp_dir();
+        weights::save(&build::<Model>(), folder.path().join("weights")).unwrap();
+        tensors(&folder.path().join("weights")).into_keys().collect()
     }
     assert_eq!(saved::<Typed<f32>>(), TYPED_PATHS);
     assert_eq!(saved::<Other<f32>>(), ANNOTATED_PATHS);
@@ -354,10 +352,10 @@ fn a_model_of_one_style_is_none_of_the_other() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
-    let folder = Folder::new();
+    let folder = temp_dir();
     for (path, kind) in [
-        (folder.join("missing"), ErrorKind::NotFound),
-        (folder.join("no/folder"), ErrorKind::NotFound),
+        (folder.path().join("missing"), ErrorKind::NotFound),
+        (folder.path().join("no/folder"), ErrorKind::NotFound),
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
     ] {
         let error = weights::load::<Tiny, _, _>(&path, &Cpu::default()).unwrap_err();
@@ -374,8 +372,8 @@ fn a_file_that_cannot_be_read_is_named() {
 /// Asserts that no model comes of these bytes, and that the error names the file.
 #[track_caller]
 fn assert_damaged(bytes: &[u8], why: &str) {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     fs::write(&path, bytes).unwrap();
     let error = weights::load::<Typed<f32>, _, _>(&path, &Cpu::default()).unwrap_err();
     let text = error.to_string();
@@ -457,8 +455,8 @@ fn a_header_that_contradicts_itself_is_damaged() {
 #[test]
 fn an_oversized_file_is_not_read() {
     const TERA: u64 = 1 << 40;
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     let tiny = |weight: u64, more: &str, end: u64| {
         let header = format!(
             r#"{{"bias":{{"dtype":"F32","shape":[3],"data_offsets":[0,12]}},"weight":{{"dtype":"F32","shape":[{},2],"data_offsets":[12,{}]}}{more}}}"#,
@@ -509,8 +507,8 @@ fn an_oversized_file_is_not_read() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_ordinary_file_is_not_read() {
-    let folder = Folder::new();
-    let pipe = folder.join("pipe");
+    let folder = temp_dir();
+    let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
@@ -611,10 +609,10 @@ fn a_tensor_of_another_dtype_is_named() {
             format!("`{QUERY}` should hold F32 but holds {found:?}")
         );
     }
-    let folder = Folder::new();
-    weights::save(&build::<Typed<f32>>(), folder.join("f32")).unwrap();
+    let folder = temp_dir();
+    weights::save(&build::<Typed<f32>>(), folder.path().join("f32")).unwrap();
     assert_error!(
-        weights::load::<Typed<f64>, _, _>(folder.join("f32"), &Cpu::default()).unwrap_err(),
+        weights::load::<Typed<f64>, _, _>(folder.path().join("f32"), &Cpu::default()).unwrap_err(),
         LoadError::Dtype { expected: Dtype::F64, found: Dtype::F32, .. },
         "`encoder.embedder.token_embedder.weight` should hold F64 but holds F32"
     );
@@ -890,10 +888,10 @@ proptest! {
         end in proptest::option::weighted(0.1, any::<Index>()),
     ) {
         static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-            let folder = Folder::new();
+            let folder = temp_dir();
             let (trainer, model) = training();
-            trainer.save(&model, folder.join("checkpoint")).unwrap();
-            fs::read(folder.join("checkpoint")).unwrap()
+            trainer.save(&model, folder.path().join("checkpoint")).unwrap();
+            fs::read(folder.path().join("checkpoint")).unwrap()
         });
         static NEXT: LazyLock<Tensors> = LazyLock::new(|| {
             let (mut trainer, mut model) = training();
@@ -901,8 +899,8 @@ proptest! {
             parameters(&model)
         });
         let bytes = changed(&WHOLE, &changes, size, end);
-        let folder = Folder::new();
-        let path = folder.join("checkpoint");
+        let folder = temp_dir();
+        let path = folder.path().join("checkpoint");
         fs::write(&path, &bytes).unwrap();
         let (mut trainer, mut model) = training();
         let mut resumed = None;
@@ -944,13 +942,13 @@ fn not_written(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
 
 #[test]
 fn a_path_that_cannot_be_written_is_named() {
-    let folder = Folder::new();
-    fs::write(folder.join("file"), "a file").unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("file"), "a file").unwrap();
     for (path, kind) in [
-        (folder.join("no/folder"), ErrorKind::NotFound),
-        (folder.join("file/weights"), ErrorKind::NotADirectory),
+        (folder.path().join("no/folder"), ErrorKind::NotFound),
+        (folder.path().join("file/weights"), ErrorKind::NotADirectory),
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
-        (folder.join(".."), ErrorKind::IsADirectory),
+        (folder.path().join(".."), ErrorKind::IsADirectory),
     ] {
         let (named, source) = not_written(weights::ensure_writable(&path));
         assert_eq!((named, source.kind()), (path.clone(), kind), "before");
@@ -959,18 +957,18 @@ fn a_path_that_cannot_be_written_is_named() {
     }
     not_written(weights::ensure_writable(""));
     not_written(weights::save(&build::<Tiny>(), ""));
-    assert_eq!(folder.content(), ["file"], "something is left");
+    assert_eq!(file_names(&folder), ["file"], "something is left");
 }
 
 #[test]
 fn a_model_replaces_the_one_before_it() {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     weights::save(&build::<Typed<f32>>(), &path).unwrap();
     let tiny = build::<Tiny>();
     weights::save(&tiny, &path).unwrap();
     assert_eq!(tensors(&path), parameters(&tiny));
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "something is left");
 }
 
 /// Whoever protects a file, or keeps it to themselves, finds it so after a save.
@@ -978,8 +976,8 @@ fn a_model_replaces_the_one_before_it() {
 #[test]
 fn the_permissions_of_a_file_stay() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     fs::write(&path, "what was there").unwrap();
     let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o444);
@@ -992,18 +990,18 @@ fn the_permissions_of_a_file_stay() {
     weights::save(&build::<Tiny>(), &path).unwrap();
     let found = path.metadata().unwrap().permissions().mode();
     assert_eq!(found & 0o777, 0o600);
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "something is left");
 }
 
 #[test]
 fn finding_out_whether_a_path_can_be_written_changes_nothing() {
-    let folder = Folder::new();
-    weights::ensure_writable(folder.join("new")).unwrap();
-    assert_eq!(folder.content(), [""; 0]);
-    fs::write(folder.join("old"), "what was there").unwrap();
-    weights::ensure_writable(folder.join("old")).unwrap();
-    assert_eq!(fs::read(folder.join("old")).unwrap(), b"what was there");
-    assert_eq!(folder.content(), ["old"]);
+    let folder = temp_dir();
+    weights::ensure_writable(folder.path().join("new")).unwrap();
+    assert_eq!(file_names(&folder), [""; 0]);
+    fs::write(folder.path().join("old"), "what was there").unwrap();
+    weights::ensure_writable(folder.path().join("old")).unwrap();
+    assert_eq!(fs::read(folder.path().join("old")).unwrap(), b"what was there");
+    assert_eq!(file_names(&folder), ["old"]);
 }
 
 /// Runs this very test once more, in a process that may write only the first few hundred bytes of a
@@ -1018,28 +1016,28 @@ fn a_save_that_fails_half_way_leaves_the_older_file() {
         assert_eq!((named.as_os_str(), source.kind()), (&*target, ErrorKind::FileTooLarge));
         return;
     }
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     weights::save(&build::<Tiny>(), &path).unwrap();
     let before = fs::read(&path).unwrap();
     let again = std::process::Command::new("sh")
         // The limit is an error of the write only where its signal is ignored.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\""])
         .arg(std::env::current_exe().unwrap())
-        .arg("a_save_that_fails_half_way_leaves_the_older_file")
+        .arg("files::a_save_that_fails_half_way_leaves_the_older_file")
         .env(TARGET, &path)
         .output()
         .unwrap();
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     assert!(String::from_utf8_lossy(&again.stdout).contains("1 passed"));
     assert!(fs::read(&path).unwrap() == before);
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "something is left");
 }
 
 #[test]
 fn a_reader_never_sees_half_a_file() {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
     weights::save(&models[0], &path).unwrap();
     let known = models.each_ref().map(parameters);
@@ -1059,47 +1057,47 @@ fn a_reader_never_sees_half_a_file() {
 /// What is promised before a training holds after it.
 #[test]
 fn a_folder_that_is_not_there_is_no_file() {
-    let folder = Folder::new();
-    for path in ["weights/", "weights/."].map(|path| folder.join(path)) {
+    let folder = temp_dir();
+    for path in ["weights/", "weights/."].map(|path| folder.path().join(path)) {
         let (named, _) = not_written(weights::ensure_writable(&path));
         assert_eq!(named, path);
         not_written(weights::save(&build::<Tiny>(), &path));
     }
-    assert_eq!(folder.content(), [""; 0], "something is left");
+    assert_eq!(file_names(&folder), [""; 0], "something is left");
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link() {
-    let folder = Folder::new();
-    let link = folder.join("link");
-    fs::write(folder.join("weights"), "what was there").unwrap();
+    let folder = temp_dir();
+    let link = folder.path().join("link");
+    fs::write(folder.path().join("weights"), "what was there").unwrap();
     std::os::unix::fs::symlink("weights", &link).unwrap();
     let tiny = build::<Tiny>();
     weights::save(&tiny, &link).unwrap();
     assert!(link.is_symlink());
-    assert_eq!(tensors(&folder.join("weights")), parameters(&tiny));
-    assert_eq!(folder.content(), ["link", "weights"]);
+    assert_eq!(tensors(&folder.path().join("weights")), parameters(&tiny));
+    assert_eq!(file_names(&folder), ["link", "weights"]);
 }
 
 /// Whoever may do everything would otherwise lose `/dev/null`.
 #[cfg(unix)]
 #[test]
 fn what_is_no_ordinary_file_is_not_replaced() {
-    let folder = Folder::new();
-    let path = folder.join("pipe");
+    let folder = temp_dir();
+    let path = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
     not_written(weights::ensure_writable(&path));
     not_written(weights::save(&build::<Tiny>(), &path));
-    assert_eq!(folder.content(), ["pipe"]);
+    assert_eq!(file_names(&folder), ["pipe"]);
     assert!(!path.metadata().unwrap().is_file());
 }
 
 #[test]
 fn two_threads_may_save_to_one_path() {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
     thread::scope(|scope| {
         for model in &models {
@@ -1112,7 +1110,7 @@ fn two_threads_may_save_to_one_path() {
             });
         }
     });
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "something is left");
 }
 
 // ---- What a style decides without a trace in the tensors ----
@@ -1178,9 +1176,9 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
         styled!(EMBEDDING_SCALE: WidthScale = WidthScale::Sqrt),
         styled!(EMBEDDING_NORM: bool = false),
     ];
-    let folder = Folder::new();
+    let folder = temp_dir();
     for (i, saved) in all.iter().enumerate() {
-        let path = folder.join(&i.to_string());
+        let path = folder.path().join(&i.to_string());
         (saved.save)(&path);
         for (j, loaded) in all.iter().enumerate() {
             let result = (loaded.load)(&path);
@@ -1189,7 +1187,7 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
     }
     // Where the tensors are the same, the error says what is not.
     assert_eq!(
-        (all[1].load)(&folder.join("0")).unwrap_err().to_string(),
+        (all[1].load)(&folder.path().join("0")).unwrap_err().to_string(),
         "the model's activation is Relu, but that of the weights is Gelu",
     );
 }
