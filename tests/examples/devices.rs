@@ -4,7 +4,7 @@ use crate::support::temp_dir;
 use std::{fs, path::Path};
 
 #[test]
-fn every_example_says_in_one_line_what_is_missing() {
+fn every_example_reports_a_missing_cuda_build_in_one_line() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let names = fs::read_dir(examples).unwrap().map(|entry| {
         let path = entry.unwrap().path();

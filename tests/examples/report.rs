@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 
 /// The page of a short training, which is in the folder `report`.
-fn page_of(example: &str, folder: &TempDir, args: &str) -> String {
+fn report_html(example: &str, folder: &TempDir, args: &str) -> String {
     let args = format!("{args} --report report");
     // So short a training may miss its goal, and says so; that is tested elsewhere.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
@@ -23,7 +23,7 @@ fn page_of(example: &str, folder: &TempDir, args: &str) -> String {
 
 /// Nothing in it leads out of it.
 #[track_caller]
-fn assert_holds_all_that_it_shows(html: &str) {
+fn assert_self_contained(html: &str) {
     let outside = ["http:", "https:", "src=", "href", "url(", "@import", "<script", "<link", "<iframe"];
     let found: Vec<_> = outside.iter().filter(|word| html.contains(**word)).collect();
     assert!(found.is_empty(), "{found:?}");
@@ -31,8 +31,8 @@ fn assert_holds_all_that_it_shows(html: &str) {
 
 /// What a browser makes of a page and tells by a script: whether it was fetched anything for, how many
 /// pictures it shows, and whether a narrow screen is wide enough for it.
-fn seen_by_a_browser(folder: &TempDir, html: &str) -> Option<String> {
-    let browser = browser()?;
+fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
+    let find_browser = find_browser()?;
     let probe = "<script>
         const seen = [
             'fetched ' + performance.getEntriesByType('resource').length,
@@ -50,7 +50,7 @@ fn seen_by_a_browser(folder: &TempDir, html: &str) -> Option<String> {
     );
     let file = folder.path().join("frame.html");
     fs::write(&file, frame).unwrap();
-    let output = Command::new(browser)
+    let output = Command::new(find_browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
         .args(["--dump-dom", "--virtual-time-budget=5000"])
         .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
@@ -64,7 +64,7 @@ fn seen_by_a_browser(folder: &TempDir, html: &str) -> Option<String> {
 }
 
 /// A Chromium, by the names that it goes under.
-fn browser() -> Option<PathBuf> {
+fn find_browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
@@ -73,9 +73,9 @@ fn browser() -> Option<PathBuf> {
 }
 
 #[track_caller]
-fn assert_shown(folder: &TempDir, html: &str) {
+fn assert_renders(folder: &TempDir, html: &str) {
     let pictures = html.matches("<svg").count();
-    match seen_by_a_browser(folder, html) {
+    match rendered_in_browser(folder, html) {
         Some(seen) => assert_eq!(seen, format!("fetched 0, pictures {pictures}, sideways false, dark false")),
         None => eprintln!("skipped: there is no Chromium to open the page in"),
     }
@@ -94,10 +94,10 @@ fn assert_pictures(folder: &TempDir, html: &str, expected: &[&str]) {
 }
 
 #[test]
-fn rot13_shows_its_training_its_attention_and_its_letters() {
+fn the_rot13_report_shows_training_attention_and_embeddings() {
     let folder = temp_dir();
-    let html = page_of("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
-    assert_holds_all_that_it_shows(&html);
+    let html = report_html("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
+    assert_self_contained(&html);
     let training = ["loss", "learning_rate", "norm"];
     let model = ["cross_attention", "encoder_attention", "decoder_attention", "letters"];
     let positions = ["position_curves", "position_matrix"];
@@ -113,12 +113,12 @@ fn rot13_shows_its_training_its_attention_and_its_letters() {
     ] {
         assert!(html.contains(text), "{text}");
     }
-    assert_shown(&folder, &html);
+    assert_renders(&folder, &html);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_resumed_training_is_marked() {
+fn the_report_marks_where_a_training_was_resumed() {
     let folder = temp_dir();
     let args = "--steps 30 --batch 2";
     let program = built("train_sequences");
@@ -127,34 +127,34 @@ fn a_resumed_training_is_marked() {
     interrupt(&child, &folder.path().join("report").join("metrics.jsonl"), 2);
     assert_eq!(end(child).status.code(), Some(130));
     let args = format!("{args} --resume train_sequences.checkpoint");
-    let html = page_of("train_sequences", &folder, &args);
+    let html = report_html("train_sequences", &folder, &args);
     // In the legend of each of the three curves.
     assert_eq!(html.matches("\nresumed\n").count(), 3);
 }
 
 #[test]
-fn sequences_show_what_they_are_continued_by() {
+fn the_sequences_report_shows_attention() {
     let folder = temp_dir();
-    let html = page_of("train_sequences", &folder, "--steps 2 --batch 2");
-    assert_holds_all_that_it_shows(&html);
+    let html = report_html("train_sequences", &folder, "--steps 2 --batch 2");
+    assert_self_contained(&html);
     assert!(html.contains("layer 3, head 1"));
-    assert_shown(&folder, &html);
+    assert_renders(&folder, &html);
 }
 
 #[test]
-fn shakespeare_shows_a_line() {
+fn the_shakespeare_report_shows_attention_and_validation_loss() {
     let folder = temp_dir();
     let args = "--steps 2 --batch 2 --interval 1 --sample 9";
-    let html = page_of("train_shakespeare", &folder, args);
-    assert_holds_all_that_it_shows(&html);
+    let html = report_html("train_shakespeare", &folder, args);
+    assert_self_contained(&html);
     for text in ["layer 3, head 3", "validation loss", "<td>text</td><td>plays by Shakespeare</td>"] {
         assert!(html.contains(text), "{text}");
     }
-    assert_shown(&folder, &html);
+    assert_renders(&folder, &html);
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named_before_anything_is_trained() {
+fn an_unwritable_report_folder_is_an_error_before_training() {
     let folder = temp_dir();
     fs::write(folder.path().join("file"), "").unwrap();
     for example in ["train_rot13", "train_sequences", "train_shakespeare"] {

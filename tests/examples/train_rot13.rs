@@ -59,8 +59,8 @@ fn run(mut program: Command, input: Input) -> Run {
     let mut child = program.spawn().unwrap();
     let stdin = child.stdin.take();
     thread::scope(|scope| {
-        let stdout = child.stdout.take().map(|out| scope.spawn(|| all_of(out)));
-        let stderr = child.stderr.take().map(|err| scope.spawn(|| all_of(err)));
+        let stdout = child.stdout.take().map(|out| scope.spawn(|| read_all(out)));
+        let stderr = child.stderr.take().map(|err| scope.spawn(|| read_all(err)));
         let silent = match (input, stdin) {
             (Input::Text(text), Some(stdin)) => write_slowly(stdin, &[(Duration::ZERO, text)]),
             (Input::Slowly(texts), Some(stdin)) => write_slowly(stdin, texts),
@@ -86,7 +86,7 @@ fn write_slowly<W: Write>(mut stdin: W, texts: &[(Duration, &str)]) -> Option<W>
     None
 }
 
-fn all_of(mut stream: impl Read) -> String {
+fn read_all(mut stream: impl Read) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
@@ -138,7 +138,7 @@ impl Run {
 
     /// It failed before it trained or decoded anything.
     #[track_caller]
-    fn assert_at_once(&self) -> &Self {
+    fn assert_failed_before_training(&self) -> &Self {
         assert_eq!(self.progress(), [""; 0]);
         assert_eq!(self.stdout, "");
         // A training takes longer, and a busy machine starts a program in less.
@@ -166,7 +166,7 @@ impl Run {
     }
 
     /// The line that says how many fresh words came out right; it is the last one.
-    fn share(&self) -> &str {
+    fn accuracy(&self) -> &str {
         let line = self.stdout.lines().last().unwrap();
         line.strip_suffix(" of 1000 fresh random words decoded exactly").unwrap()
     }
@@ -183,7 +183,7 @@ fn is_progress(line: &str) -> bool {
 const DEFAULT: [(&str, &str); 4] = [("hey", "url"), ("there", "gurer"), ("ma", "zn"), ("dood", "qbbq")];
 const ATTACK: [(&str, &str); 3] = [("attack", "nggnpx"), ("at", "ng"), ("dawn", "qnja")];
 /// A run that trains too little to be right, in a moment.
-const BRIEFLY: [&str; 2] = ["--steps", "3"];
+const THREE_STEPS: [&str; 2] = ["--steps", "3"];
 
 // ---- Training, and what it leaves for later runs ----
 
@@ -211,7 +211,7 @@ fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> S
     let args = ["--load", "weights"].iter().chain(words).copied();
     let run = run(program(&folder, args), input);
     run.assert_success().assert_decoded(expected);
-    assert_eq!(run.share(), "100.0 %");
+    assert_eq!(run.accuracy(), "100.0 %");
     assert_eq!(run.progress(), [""; 0]);
     assert!(run.took < Duration::from_secs(10), "{:?}", run.took);
     assert_eq!(file_names(&folder), ["weights"], "something is written");
@@ -222,14 +222,14 @@ fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> S
 fn the_model_learns_rot13() {
     let run = &TRAINED.0;
     run.assert_success().assert_decoded(&DEFAULT);
-    assert_eq!(run.share(), "100.0 %");
+    assert_eq!(run.accuracy(), "100.0 %");
     // Of five random words the ciphers are right too: nothing is said to be another.
     assert!(!run.stdout.contains("but it is"), "{}", run.stdout);
     assert_eq!(run.stdout.lines().count(), 1 + 4 + 1 + 1 + 5 + 1 + 1);
 }
 
 #[test]
-fn progress_without_a_terminal_is_plain_lines() {
+fn progress_without_a_terminal_is_plain_text() {
     let run = &TRAINED.0;
     let steps: Vec<_> = run
         .progress()
@@ -259,7 +259,7 @@ fn progress_without_a_terminal_is_plain_lines() {
 }
 
 #[test]
-fn saved_weights_decode_words_of_the_command_line() {
+fn saved_weights_decode_words_from_the_command_line() {
     load_and_decode(&["attack", "at", "dawn"], Input::Nothing, &ATTACK);
     // What is given is decoded, in its order and as often.
     load_and_decode(&["ma", "a", "ma"], Input::Text("hey"), &[("ma", "zn"), ("a", "n"), ("ma", "zn")]);
@@ -267,7 +267,7 @@ fn saved_weights_decode_words_of_the_command_line() {
 }
 
 #[test]
-fn saved_weights_decode_words_of_standard_input() {
+fn saved_weights_decode_words_from_standard_input() {
     load_and_decode(&[], Input::Text("attack at\n\n  dawn\n"), &ATTACK);
     load_and_decode(&[], Input::Text("attack\tat\r\ndawn"), &ATTACK);
     load_and_decode(&["-"], Input::Text("attack at dawn\n"), &ATTACK);
@@ -283,7 +283,7 @@ fn without_words_the_default_ones_are_decoded() {
 }
 
 #[test]
-fn an_open_but_silent_standard_input_is_not_waited_for() {
+fn a_silent_standard_input_is_not_waited_for() {
     let said = load_and_decode(&[], Input::Silence, &DEFAULT);
     let notice = "nothing comes from standard input, so its words are not waited for\n";
     assert_eq!(said, notice);
@@ -292,7 +292,7 @@ fn an_open_but_silent_standard_input_is_not_waited_for() {
 }
 
 #[test]
-fn a_slow_writer_is_waited_for_once_it_has_begun() {
+fn a_slow_writer_is_waited_for_after_its_first_byte() {
     let pause = Duration::from_millis(1_500);
     let texts = [(Duration::ZERO, "attack a"), (pause, "t dawn\n")];
     load_and_decode(&[], Input::Slowly(&texts), &ATTACK);
@@ -301,7 +301,7 @@ fn a_slow_writer_is_waited_for_once_it_has_begun() {
 }
 
 #[test]
-fn one_seed_gives_one_result_with_as_many_threads() {
+fn equal_seeds_and_thread_counts_give_equal_results() {
     let train = |seed, threads| {
         let folder = temp_dir();
         let args = ["--steps", "30", "--seed", seed, "--save", "weights", "hey"];
@@ -337,7 +337,7 @@ fn interrupt(mut program: Command) -> (ExitStatus, String) {
 
 #[cfg(unix)]
 #[test]
-fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
+fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let args = ["--steps", "300", "--seed", "7", "--save", "weights", "hey"];
     let trained = |folder: &TempDir, more: &[&str]| {
         let args = args.iter().chain(more).copied();
@@ -366,7 +366,7 @@ fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
 }
 
 #[test]
-fn a_checkpoint_of_other_options_is_refused_by_the_option() {
+fn a_checkpoint_with_other_options_names_the_option() {
     let folder = temp_dir();
     let resumed = |args: &[&str]| {
         let mut args = args.to_vec();
@@ -374,10 +374,10 @@ fn a_checkpoint_of_other_options_is_refused_by_the_option() {
         run(program(&folder, args), Input::Nothing)
     };
     let missing = resumed(&[]);
-    let error = missing.assert_at_once().assert_failure();
+    let error = missing.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: cannot read checkpoint: "), "{error}");
 
-    let args = BRIEFLY.into_iter().chain(["--checkpoint", "checkpoint"]);
+    let args = THREE_STEPS.into_iter().chain(["--checkpoint", "checkpoint"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
     let before = fs::read(folder.path().join("checkpoint")).unwrap();
     const SEEDS: &str = "the random numbers should be ChaCha8 of seed 1 but is ChaCha8 of seed 0";
@@ -385,18 +385,18 @@ fn a_checkpoint_of_other_options_is_refused_by_the_option() {
         (&["--steps", "3", "--batch", "49"][..], "the batch should be 49 but is 50"),
         (&["--steps", "3", "--seed", "1"], SEEDS),
     ] {
-        resumed(args).assert_error(&format!("checkpoint: {error}")).assert_at_once();
+        resumed(args).assert_error(&format!("checkpoint: {error}")).assert_failed_before_training();
     }
     let other = resumed(&["--steps", "4"]);
-    let error = other.assert_at_once().assert_failure();
+    let error = other.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: checkpoint: the schedule should be "), "{error}");
     assert!(fs::read(folder.path().join("checkpoint")).unwrap() == before);
 }
 
 #[test]
-fn metrics_are_a_line_of_json_for_each_step() {
+fn metrics_have_one_json_line_per_step() {
     let folder = temp_dir();
-    let args = BRIEFLY.into_iter().chain(["--metrics", "metrics.jsonl"]);
+    let args = THREE_STEPS.into_iter().chain(["--metrics", "metrics.jsonl"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
     let text = fs::read_to_string(folder.path().join("metrics.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 3);
@@ -410,14 +410,14 @@ fn metrics_are_a_line_of_json_for_each_step() {
         }
     }
     let run = run(program(&folder, ["--metrics", "no/folder"]), Input::Nothing);
-    let error = run.assert_at_once().assert_failure();
+    let error = run.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: cannot write no/folder: "), "{error}");
 }
 
 // ---- Results that are none ----
 
 #[test]
-fn too_little_training_is_an_error_after_the_table() {
+fn too_few_steps_are_an_error_after_the_table() {
     let folder = temp_dir();
     let run = run(program(&folder, ["--steps", "5", "--save", "weights"]), Input::Nothing);
     assert_eq!(run.progress().len(), 5);
@@ -425,7 +425,7 @@ fn too_little_training_is_an_error_after_the_table() {
         let line = run.stdout.lines().find(|line| line.starts_with(&format!("{plain} "))).unwrap();
         assert!(line.ends_with(&format!("   but it is {cipher}")), "{line}");
     }
-    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(run.accuracy(), "0.0 %");
     assert_eq!(run.status.code(), Some(1));
     // The weights are the user's all the same.
     assert_eq!(file_names(&folder), ["weights"]);
@@ -435,7 +435,7 @@ fn too_little_training_is_an_error_after_the_table() {
 }
 
 #[test]
-fn a_loss_that_is_no_number_ends_the_training() {
+fn a_non_finite_loss_ends_the_training() {
     let folder = temp_dir();
     let args = ["--steps", "1500", "--learning-rate", "1e30", "--save", "weights"];
     let run = run(program(&folder, args), Input::Nothing);
@@ -451,7 +451,7 @@ fn a_loss_that_is_no_number_ends_the_training() {
 // ---- Words that the model does not take ----
 
 #[test]
-fn a_word_that_the_model_does_not_take_is_named() {
+fn an_invalid_word_is_named_in_the_error() {
     let folder = temp_dir();
     for (word, error) in [
         ("he7", "`7` in `he7` is not a letter from a to z"),
@@ -465,7 +465,7 @@ fn a_word_that_the_model_does_not_take_is_named() {
         // Whatever stands around it.
         for words in [&[word][..], &["hey", word], &[word, "hey"]] {
             let run = run(program(&folder, words.iter().copied()), Input::Nothing);
-            run.assert_error(error).assert_at_once();
+            run.assert_error(error).assert_failed_before_training();
         }
     }
     for (text, error) in [
@@ -474,14 +474,14 @@ fn a_word_that_the_model_does_not_take_is_named() {
         ("abcdefghijklmnop", "`abcdefghijklmnop` has 16 letters, but the model takes at most 15"),
     ] {
         let run = run(program(&folder, []), Input::Text(text));
-        run.assert_error(error).assert_at_once();
+        run.assert_error(error).assert_failed_before_training();
     }
 }
 
 // ---- Options that make no sense ----
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn invalid_options_are_an_error() {
     let folder = temp_dir();
     for (args, error) in [
         (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
@@ -506,7 +506,7 @@ fn options_that_make_no_sense_are_refused() {
         let run = run(program(&folder, args.iter().copied()), Input::Nothing);
         let said = run.assert_failure();
         assert!(said.starts_with(error), "{said}");
-        run.assert_at_once();
+        run.assert_failed_before_training();
     }
     assert_eq!(file_names(&folder), [""; 0]);
 }
@@ -521,16 +521,16 @@ fn load(bytes: &[u8]) -> Run {
 }
 
 #[test]
-fn weights_that_cannot_be_read_are_named() {
+fn unreadable_weights_are_named_in_the_error() {
     let folder = temp_dir();
     for path in ["missing", "."] {
         let run = run(program(&folder, ["--load", path]), Input::Nothing);
-        let error = run.assert_at_once().assert_failure();
+        let error = run.assert_failed_before_training().assert_failure();
         assert!(error.starts_with(&format!("error: cannot read {path}: ")), "{error}");
     }
     for damaged in [&b""[..], b"no weights at all", &TRAINED.1[..TRAINED.1.len() - 1]] {
         let run = load(damaged);
-        let error = run.assert_at_once().assert_failure();
+        let error = run.assert_failed_before_training().assert_failure();
         let expected = "error: weights is damaged or not a safetensors file: ";
         assert!(error.starts_with(expected), "{error}");
     }
@@ -545,7 +545,7 @@ fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8>
 }
 
 #[test]
-fn weights_of_another_model_are_refused_by_tensor() {
+fn weights_of_another_model_name_the_tensor() {
     const FIRST: &str = "encoder.embedder.token_embedder.weight";
     for (file, error) in [
         (
@@ -560,17 +560,17 @@ fn weights_of_another_model_are_refused_by_tensor() {
         (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "of (VocabSize=28, EmbedDim=8) is missing"),
     ] {
         let run = load(&file);
-        run.assert_error(&format!("weights: `{FIRST}` {error}")).assert_at_once();
+        run.assert_error(&format!("weights: `{FIRST}` {error}")).assert_failed_before_training();
     }
 }
 
 #[test]
-fn a_path_that_cannot_be_written_is_named_before_training() {
+fn an_unwritable_path_is_an_error_before_training() {
     let folder = temp_dir();
     fs::write(folder.path().join("file"), "what was there").unwrap();
     for path in ["no/folder/weights", ".", "file/weights"] {
         let run = run(program(&folder, ["--save", path]), Input::Nothing);
-        let error = run.assert_at_once().assert_failure();
+        let error = run.assert_failed_before_training().assert_failure();
         assert!(error.starts_with(&format!("error: cannot write {path}: ")), "{error}");
     }
     assert_eq!(file_names(&folder), ["file"]);
@@ -580,7 +580,7 @@ fn a_path_that_cannot_be_written_is_named_before_training() {
 /// As on a disk that fills up during the training.
 #[cfg(unix)]
 #[test]
-fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
+fn a_failed_save_keeps_the_table_and_the_older_file() {
     let folder = temp_dir();
     fs::write(folder.path().join("weights"), "what was there").unwrap();
     let mut limited = Command::new("sh");
@@ -588,7 +588,7 @@ fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
         // The limit is an error of the write only where its signal is ignored.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
         .arg(&*PROGRAM)
-        .args(BRIEFLY)
+        .args(THREE_STEPS)
         .args(["--save", "weights"])
         .current_dir(folder.path())
         .stdout(Stdio::piped())
@@ -596,7 +596,7 @@ fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
     let run = run(limited, Input::Nothing);
     let error = run.assert_failure();
     assert!(error.starts_with("error: cannot write weights: "), "{error}");
-    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(run.accuracy(), "0.0 %");
     assert_eq!(file_names(&folder), ["weights"], "something is left");
     assert_eq!(fs::read(folder.path().join("weights")).unwrap(), b"what was there");
 }
@@ -604,7 +604,7 @@ fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
 // ---- Streams that fail ----
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_standard_output_is_not_an_error() {
     let folder = trained();
     let mut program = program(&folder, ["--load", "weights", "hey"]);
     let (reader, writer) = std::io::pipe().unwrap();
@@ -614,21 +614,21 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn nobody_need_listen_to_the_progress() {
+fn a_closed_standard_error_does_not_stop_the_training() {
     let folder = temp_dir();
-    let mut program = program(&folder, BRIEFLY.into_iter().chain(["--save", "weights"]));
+    let mut program = program(&folder, THREE_STEPS.into_iter().chain(["--save", "weights"]));
     let (reader, writer) = std::io::pipe().unwrap();
     program.stderr(writer);
     drop(reader);
     let run = run(program, Input::Nothing);
     assert_eq!(run.status.code(), Some(1));
-    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(run.accuracy(), "0.0 %");
     assert_eq!(file_names(&folder), ["weights"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn streams_that_fail_are_named() {
+fn a_failing_stream_is_named_in_the_error() {
     let folder = trained();
     let mut full = program(&folder, ["--load", "weights", "hey"]);
     full.stdout(fs::File::create("/dev/full").unwrap());
@@ -638,6 +638,6 @@ fn streams_that_fail_are_named() {
 
     let unreadable = fs::File::open(folder.path()).unwrap();
     let run = run(program(&folder, ["--load", "weights"]), Input::File(unreadable));
-    let error = run.assert_at_once().assert_failure();
+    let error = run.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: cannot read standard input: "), "{error}");
 }

@@ -12,13 +12,13 @@ fn run(folder: &TempDir, args: &str) -> Run {
 }
 
 #[test]
-fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
+fn too_few_steps_are_an_error_after_both_directions_are_shown() {
     let folder = temp_dir();
     let run = run(&folder, "--steps 3 --batch 2 --metrics metrics");
     run.assert_ended_with(1);
-    let said: Vec<_> = run.stderr.lines().collect();
-    assert_eq!(said.len(), 5, "{said:?}");
-    for (number, line) in (1..=3).zip(&said) {
+    let lines: Vec<_> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    for (number, line) in (1..=3).zip(&lines) {
         let words: Vec<_> = line.split_whitespace().collect();
         let ["step", step, "loss", loss, "learning", "rate", rate, speed, "tokens/s", left, "left"] =
             words[..]
@@ -31,8 +31,8 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
         assert!(speed.parse::<f64>().unwrap() > 0.0, "{line}");
         assert!(left.contains(':'), "{line}");
     }
-    assert!(said[3].starts_with("mean loss ") && said[3].ends_with(" of the last 3 steps"));
-    assert!(said[4].starts_with("error: only ") && said[4].ends_with("try more --steps"));
+    assert!(lines[3].starts_with("mean loss ") && lines[3].ends_with(" of the last 3 steps"));
+    assert!(lines[4].starts_with("error: only ") && lines[4].ends_with("try more --steps"));
 
     // All of the examined sequences are of one direction or the other, and runs of integers.
     let counts = run.stdout.lines().filter(|line| line.contains(" continued rightly"));
@@ -49,8 +49,8 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
         assert!(given.windows(2).all(|pair| pair[1] - pair[0] == step), "{given:?}");
         let last = given.last().unwrap();
         let next = format!("{} {}", last + step, last + 2 * step);
-        let right = written.trim() == next;
-        assert!(right || written.ends_with(&format!("but it is {next}")), "{given:?} {written}");
+        let correct = written.trim() == next;
+        assert!(correct || written.ends_with(&format!("but it is {next}")), "{given:?} {written}");
         assert!(given.iter().chain([&(last + 2 * step)]).all(|n| (0..125).contains(n)));
     }
     assert_eq!(file_names(&folder), ["metrics"]);
@@ -58,7 +58,7 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
 }
 
 #[test]
-fn it_learns() {
+fn the_loss_falls() {
     let folder = temp_dir();
     run(&folder, "--steps 60 --batch 16 --metrics metrics").assert_ended_with(1);
     let losses = metrics_of(&folder.path().join("metrics"));
@@ -73,7 +73,7 @@ fn it_learns() {
 /// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
+fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let folder = temp_dir();
     let args = "--steps 12 --batch 3 --checkpoint-every 12";
     let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
@@ -104,7 +104,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line_before_any_training() {
+fn invalid_options_are_one_line_errors_before_training() {
     let folder = temp_dir();
     fs::write(folder.path().join("garbage"), "garbage").unwrap();
     for (args, error) in [

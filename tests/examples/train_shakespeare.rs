@@ -27,19 +27,19 @@ fn losses(line: &str) -> (f64, f64) {
 }
 
 #[test]
-fn it_learns_a_text_and_writes_in_its_characters() {
+fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
     let folder = with_text(2_000);
     let args = "--data text --steps 120 --batch 4 --interval 50 --sample 90 --metrics metrics";
     let run = run(&folder, args);
     run.assert_ended_with(0);
-    let looks: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("after step ")).collect();
-    let steps = looks.iter().map(|line| line.split([' ', ':']).nth(2).unwrap());
+    let evaluations: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("after step ")).collect();
+    let steps = evaluations.iter().map(|line| line.split([' ', ':']).nth(2).unwrap());
     assert_eq!(steps.collect::<Vec<_>>(), ["0", "50", "100", "120"]);
     // At first any token of the vocabulary is as likely as any other.
-    let (training, validation) = losses(looks[0]);
+    let (training, validation) = losses(evaluations[0]);
     assert!((training - 256f64.ln()).abs() < 0.1 && (validation - 256f64.ln()).abs() < 0.1);
-    let (training, validation) = losses(looks[3]);
-    assert!(training < 1.5 && validation < 1.5, "{looks:?}");
+    let (training, validation) = losses(evaluations[3]);
+    assert!(training < 1.5 && validation < 1.5, "{evaluations:?}");
     assert_eq!(run.stderr.lines().filter(|line| line.starts_with("step ")).count(), 10);
 
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
@@ -58,7 +58,7 @@ fn it_learns_a_text_and_writes_in_its_characters() {
 }
 
 #[test]
-fn without_a_text_it_is_shakespeare_s() {
+fn the_default_text_is_shakespeare() {
     let folder = temp_dir();
     let run =
         run(&folder, "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9");
@@ -70,7 +70,7 @@ fn without_a_text_it_is_shakespeare_s() {
 }
 
 #[test]
-fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
+fn saved_weights_keep_the_characters_of_their_text() {
     let folder = with_text(1_000);
     let sampled = "--sample 40 --prompt not --temperature 0.5 --seed 3";
     let trained = run(&folder, &format!("--data text --steps 5 --batch 2 --save weights {sampled}"));
@@ -94,7 +94,7 @@ fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
 /// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
+fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let folder = with_text(1_000);
     let args = "--data text --steps 40 --batch 2 --interval 15 --checkpoint-every 40 --sample 20";
     let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
@@ -136,7 +136,7 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
 }
 
 #[test]
-fn a_text_that_does_not_fit_is_refused() {
+fn a_text_too_short_or_with_too_many_characters_is_an_error() {
     let folder = temp_dir();
     let needed = "but 641 are needed: the last tenth is for validation, and a piece and what comes next are 65 characters";
     let distinct =
@@ -163,7 +163,7 @@ fn a_text_that_does_not_fit_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line_before_any_training() {
+fn invalid_options_are_one_line_errors_before_training() {
     let folder = with_text(700);
     fs::write(folder.path().join("garbage"), "garbage").unwrap();
     for (args, error) in [

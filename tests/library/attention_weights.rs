@@ -72,7 +72,7 @@ fn assert_close(found: &[f32], expected: &[f32]) {
 }
 
 /// `norm(x)` or `x`: what a sublayer reads; and what it makes of what its attention says.
-fn read<S: Conventions>(
+fn sublayer_input<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
@@ -82,7 +82,7 @@ fn read<S: Conventions>(
     }
 }
 
-fn answer<S: Conventions>(
+fn add_residual_and_norm<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
     attended: Embedded<SrcLen>,
@@ -95,31 +95,31 @@ fn answer<S: Conventions>(
 }
 
 /// The values of a self-attention, weighed by its weights, are what it answers.
-fn values_weighed_by_them_are_the_answer<S: Conventions, Mask: MaskKind>() {
+fn check_output_is_weighted_values<S: Conventions, Mask: MaskKind>() {
     let device = device();
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
     let padding = source().padding_mask();
     let weights = layer.try_weights(x.clone(), &padding).unwrap();
 
-    let values = layer.attention.value_proj.forward(read(&layer.norm, x.clone()));
+    let values = layer.attention.value_proj.forward(sublayer_input(&layer.norm, x.clone()));
     let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = try_split_heads(values).unwrap();
     let attended = try_merge_heads(weights.matmul(values)).unwrap();
     let attended = layer.attention.output_proj.forward(attended);
-    let expected = answer(&layer.norm, x.clone(), attended);
+    let expected = add_residual_and_norm(&layer.norm, x.clone(), attended);
     assert_close(&expected.as_vec(), &layer.forward(x, &padding).as_vec());
 }
 
 #[test]
-fn values_weighed_by_the_weights_are_what_an_attention_answers() {
-    values_weighed_by_them_are_the_answer::<TypedTransformer, NoMask>();
-    values_weighed_by_them_are_the_answer::<TypedTransformer, CausalMask>();
-    values_weighed_by_them_are_the_answer::<NanoGpt, CausalMask>();
-    values_weighed_by_them_are_the_answer::<another_annotated::Annotated, NoMask>();
-    values_weighed_by_them_are_the_answer::<annotated_flax::AnnotatedFlax, NoMask>();
+fn the_output_is_the_values_weighted_by_the_attention_weights() {
+    check_output_is_weighted_values::<TypedTransformer, NoMask>();
+    check_output_is_weighted_values::<TypedTransformer, CausalMask>();
+    check_output_is_weighted_values::<NanoGpt, CausalMask>();
+    check_output_is_weighted_values::<another_annotated::Annotated, NoMask>();
+    check_output_is_weighted_values::<annotated_flax::AnnotatedFlax, NoMask>();
 }
 
-fn a_model_shows_what_each_layer_reads<S: Conventions>()
+fn check_weights_of_every_layer<S: Conventions>()
 where
     Of<S>: HasPositionsFor<EmbedDim>,
 {
@@ -170,14 +170,14 @@ where
 }
 
 #[test]
-fn a_model_shows_the_weights_of_each_of_its_layers() {
-    a_model_shows_what_each_layer_reads::<TypedTransformer>();
-    a_model_shows_what_each_layer_reads::<NanoGpt>();
-    a_model_shows_what_each_layer_reads::<another_annotated::Annotated>();
+fn a_model_returns_the_attention_weights_of_every_layer() {
+    check_weights_of_every_layer::<TypedTransformer>();
+    check_weights_of_every_layer::<NanoGpt>();
+    check_weights_of_every_layer::<another_annotated::Annotated>();
 }
 
 #[test]
-fn a_decoder_without_an_encoder_looks_at_nothing_ahead() {
+fn a_decoder_only_model_does_not_attend_to_later_positions() {
     let model = DecoderOnly::<Of<NanoGpt>, f32, Cpu>::build(&device());
     let weights = model.try_attention_weights(&source()).unwrap();
     assert_eq!(weights.len(), 3);
@@ -194,7 +194,7 @@ fn a_decoder_without_an_encoder_looks_at_nothing_ahead() {
 }
 
 #[test]
-fn batches_of_other_sizes_are_an_error() {
+fn different_batch_sizes_are_an_error() {
     dims! { Many; }
     let model = LM::<Of<TypedTransformer>, f32, Cpu>::build(&device());
     let source = TokenIds::<_, SrcLen, Letters>::from_ids(&[1; 10], None, (Many::new(2), SrcLen));

@@ -7,7 +7,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn its_compiler_errors_are_the_compiler_s() {
+fn compiler_errors_in_the_readme_are_the_expected_ones() {
     let readme = read("README.md");
     for (rule, lines) in
         [("ops/residual_needs_equal_lengths", 8), ("nn/an_embedder_refuses_a_length_above_its_maximum", 6)]
@@ -19,14 +19,14 @@ fn its_compiler_errors_are_the_compiler_s() {
 }
 
 #[test]
-fn its_wrong_program_is_the_one_that_is_refused() {
+fn the_wrong_program_in_the_readme_is_a_ui_test() {
     let program = read("ui-tests/refused/ops/residual_needs_equal_lengths.rs");
     let wrong = &program[program.find("fn add(").unwrap()..program.find("\nfn main()").unwrap()];
     assert!(read("README.md").contains(wrong));
 }
 
 #[test]
-fn its_links_lead_somewhere() {
+fn links_in_the_readme_exist() {
     let readme = read("README.md");
     let targets = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     for target in targets.filter(|target| !target.starts_with("http")) {
@@ -63,7 +63,7 @@ fn body(program: &str) -> &str {
 }
 
 #[test]
-fn the_guide_s_program_is_the_example_to_the_last_line() {
+fn the_guide_shows_every_line_of_the_example() {
     let program = read("examples/own_model/program.rs");
     let mut rest = body(&program);
     for block in blocks().iter().filter(|block| block.info.is_empty()) {
@@ -78,7 +78,7 @@ fn the_guide_s_program_is_the_example_to_the_last_line() {
 }
 
 #[test]
-fn the_guide_s_mistakes_are_those_that_are_refused() {
+fn the_mistakes_in_the_guide_are_the_ui_tests() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui-tests/refused/guide");
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let mut programs: Vec<_> = files.filter(|file| file.extension().unwrap() == "rs").collect();

@@ -146,10 +146,10 @@ fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
 {
-    in_a_file(bytes, |path| weights::load(path, &Cpu::default()))
+    with_file(bytes, |path| weights::load(path, &Cpu::default()))
 }
 
-fn in_a_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
+fn with_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
     let folder = temp_dir();
     let path = folder.path().join("weights");
     fs::write(&path, bytes).unwrap();
@@ -175,7 +175,7 @@ macro_rules! assert_error {
 // ---- What is saved is what is loaded ----
 
 /// Saves a model of bit patterns that arithmetic would not keep, and loads it.
-fn comes_back<Model, E>(odd: &[E])
+fn assert_round_trip<Model, E>(odd: &[E])
 where
     Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
     E: SafetensorsDtype,
@@ -208,17 +208,17 @@ where
 }
 
 #[test]
-fn a_model_comes_back_to_the_last_bit() {
+fn a_saved_model_loads_bit_exactly() {
     let odd = [0.0, -0.0, f32::MIN_POSITIVE, f32::MAX, f32::MIN, 0.1, -1e-45];
-    comes_back::<Typed<f32>, f32>(&odd);
-    comes_back::<Other<f32>, f32>(&odd);
+    assert_round_trip::<Typed<f32>, f32>(&odd);
+    assert_round_trip::<Other<f32>, f32>(&odd);
     let odd = [0.0, -0.0, f64::MIN_POSITIVE, f64::MAX, f64::MIN, 0.1, -5e-324];
-    comes_back::<Typed<f64>, f64>(&odd);
-    comes_back::<Other<f64>, f64>(&odd);
+    assert_round_trip::<Typed<f64>, f64>(&odd);
+    assert_round_trip::<Other<f64>, f64>(&odd);
 }
 
 #[test]
-fn the_paths_are_those_of_the_post() {
+fn tensor_paths_are_those_of_the_post() {
     fn saved<Model>() -> Vec<String>
     where
         Model: Module + TensorCollection<f32, Cpu> + BuildModule<Cpu, f32>,
@@ -332,7 +332,7 @@ const ANNOTATED_PATHS: &[&str] = &[
 ];
 
 #[test]
-fn a_model_of_one_style_is_none_of_the_other() {
+fn weights_with_other_tensors_are_refused() {
     let typed = file_of(&parameters(&build::<Typed<f32>>()));
     assert_error!(
         load_bytes::<Other<f32>>(&typed).unwrap_err(),
@@ -351,7 +351,7 @@ fn a_model_of_one_style_is_none_of_the_other() {
 // ---- Files that cannot be read, or are none of the format ----
 
 #[test]
-fn a_file_that_cannot_be_read_is_named() {
+fn an_unreadable_file_is_named_in_the_error() {
     let folder = temp_dir();
     for (path, kind) in [
         (folder.path().join("missing"), ErrorKind::NotFound),
@@ -387,7 +387,7 @@ fn assert_damaged(bytes: &[u8], why: &str) {
 }
 
 #[test]
-fn a_damaged_file_is_named_as_such() {
+fn a_damaged_file_is_reported_as_damaged() {
     let whole = file_of(&parameters(&build::<Typed<f32>>()));
     assert_damaged(&[], "empty");
     assert_damaged(&[0; 8], "a header of no bytes");
@@ -410,7 +410,7 @@ fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_header_that_contradicts_itself_is_damaged() {
+fn an_inconsistent_header_is_damage() {
     const MAX: u64 = u64::MAX;
     let tensor = |dtype: &str, shape: &str, begin: u64, end: u64| {
         format!(r#"{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#)
@@ -453,7 +453,7 @@ fn a_header_that_contradicts_itself_is_damaged() {
 
 /// A file of a terabyte that takes no room: nothing that is not of the model is read.
 #[test]
-fn an_oversized_file_is_not_read() {
+fn an_oversized_file_is_not_read_into_memory() {
     const TERA: u64 = 1 << 40;
     let folder = temp_dir();
     let path = folder.path().join("weights");
@@ -506,7 +506,7 @@ fn an_oversized_file_is_not_read() {
 /// Whoever writes to the pipe is not waited for.
 #[cfg(unix)]
 #[test]
-fn what_is_no_ordinary_file_is_not_read() {
+fn only_a_regular_file_is_read() {
     let folder = temp_dir();
     let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -519,7 +519,7 @@ fn what_is_no_ordinary_file_is_not_read() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_damaged() {
+fn a_file_truncated_anywhere_is_damaged() {
     let whole = file_of(&parameters(&build::<Typed<f32>>()));
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let around = |length: usize| length.saturating_sub(5)..(length + 5).min(whole.len());
@@ -534,7 +534,7 @@ fn a_file_cut_off_anywhere_is_damaged() {
 // ---- Files that are not of this model ----
 
 #[test]
-fn a_missing_tensor_is_named() {
+fn a_missing_tensor_is_named_in_the_error() {
     let error = error_after(|tensors| {
         tensors.remove(QUERY).unwrap();
     });
@@ -548,7 +548,7 @@ fn a_missing_tensor_is_named() {
 }
 
 #[test]
-fn a_tensor_too_many_is_named() {
+fn an_unexpected_tensor_is_named_in_the_error() {
     let one_element = || (Dtype::F32, vec![1], vec![0; 4]);
     let error = error_after(|tensors| {
         tensors.insert("logit.scale".into(), one_element());
@@ -573,7 +573,7 @@ fn a_renamed_tensor_is_missing() {
 }
 
 #[test]
-fn a_tensor_of_other_dimensions_is_named() {
+fn a_tensor_of_another_shape_is_named_in_the_error() {
     // Transposed; the same elements otherwise arranged; fewer; more; none.
     for found in
         [vec![4, 24], vec![96], vec![24, 4, 1], vec![12, 8], vec![24, 3], vec![25, 4], vec![0, 4], vec![]]
@@ -591,7 +591,7 @@ fn a_tensor_of_other_dimensions_is_named() {
 }
 
 #[test]
-fn a_tensor_of_another_dtype_is_named() {
+fn a_tensor_of_another_dtype_is_named_in_the_error() {
     for (found, size) in [
         (Dtype::F64, 8),
         (Dtype::F16, 2),
@@ -619,7 +619,7 @@ fn a_tensor_of_another_dtype_is_named() {
 }
 
 #[test]
-fn a_tensor_with_an_element_that_is_no_number_is_named() {
+fn a_non_finite_element_is_named_in_the_error() {
     // The second NaN is one that no arithmetic gives.
     let quiet = f32::from_bits(0xffc1_2345);
     for (element, index, text) in [
@@ -644,13 +644,13 @@ fn a_tensor_with_an_element_that_is_no_number_is_named() {
 
 /// Loads from any bytes. If a model comes of them, it must be the one in the file; it takes no more
 /// room than the file; that nothing panics is asserted by getting here.
-fn load_any(bytes: &[u8]) -> Option<Tensors> {
+fn load_if_valid(bytes: &[u8]) -> Option<Tensors> {
     let load = |path: &Path| {
         let mut model: Option<Tiny> = None;
         let memory = allocation_counter::measure(|| {
             model = weights::load(path, &Cpu::default()).ok();
         });
-        assert_room(&memory, bytes);
+        assert_memory_bound(&memory, bytes);
         let model = model.as_ref().map(parameters);
         // By the same names, and by names that say what is not so.
         let [same, turned] =
@@ -662,7 +662,7 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
         assert_eq!((&same, turned), (&model, None));
         model
     };
-    let parameters = in_a_file(bytes, load)?;
+    let parameters = with_file(bytes, load)?;
     let file = SafeTensors::deserialize(bytes).unwrap();
     assert_eq!(file.len(), parameters.len());
     for (path, (dtype, sizes, data)) in &parameters {
@@ -675,20 +675,20 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
 }
 
 /// Headers are written more tightly than they lie in memory.
-fn assert_room(memory: &AllocationInfo, bytes: &[u8]) {
-    let room = 16 * bytes.len() + 0x8000;
-    assert!(memory.bytes_max <= room as u64, "{memory:?} for {} bytes", bytes.len());
+fn assert_memory_bound(memory: &AllocationInfo, bytes: &[u8]) {
+    let max_bytes = 16 * bytes.len() + 0x8000;
+    assert!(memory.bytes_max <= max_bytes as u64, "{memory:?} for {} bytes", bytes.len());
 }
 
 #[test]
-fn any_bit_of_a_file_may_flip() {
+fn a_flipped_bit_gives_an_error_or_the_model_in_the_file() {
     let whole = file_of(&parameters(&build::<Tiny>()));
-    let original = load_any(&whole).unwrap();
+    let original = load_if_valid(&whole).unwrap();
     let mut models = 0;
     for bit in 0..8 * whole.len() {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        if let Some(parameters) = load_any(&bytes) {
+        if let Some(parameters) = load_if_valid(&bytes) {
             assert_ne!(parameters, original, "bit {bit} says nothing");
             models += 1;
         }
@@ -836,19 +836,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_may_be_a_file(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        prop_assert_eq!(load_any(&bytes), None);
+    fn random_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert_eq!(load_if_valid(&bytes), None);
     }
 
     #[test]
-    fn any_bytes_may_be_a_header(text in "[\\[\\]{}:,\"0-9a-z]{0,80}", data in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn a_random_header_is_refused(text in "[\\[\\]{}:,\"0-9a-z]{0,80}", data in prop::collection::vec(any::<u8>(), 0..40)) {
         let length = text.len() as u64;
         let bytes = [&length.to_le_bytes()[..], text.as_bytes(), &data].concat();
-        prop_assert_eq!(load_any(&bytes), None);
+        prop_assert_eq!(load_if_valid(&bytes), None);
     }
 
     #[test]
-    fn any_header_of_the_right_form_may_be_wrong(
+    fn a_well_formed_wrong_header_gives_an_error_or_the_model_in_the_file(
         dtype in prop::sample::select(vec!["F32", "F64", "F16", "I8", "BOOL", "F4", "f32", ""]),
         weight in prop::collection::vec(prop::sample::select(vec![0, 1, 2, 3, 6, usize::MAX]), 0..4),
         offsets in prop::array::uniform4(prop::sample::select(vec![0_u64, 12, 24, 36, 37, u64::MAX])),
@@ -859,30 +859,30 @@ proptest! {
         );
         let length = header.len() as u64;
         let bytes = [&length.to_le_bytes()[..], header.as_bytes(), &[0; 36]].concat();
-        load_any(&bytes);
+        load_if_valid(&bytes);
     }
 
     #[test]
-    fn any_byte_of_a_file_may_change(position: prop::sample::Index, byte: u8) {
+    fn a_changed_byte_gives_an_error_or_the_model_in_the_file(position: prop::sample::Index, byte: u8) {
         let mut bytes = file_of(&parameters(&build::<Tiny>()));
         let position = position.index(bytes.len());
         bytes[position] = byte;
-        load_any(&bytes);
+        load_if_valid(&bytes);
     }
 
     #[test]
-    fn anything_may_be_done_to_a_file(
+    fn mutations_of_a_file_give_an_error_or_the_model_in_the_file(
         changes in prop::collection::vec(change(), 1..4),
         size in proptest::option::weighted(0.1, any::<u64>()),
         end in proptest::option::weighted(0.1, any::<Index>()),
     ) {
         let whole = file_of(&parameters(&build::<Tiny>()));
-        load_any(&changed(&whole, &changes, size, end));
+        load_if_valid(&changed(&whole, &changes, size, end));
     }
 
     /// A training that cannot be resumed goes on as if nobody had tried.
     #[test]
-    fn anything_may_be_done_to_a_checkpoint(
+    fn mutations_of_a_checkpoint_give_an_error_or_a_usable_training(
         changes in prop::collection::vec(change(), 1..4),
         size in proptest::option::weighted(0.1, any::<u64>()),
         end in proptest::option::weighted(0.1, any::<Index>()),
@@ -907,7 +907,7 @@ proptest! {
         let memory = allocation_counter::measure(|| {
             resumed = Some(trainer.resume::<Tiny, _, _>(&path, &Cpu::default()));
         });
-        assert_room(&memory, &bytes);
+        assert_memory_bound(&memory, &bytes);
         match resumed.unwrap() {
             Ok(mut model) => {
                 for (_, _, bytes) in parameters(&model).values() {
@@ -930,7 +930,7 @@ proptest! {
 
 /// The path that a [`SaveError::Write`] names, and what the system said.
 #[track_caller]
-fn not_written(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
+fn write_error(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
     let error = result.unwrap_err();
     let text = error.to_string();
     let SaveError::Write { path, source } = error else {
@@ -941,7 +941,7 @@ fn not_written(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
 }
 
 #[test]
-fn a_path_that_cannot_be_written_is_named() {
+fn an_unwritable_path_is_named_in_the_error() {
     let folder = temp_dir();
     fs::write(folder.path().join("file"), "a file").unwrap();
     for (path, kind) in [
@@ -950,18 +950,18 @@ fn a_path_that_cannot_be_written_is_named() {
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
         (folder.path().join(".."), ErrorKind::IsADirectory),
     ] {
-        let (named, source) = not_written(weights::ensure_writable(&path));
+        let (named, source) = write_error(weights::ensure_writable(&path));
         assert_eq!((named, source.kind()), (path.clone(), kind), "before");
-        let (named, _) = not_written(weights::save(&build::<Tiny>(), &path));
+        let (named, _) = write_error(weights::save(&build::<Tiny>(), &path));
         assert_eq!(named, path);
     }
-    not_written(weights::ensure_writable(""));
-    not_written(weights::save(&build::<Tiny>(), ""));
+    write_error(weights::ensure_writable(""));
+    write_error(weights::save(&build::<Tiny>(), ""));
     assert_eq!(file_names(&folder), ["file"], "something is left");
 }
 
 #[test]
-fn a_model_replaces_the_one_before_it() {
+fn saving_replaces_the_older_file() {
     let folder = temp_dir();
     let path = folder.path().join("weights");
     weights::save(&build::<Typed<f32>>(), &path).unwrap();
@@ -974,7 +974,7 @@ fn a_model_replaces_the_one_before_it() {
 /// Whoever protects a file, or keeps it to themselves, finds it so after a save.
 #[cfg(unix)]
 #[test]
-fn the_permissions_of_a_file_stay() {
+fn saving_keeps_the_permissions_of_the_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = temp_dir();
     let path = folder.path().join("weights");
@@ -982,7 +982,7 @@ fn the_permissions_of_a_file_stay() {
     let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o444);
     for result in [weights::ensure_writable(&path), weights::save(&build::<Tiny>(), &path)] {
-        let (_, source) = not_written(result);
+        let (_, source) = write_error(result);
         assert_eq!(source.kind(), ErrorKind::PermissionDenied);
     }
     assert_eq!(fs::read(&path).unwrap(), b"what was there");
@@ -994,7 +994,7 @@ fn the_permissions_of_a_file_stay() {
 }
 
 #[test]
-fn finding_out_whether_a_path_can_be_written_changes_nothing() {
+fn ensure_writable_changes_nothing() {
     let folder = temp_dir();
     weights::ensure_writable(folder.path().join("new")).unwrap();
     assert_eq!(file_names(&folder), [""; 0]);
@@ -1008,11 +1008,11 @@ fn finding_out_whether_a_path_can_be_written_changes_nothing() {
 /// file: as on a full disk.
 #[cfg(unix)]
 #[test]
-fn a_save_that_fails_half_way_leaves_the_older_file() {
+fn a_failed_save_keeps_the_older_file() {
     const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
     let larger = build::<Typed<f32>>();
     if let Some(target) = std::env::var_os(TARGET) {
-        let (named, source) = not_written(weights::save(&larger, &target));
+        let (named, source) = write_error(weights::save(&larger, &target));
         assert_eq!((named.as_os_str(), source.kind()), (&*target, ErrorKind::FileTooLarge));
         return;
     }
@@ -1024,7 +1024,7 @@ fn a_save_that_fails_half_way_leaves_the_older_file() {
         // The limit is an error of the write only where its signal is ignored.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\""])
         .arg(std::env::current_exe().unwrap())
-        .arg("files::a_save_that_fails_half_way_leaves_the_older_file")
+        .arg("files::a_failed_save_keeps_the_older_file")
         .env(TARGET, &path)
         .output()
         .unwrap();
@@ -1035,7 +1035,7 @@ fn a_save_that_fails_half_way_leaves_the_older_file() {
 }
 
 #[test]
-fn a_reader_never_sees_half_a_file() {
+fn a_reader_never_sees_a_partial_file() {
     let folder = temp_dir();
     let path = folder.path().join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
@@ -1056,19 +1056,19 @@ fn a_reader_never_sees_half_a_file() {
 
 /// What is promised before a training holds after it.
 #[test]
-fn a_folder_that_is_not_there_is_no_file() {
+fn a_path_in_a_missing_folder_is_not_writable() {
     let folder = temp_dir();
     for path in ["weights/", "weights/."].map(|path| folder.path().join(path)) {
-        let (named, _) = not_written(weights::ensure_writable(&path));
+        let (named, _) = write_error(weights::ensure_writable(&path));
         assert_eq!(named, path);
-        not_written(weights::save(&build::<Tiny>(), &path));
+        write_error(weights::save(&build::<Tiny>(), &path));
     }
     assert_eq!(file_names(&folder), [""; 0], "something is left");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_a_link() {
+fn saving_through_a_link_keeps_the_link() {
     let folder = temp_dir();
     let link = folder.path().join("link");
     fs::write(folder.path().join("weights"), "what was there").unwrap();
@@ -1083,19 +1083,19 @@ fn a_link_stays_a_link() {
 /// Whoever may do everything would otherwise lose `/dev/null`.
 #[cfg(unix)]
 #[test]
-fn what_is_no_ordinary_file_is_not_replaced() {
+fn only_a_regular_file_is_replaced() {
     let folder = temp_dir();
     let path = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
-    not_written(weights::ensure_writable(&path));
-    not_written(weights::save(&build::<Tiny>(), &path));
+    write_error(weights::ensure_writable(&path));
+    write_error(weights::save(&build::<Tiny>(), &path));
     assert_eq!(file_names(&folder), ["pipe"]);
     assert!(!path.metadata().unwrap().is_file());
 }
 
 #[test]
-fn two_threads_may_save_to_one_path() {
+fn two_threads_can_save_to_one_path() {
     let folder = temp_dir();
     let path = folder.path().join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
@@ -1154,7 +1154,7 @@ macro_rules! styled {
 }
 
 #[test]
-fn weights_of_one_style_do_not_become_a_model_of_another() {
+fn weights_saved_with_other_conventions_are_refused() {
     let all = [
         styled!(),
         styled!(ops::Relu, Learned, PadQueriesAndKeys),

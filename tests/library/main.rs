@@ -10,6 +10,7 @@ mod conventions;
 mod decoding;
 mod documentation;
 mod files;
+mod fixture;
 mod gradients;
 mod kernels;
 mod mixed_precision;

@@ -100,16 +100,16 @@ where
 }
 
 /// A model becomes a file of others, and the file the model.
-fn comes_back<Model>(names: &str, into_theirs: fn(&mut Tensors))
+fn assert_round_trip<Model>(names: &str, to_foreign: fn(&mut Tensors))
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + BuildModule<Cpu, f32>,
 {
     let model: Model = built();
-    let mut theirs = parameters(&model);
-    let paths: Vec<_> = theirs.keys().cloned().collect();
-    into_theirs(&mut theirs);
-    assert!(theirs.keys().all(|name| !paths.contains(name)));
-    match load::<Model>(&theirs, names) {
+    let mut foreign = parameters(&model);
+    let paths: Vec<_> = foreign.keys().cloned().collect();
+    to_foreign(&mut foreign);
+    assert!(foreign.keys().all(|name| !paths.contains(name)));
+    match load::<Model>(&foreign, names) {
         Ok(loaded) => assert_eq!(parameters(&loaded), parameters(&model)),
         Err(error) => panic!("{error}"),
     }
@@ -200,19 +200,19 @@ const NANO_GPT: &str = "
 ";
 
 #[test]
-fn nano_gpt_in_pytorch() {
-    comes_back::<DecoderOnly<Gpt, f32, Cpu>>(NANO_GPT, nano_gpt);
+fn nano_gpt_weights_load() {
+    assert_round_trip::<DecoderOnly<Gpt, f32, Cpu>>(NANO_GPT, nano_gpt);
 }
 
 /// GPT-2 as Hugging Face keeps it: the linear maps the other way round.
 #[test]
-fn gpt_2_with_conv1d() {
+fn hugging_face_gpt_2_weights_load() {
     let turned = NANO_GPT
         .replace("attn.c_attn.weight", "attn.c_attn.weight [in out -> out in]")
         .replace("attn.c_proj.weight", "attn.c_proj.weight [in out -> out in]")
         .replace("mlp.c_fc.weight", "mlp.c_fc.weight [in out -> out in]")
         .replace("mlp.c_proj.weight", "mlp.c_proj.weight [in out -> out in]");
-    comes_back::<DecoderOnly<Gpt, f32, Cpu>>(&turned, |tensors| {
+    assert_round_trip::<DecoderOnly<Gpt, f32, Cpu>>(&turned, |tensors| {
         nano_gpt(tensors);
         for (name, tensor) in tensors {
             if name.contains(".c_") {
@@ -223,7 +223,7 @@ fn gpt_2_with_conv1d() {
 }
 
 #[test]
-fn an_encoder_of_pytorch() {
+fn pytorch_encoder_weights_load() {
     let names = "
         embedder.token_embedder.weight = embedding.weight
         embedder.position_embedder.weight = position
@@ -237,7 +237,7 @@ fn an_encoder_of_pytorch() {
         encoder.layers.{n}.feed_forward.output.{p} = encoder.layers.{n}.linear2.{p}
         encoder.layers.{n}.feed_forward.norm.{p} = encoder.layers.{n}.norm2.{p}
     ";
-    comes_back::<EncoderOnly<Encoding, f32, Cpu>>(names, |tensors| {
+    assert_round_trip::<EncoderOnly<Encoding, f32, Cpu>>(names, |tensors| {
         rename(tensors, "embedder.token_embedder.weight", "embedding.weight");
         rename(tensors, "embedder.position_embedder.weight", "position");
         for p in ["weight", "bias"] {
@@ -286,8 +286,8 @@ fn flax(tensors: &mut Tensors) {
 }
 
 #[test]
-fn an_attention_of_flax() {
-    comes_back::<Attention>(FLAX, flax);
+fn flax_attention_weights_load() {
+    assert_round_trip::<Attention>(FLAX, flax);
 }
 
 // ---- What does not fit ----
@@ -301,7 +301,7 @@ fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn a_mismatch_names_the_tensor_and_its_source() {
     let sizes = |name: &'static str, sizes: &'static [usize]| {
         error_after(move |tensors, _| {
             let elements = vec![0.5; sizes.iter().product()];
@@ -356,7 +356,7 @@ fn what_does_not_fit_is_named() {
 }
 
 #[test]
-fn a_part_that_nobody_reads_is_named() {
+fn an_unread_part_is_named_in_the_error() {
     let mut tensors = parameters(&built::<DecoderOnly<Gpt, f32, Cpu>>());
     nano_gpt(&mut tensors);
     let error = |from: &str, to: &str| {
@@ -381,7 +381,7 @@ fn a_part_that_nobody_reads_is_named() {
 }
 
 #[test]
-fn another_dtype_is_named() {
+fn a_wrong_dtype_is_named_in_the_error() {
     let folder = temp_dir();
     weights::save(&built::<Attention>(), folder.path().join("f32")).unwrap();
     type Wide = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f64, Cpu>;
@@ -394,7 +394,7 @@ fn another_dtype_is_named() {
 }
 
 #[test]
-fn names_that_say_nothing_are_refused_by_line() {
+fn an_invalid_rule_is_reported_with_its_line() {
     for (text, why) in [
         ("a", "`a` is neither `PATH = NAME` nor `ignore NAME`"),
         ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
@@ -435,7 +435,7 @@ proptest! {
     /// Any text is one of names or an error, and any names are ones of a file or an error: nothing
     /// panics.
     #[test]
-    fn any_text_may_be_names(
+    fn no_text_makes_the_name_map_panic(
         text in "\\PC{0,40}",
         layout in "(\\[[aé ()>-]{0,12}(->)?[aé ()]{0,8}\\])? ?(part [0-9]{1,20} of [0-9]{1,20})?",
         hole in "[*{}aé.]{0,8}",

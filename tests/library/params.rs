@@ -72,7 +72,7 @@ const _: () = assert!(LM::<Rot13, f32, Cpu>::NUM_PARAMS == 4_665);
 const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
 
 #[test]
-fn what_is_counted_by_type_is_what_is_built() {
+fn num_params_equals_the_built_parameter_count() {
     let device = Cpu::default();
     assert_eq!(Attention::build(&device).num_trainable_params(), 63);
     assert_eq!(LM::<Rot13, f32, Cpu>::build(&device).num_trainable_params(), 4_665);
@@ -80,7 +80,7 @@ fn what_is_counted_by_type_is_what_is_built() {
 }
 
 #[test]
-fn the_summary_has_a_row_for_each_module() {
+fn the_summary_has_one_row_per_module() {
     let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
     let summary = model.summary();
     assert_eq!(summary.total, 4_665);

@@ -237,12 +237,12 @@ mod typed_transformer_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }
@@ -330,12 +330,12 @@ mod annotated_flax_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }
@@ -422,12 +422,12 @@ mod from_scratch_torch_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }
@@ -487,12 +487,12 @@ mod learning_equinox_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }

@@ -17,7 +17,7 @@ fn curves(points: Vec<(f64, f64)>) -> LinePlot {
 }
 
 #[test]
-fn an_svg_says_what_it_shows() {
+fn an_svg_contains_its_labels_and_lines() {
     let folder = temp_dir();
     let file = folder.path().join("curves.svg");
     curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
@@ -28,7 +28,7 @@ fn an_svg_says_what_it_shows() {
 }
 
 #[test]
-fn a_png_is_one() {
+fn a_png_has_the_png_signature() {
     let folder = temp_dir();
     let file = folder.path().join("curves.png");
     curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
@@ -38,7 +38,7 @@ fn a_png_is_one() {
 
 /// Below the lowest point of a curve there is nothing of it, however sharp its corners are.
 #[test]
-fn a_curve_stays_within_its_axes() {
+fn a_line_stays_within_the_axes() {
     let folder = temp_dir();
     let file = folder.path().join("curves.png");
     // Peaks on a slope, as gradients have them.
@@ -58,7 +58,7 @@ fn a_curve_stays_within_its_axes() {
 }
 
 #[test]
-fn a_legend_has_room_for_every_name() {
+fn legend_entries_do_not_overlap() {
     let folder = temp_dir();
     let file = folder.path().join("curves.svg");
     let mut picture = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
@@ -97,7 +97,7 @@ fn a_legend_has_room_for_every_name() {
 }
 
 #[test]
-fn a_curve_breaks_where_it_is_not_finite() {
+fn a_line_breaks_at_non_finite_values() {
     let folder = temp_dir();
     let file = folder.path().join("curves.svg");
     let points = [1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, 4.0, 5.0];
@@ -108,7 +108,7 @@ fn a_curve_breaks_where_it_is_not_finite() {
 }
 
 #[test]
-fn the_axis_of_a_constant_shows_its_value() {
+fn the_axis_of_a_constant_line_shows_its_value() {
     let folder = temp_dir();
     let file = folder.path().join("curves.svg");
     curves(vec![(0.0, 5e-4), (1.0, 5e-4)]).draw(&file).unwrap();
@@ -117,7 +117,7 @@ fn the_axis_of_a_constant_shows_its_value() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_an_error() {
+fn an_empty_plot_or_unknown_format_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();
     assert_eq!(gif.to_string(), "curves.gif: a picture is written as .svg or .png");
@@ -147,7 +147,7 @@ fn heat(values: Vec<f64>) -> HeatMapGrid {
 }
 
 #[test]
-fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() {
+fn a_heat_map_draws_every_cell_and_label() {
     let folder = temp_dir();
     let file = folder.path().join("heat.svg");
     heat(vec![0.0, 1.0, 0.0, 0.5, f64::NAN, 0.0]).draw(&file).unwrap();
@@ -161,7 +161,7 @@ fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() 
 }
 
 #[test]
-fn the_names_of_narrow_columns_stand_on_end() {
+fn labels_of_narrow_columns_are_rotated() {
     let folder = temp_dir();
     let file = folder.path().join("heat.svg");
     // Columns of 22 pixels, of 16, and of 16 with names of one letter.
@@ -175,7 +175,7 @@ fn the_names_of_narrow_columns_stand_on_end() {
 }
 
 #[test]
-fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
+fn a_heat_map_with_missing_values_is_an_error() {
     let folder = temp_dir();
     let file = folder.path().join("heat.svg");
     let error = heat(vec![0.5; 5]).draw(&file).unwrap_err().to_string();
@@ -186,7 +186,7 @@ fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
 }
 
 #[test]
-fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
+fn attention_heat_maps_have_one_panel_per_head() {
     dims! { Batch = 2; Heads = 2; QLen = 2; KLen = 3; }
     let values: Vec<f32> = (0..24).map(|i| i as f32).collect();
     let weights: Tensor<(Batch, Heads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(values);
@@ -200,7 +200,7 @@ fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
 }
 
 #[test]
-fn rows_lie_on_the_axes_in_which_they_vary_most() {
+fn pca_projects_rows_on_the_axes_of_largest_variance() {
     dims! { Rows = 5; Columns = 3; }
     // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), not at all otherwise.
     let [long, short] = [[0.0, 3.0, 4.0], [1.0, 0.0, 0.0]];
@@ -220,7 +220,7 @@ fn rows_lie_on_the_axes_in_which_they_vary_most() {
 }
 
 #[test]
-fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
+fn an_invalid_metrics_file_is_an_error_with_its_line() {
     let folder = temp_dir();
     let file = folder.path().join("metrics");
     let error = |text: &str| {
@@ -236,7 +236,7 @@ fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
 }
 
 #[test]
-fn a_long_training_is_drawn_by_means() {
+fn a_long_training_is_downsampled_by_averaging() {
     let folder = temp_dir();
     let file = folder.path().join("metrics");
     let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);

@@ -101,7 +101,7 @@ where
 }
 
 /// A new model, trained until `steps` are made, with nothing else between them.
-fn straight<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
+fn train_until<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
     trainer: &mut Trainer<O, S>,
     steps: usize,
 ) -> Model<E>
@@ -119,7 +119,7 @@ where
 fn saved(folder: &TempDir) -> Vec<u8> {
     let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Adam::default(), RATE);
-    let model: Model = straight(&mut trainer, 3);
+    let model: Model = train_until(&mut trainer, 3);
     trainer.save(&model, &path).unwrap();
     fs::read(path).unwrap()
 }
@@ -129,54 +129,55 @@ fn saved(folder: &TempDir) -> Vec<u8> {
 /// Straight to step 12, and to it by a stop after each of some steps: the checkpoints, and with
 /// them model, optimizer and best loss, are the same to the last bit.
 #[track_caller]
-fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
+fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
     optimizer: impl Fn() -> O,
     schedule: S,
 ) where
     Cpu: Backend<E>,
 {
     let folder = temp_dir();
-    let (once, again) = (folder.path().join("once"), folder.path().join("again"));
+    let (uninterrupted_path, resumed_path) =
+        (folder.path().join("uninterrupted"), folder.path().join("resumed"));
     let mut uninterrupted = trainer(optimizer(), schedule);
-    let model = straight(&mut uninterrupted, 12);
-    uninterrupted.save(&model, &once).unwrap();
+    let model = train_until(&mut uninterrupted, 12);
+    uninterrupted.save(&model, &uninterrupted_path).unwrap();
 
     let mut first = trainer(optimizer(), schedule);
-    let model = straight(&mut first, 0);
-    first.save(&model, &again).unwrap();
+    let model = train_until(&mut first, 0);
+    first.save(&model, &resumed_path).unwrap();
     for (stop, from) in [(1, 0), (5, 1), (12, 5)] {
         let mut resumed = trainer(optimizer(), schedule);
         // Neither a device that has drawn other numbers nor earlier steps matter.
         let device = Cpu::seed_from_u64(100 + stop as u64);
-        let _: Model<E> = straight(&mut resumed, 2);
-        let mut model: Model<E> = resumed.resume(&again, &device).unwrap();
+        let _: Model<E> = train_until(&mut resumed, 2);
+        let mut model: Model<E> = resumed.resume(&resumed_path, &device).unwrap();
         assert_eq!(resumed.step(), from);
         while resumed.step() < stop {
             step(&mut resumed, &mut model).unwrap();
         }
-        resumed.save(&model, &again).unwrap();
+        resumed.save(&model, &resumed_path).unwrap();
     }
-    assert!(fs::read(once).unwrap() == fs::read(again).unwrap());
+    assert!(fs::read(uninterrupted_path).unwrap() == fs::read(resumed_path).unwrap());
 }
 
 #[test]
-fn a_resumed_training_goes_on_to_the_last_bit() {
+fn a_resumed_training_is_bit_exact() {
     let schedule = InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 };
-    goes_on::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
+    assert_resume_is_bit_exact::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
     let momentum = || {
         let mut sgd = Sgd::default();
         sgd.momentum = 0.9;
         sgd
     };
-    goes_on::<Sgd<Model, f32>, _, f32>(momentum, schedule);
-    goes_on::<Adam<Model, f32>, _, f32>(Adam::default, schedule);
-    goes_on::<AdamW<Model, f32>, _, f32>(AdamW::default, schedule);
-    goes_on::<AdamW<Model<f64>, f64>, _, f64>(AdamW::default, schedule);
+    assert_resume_is_bit_exact::<Sgd<Model, f32>, _, f32>(momentum, schedule);
+    assert_resume_is_bit_exact::<Adam<Model, f32>, _, f32>(Adam::default, schedule);
+    assert_resume_is_bit_exact::<AdamW<Model, f32>, _, f32>(AdamW::default, schedule);
+    assert_resume_is_bit_exact::<AdamW<Model<f64>, f64>, _, f64>(AdamW::default, schedule);
 }
 
 /// Without it the test above would prove nothing of dropout, nor of batches.
 #[test]
-fn what_is_random_comes_from_the_seed_and_the_step() {
+fn randomness_depends_only_on_seed_and_step() {
     let weights = |seed, device| {
         let mut trainer = Trainer::new(Sgd::default(), RATE, 3, seed);
         let mut model: Model = Model::build(&Cpu::seed_from_u64(device));
@@ -198,7 +199,7 @@ fn what_is_random_comes_from_the_seed_and_the_step() {
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
     let first = trainer.next_step().unwrap().rng.next_u64();
     assert_eq!(trainer.next_step().unwrap().rng.next_u64(), first, "the same step");
-    straight(&mut trainer, 1);
+    train_until(&mut trainer, 1);
     assert_ne!(trainer.next_step().unwrap().rng.next_u64(), first, "the next one");
 }
 
@@ -211,20 +212,20 @@ fn adamw() -> Trainer<AdamW<Model, f32>, InverseSqrt> {
 }
 
 /// This test once more, in a process of its own.
-fn again(test: &str, target: &Path) -> Command {
+fn rerun(test: &str, target: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test]).env(TARGET, target);
     command
 }
 
 #[test]
-fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
-    const TEST: &str = "resume::a_training_that_is_killed_fifty_times_ends_as_one_that_is_not";
+fn a_training_killed_fifty_times_is_bit_exact() {
+    const TEST: &str = "resume::a_training_killed_fifty_times_is_bit_exact";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = adamw();
         let mut model: Model = match Path::new(&target).exists() {
             true => trainer.resume(&target, &Cpu::default()).unwrap(),
-            false => straight(&mut trainer, 0),
+            false => train_until(&mut trainer, 0),
         };
         trainer.checkpoint_every(&target, 1).unwrap();
         loop {
@@ -238,7 +239,7 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
     let mut seen = 0;
     for _ in 0..50 {
         let until = Instant::now() + Duration::from_millis(rng.gen_range(0..350));
-        let mut child = again(TEST, &path).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = rerun(TEST, &path).stdout(Stdio::null()).spawn().unwrap();
         while Instant::now() < until {
             thread::sleep(Duration::from_millis(7));
             if path.exists() {
@@ -260,7 +261,7 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
     step(&mut trainer, &mut model).unwrap();
     assert_eq!(file_names(&folder), ["checkpoint"], "something is left");
     let mut uninterrupted = adamw();
-    let model = straight(&mut uninterrupted, trainer.step());
+    let model = train_until(&mut uninterrupted, trainer.step());
     uninterrupted.save(&model, folder.path().join("uninterrupted")).unwrap();
     assert!(fs::read(path).unwrap() == fs::read(folder.path().join("uninterrupted")).unwrap());
 }
@@ -271,8 +272,8 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
 /// file: as on a full disk.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_leaves_the_checkpoint_before() {
-    const TEST: &str = "resume::a_full_disk_leaves_the_checkpoint_before";
+fn a_full_disk_keeps_the_older_checkpoint() {
+    const TEST: &str = "resume::a_full_disk_keeps_the_older_checkpoint";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = trainer(Adam::default(), RATE);
         let mut model: Model = trainer.resume(&target, &Cpu::default()).unwrap();
@@ -289,7 +290,7 @@ fn a_full_disk_leaves_the_checkpoint_before() {
     }
     let folder = temp_dir();
     let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
-    let child = again(TEST, &path);
+    let child = rerun(TEST, &path);
     let output = Command::new("sh")
         // The limit is an error of the write only where its signal is ignored.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
@@ -305,11 +306,11 @@ fn a_full_disk_leaves_the_checkpoint_before() {
 }
 
 #[test]
-fn a_training_that_could_not_go_on_is_not_saved() {
+fn a_model_with_nan_is_not_saved() {
     let folder = temp_dir();
     let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
     let mut trainer = trainer(Adam::default(), RATE);
-    let mut model: Model = straight(&mut trainer, 1);
+    let mut model: Model = train_until(&mut trainer, 1);
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; TgtVocab::SIZE]));
     let error = trainer.save(&model, &path).unwrap_err();
     let text = "`model.logit.bias` holds NaN at position 0";
@@ -322,9 +323,9 @@ fn a_training_that_could_not_go_on_is_not_saved() {
 }
 
 #[test]
-fn gradients_that_are_no_numbers_do_not_touch_the_model() {
+fn non_finite_gradients_leave_the_model_unchanged() {
     let mut trainer = trainer(Adam::default(), RATE);
-    let mut model: Model = straight(&mut trainer, 1);
+    let mut model: Model = train_until(&mut trainer, 1);
     let before = model.logit.bias.as_ref().unwrap().as_vec();
     let step = trainer.next_step();
     let loss = model.logit.bias.as_ref().unwrap().leaky_trace() * f32::INFINITY;
@@ -336,7 +337,7 @@ fn gradients_that_are_no_numbers_do_not_touch_the_model() {
 }
 
 #[test]
-fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
+fn an_unwritable_checkpoint_path_is_an_error_before_training() {
     let folder = temp_dir();
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
     let path = folder.path().join("no/folder");
@@ -345,7 +346,7 @@ fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
 }
 
 #[test]
-fn only_what_a_killed_writer_left_is_cleared() {
+fn only_partial_checkpoints_are_removed() {
     let folder = temp_dir();
     let others = [
         "checkpoint..partial",
@@ -364,12 +365,12 @@ fn only_what_a_killed_writer_left_is_cleared() {
 // ---- When a training is saved, and when it ends ----
 
 #[test]
-fn a_training_is_saved_after_its_intervals_and_its_end() {
+fn a_checkpoint_is_saved_at_every_interval_and_at_the_end() {
     let folder = temp_dir();
     let path = folder.path().join("checkpoint");
     let mut trainer = Trainer::new(Sgd::default(), RATE, 5, SEED);
     trainer.checkpoint_every(&path, 2).unwrap();
-    let mut model: Model = straight(&mut trainer, 0);
+    let mut model: Model = train_until(&mut trainer, 0);
     let step_in_file = || {
         let mut reader = Trainer::new(Sgd::default(), RATE, 5, SEED);
         let _: Model = reader.resume(&path, &Cpu::default()).ok()?;
@@ -385,12 +386,12 @@ fn a_training_is_saved_after_its_intervals_and_its_end() {
 }
 
 #[test]
-fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
+fn a_stopped_training_finishes_its_step_and_saves() {
     let folder = temp_dir();
     let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
     trainer.checkpoint_every(&path, 0).unwrap();
-    let mut model: Model = straight(&mut trainer, 2);
+    let mut model: Model = train_until(&mut trainer, 2);
     assert!(!path.exists());
     trainer.stop.store(true, Ordering::Relaxed);
     step(&mut trainer, &mut model).unwrap();
@@ -421,12 +422,12 @@ fn the_best_loss_is_remembered() {
 // ---- Metrics ----
 
 #[test]
-fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
+fn resumed_metrics_have_one_line_per_step() {
     let folder = temp_dir();
     let (path, checkpoint) = (folder.path().join("metrics"), folder.path().join("checkpoint"));
     let mut first = trainer(Adam::default(), RATE);
     first.metrics = Some(Metrics::open(&path, 0).unwrap());
-    let mut model: Model = straight(&mut first, 4);
+    let mut model: Model = train_until(&mut first, 4);
     first.save(&model, &checkpoint).unwrap();
     // Steps after the checkpoint, the last line cut off.
     step(&mut first, &mut model).unwrap();
@@ -462,9 +463,9 @@ fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn metrics_that_cannot_be_written_are_named() {
+fn an_unwritable_metrics_file_is_named_in_the_error() {
     let mut trainer = trainer(Adam::default(), RATE);
-    let mut model: Model = straight(&mut trainer, 1);
+    let mut model: Model = train_until(&mut trainer, 1);
     let folder = temp_dir();
     assert!(Metrics::open(folder.path(), 0).is_err());
     trainer.metrics = Some(Metrics::open("/dev/full", 0).unwrap());
@@ -477,9 +478,9 @@ fn metrics_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn a_report_says_how_far_and_how_fast() {
+fn a_step_report_has_progress_and_throughput() {
     let mut trainer = Trainer::new(Sgd::default(), RATE, 10, SEED);
-    let mut model: Model = straight(&mut trainer, 3);
+    let mut model: Model = train_until(&mut trainer, 3);
     let begun = trainer.next_step().unwrap();
     thread::sleep(Duration::from_millis(20));
     let loss = cross_entropy(
@@ -536,7 +537,7 @@ fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
 }
 
 #[test]
-fn a_checkpoint_of_another_model_is_refused_by_dimension() {
+fn a_checkpoint_of_another_model_names_the_dimension() {
     fn error<A>(folder: &TempDir) -> String
     where
         A: Seq2Seq,
@@ -572,7 +573,7 @@ fn a_checkpoint_of_another_model_is_refused_by_dimension() {
 }
 
 #[test]
-fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
+fn a_checkpoint_of_another_training_names_the_setting() {
     fn error<O: Optimizer<Model, f32>, S: Schedule>(mut trainer: Trainer<O, S>) -> String {
         let folder = temp_dir();
         saved(&folder);
@@ -610,7 +611,7 @@ fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
 }
 
 #[test]
-fn a_tensor_that_is_not_of_the_training_is_named() {
+fn a_wrong_tensor_in_a_checkpoint_is_named_in_the_error() {
     const BIAS: &str = "optimizer.square.logit.bias";
     for (error, text) in [
         (
@@ -648,7 +649,7 @@ fn a_tensor_that_is_not_of_the_training_is_named() {
 }
 
 #[test]
-fn a_file_that_is_no_checkpoint_is_named_as_such() {
+fn a_file_without_a_training_is_not_a_checkpoint() {
     let folder = temp_dir();
     let whole = saved(&folder);
     let model: Model = Model::build(&Cpu::default());
@@ -687,7 +688,7 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
 
 /// Whatever becomes of a byte, there is an error or a training that can make a step.
 #[test]
-fn any_byte_of_a_checkpoint_may_change() {
+fn a_changed_byte_gives_an_error_or_a_usable_training() {
     let folder = temp_dir();
     let (whole, path) = (saved(&folder), folder.path().join("checkpoint"));
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
@@ -717,7 +718,7 @@ fn any_byte_of_a_checkpoint_may_change() {
 }
 
 #[test]
-fn a_training_may_be_as_far_as_a_number_can_say() {
+fn step_counts_do_not_overflow() {
     let bytes = saved(&temp_dir());
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
