@@ -1,4 +1,4 @@
-//! What the examples say where there is no CUDA.
+//! Without CUDA, every example refuses `--device cuda`.
 use crate::program::{built, end, start};
 use crate::support::temp_dir;
 use std::{fs, path::Path};

@@ -1,4 +1,4 @@
-//! The page that `--report` writes holds all that it shows, and a browser shows it.
+//! The page that `--report` writes is self-contained, and a browser renders it.
 
 use crate::program::interrupt;
 use crate::program::{Run, built, end, start};
@@ -11,17 +11,17 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The page of a short training, which is in the folder `report`.
+/// The HTML page of a short training, in the folder `report`.
 fn report_html(example: &str, folder: &TempDir, args: &str) -> String {
     let args = format!("{args} --report report");
-    // So short a training may miss its goal, and says so; that is tested elsewhere.
+    // So short a training may miss its goal; other tests check that.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
     let page = Path::new("report").join("index.html");
     assert!(stderr.contains(&format!("wrote {}", page.display())), "{stderr}");
     fs::read_to_string(folder.path().join("report").join("index.html")).unwrap()
 }
 
-/// Nothing in it leads out of it.
+/// Asserts that the page refers to nothing outside it.
 #[track_caller]
 fn assert_self_contained(html: &str) {
     let outside = ["http:", "https:", "src=", "href", "url(", "@import", "<script", "<link", "<iframe"];
@@ -29,8 +29,8 @@ fn assert_self_contained(html: &str) {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// What a browser makes of a page and tells by a script: whether it was fetched anything for, how many
-/// pictures it shows, and whether a narrow screen is wide enough for it.
+/// What a browser reports by a script: the resources it fetched, the pictures it shows, and whether the
+/// page is wider than a narrow screen.
 fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
     let find_browser = find_browser()?;
     let probe = "<script>
@@ -44,7 +44,7 @@ fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
         </script></body>";
     let page = html.replace("</body>", probe);
     let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
-    // A window cannot be made as narrow as a phone; a frame can.
+    // A browser window cannot be as narrow as a phone, but a frame can.
     let frame = format!(
         "<!DOCTYPE html><body><iframe srcdoc=\"{quoted}\" style=\"width:360px;height:640px\"></iframe></body>"
     );
@@ -63,7 +63,7 @@ fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
     Some(title.map_or_else(|| panic!("no title in {dom}"), |(title, _)| title.to_string()))
 }
 
-/// A Chromium, by the names that it goes under.
+/// The path of Chromium, under any of its names.
 fn find_browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let path = env::var_os("PATH")?;
@@ -81,7 +81,7 @@ fn assert_renders(folder: &TempDir, html: &str) {
     }
 }
 
-/// Every picture on the page is a file, too, as SVG and as PNG.
+/// Asserts that every picture of the page is also an SVG file and a PNG file.
 #[track_caller]
 fn assert_pictures(folder: &TempDir, html: &str, expected: &[&str]) {
     assert_eq!(html.matches("<svg").count(), expected.len());
@@ -128,7 +128,7 @@ fn the_report_marks_where_a_training_was_resumed() {
     assert_eq!(end(child).status.code(), Some(130));
     let args = format!("{args} --resume train_sequences.checkpoint");
     let html = report_html("train_sequences", &folder, &args);
-    // In the legend of each of the three curves.
+    // Once in the legend of each of the three plots.
     assert_eq!(html.matches("\nresumed\n").count(), 3);
 }
 

@@ -1,4 +1,4 @@
-//! The example `train_rot13` as a user meets it: its arguments, its streams, its exit status.
+//! The example `train_rot13`, run as a user runs it.
 
 use crate::{
     program::{TIMEOUT, built},
@@ -19,21 +19,21 @@ use tempfile::TempDir;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_rot13"));
 
-/// What the program finds on its standard input.
+/// The standard input of the program.
 enum Input<'a> {
-    /// Its end.
+    /// Empty.
     Nothing,
-    /// A text, and its end.
+    /// A text.
     Text(&'a str),
-    /// Each text after its pause, and the end after the last.
+    /// Each text after a pause.
     Slowly(&'a [(Duration, &'a str)]),
-    /// Neither a byte nor an end, as long as the program runs.
+    /// An open pipe to which nothing is written.
     Silence,
-    /// What cannot be read.
+    /// A file that cannot be read.
     File(fs::File),
 }
 
-/// What became of a run.
+/// The outcome of a run.
 struct Run {
     status: ExitStatus,
     stdout: String,
@@ -41,14 +41,14 @@ struct Run {
     took: Duration,
 }
 
-/// The program with these arguments; what it is given by relative path it finds in `folder`.
+/// The program with these arguments, in `folder`, to which its relative paths refer.
 fn program<'a>(folder: &TempDir, args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut program = Command::new(&*PROGRAM);
     program.args(args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
     program
 }
 
-/// Runs it to its end.
+/// Runs the program until it ends.
 fn run(mut program: Command, input: Input) -> Run {
     let begun = Instant::now();
     program.stdin(match &input {
@@ -77,7 +77,7 @@ fn run(mut program: Command, input: Input) -> Run {
     })
 }
 
-/// Writes to the program and closes its input. That it does not read is for the test to say.
+/// Writes the texts and closes the pipe. Tests may use programs that do not read, so errors are ignored.
 fn write_slowly<W: Write>(mut stdin: W, texts: &[(Duration, &str)]) -> Option<W> {
     for (pause, text) in texts {
         thread::sleep(*pause);
@@ -99,16 +99,16 @@ fn wait(child: &mut Child, until: Instant) -> ExitStatus {
         }
         if Instant::now() > until {
             child.kill().unwrap();
-            panic!("it hangs");
+            panic!("timed out");
         }
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-// ---- What is asked of a run ----
+// ---- Assertions about a run ----
 
 impl Run {
-    /// It did what it was asked to, and said nothing that sounds otherwise.
+    /// Asserts success, and that standard error reports no error.
     #[track_caller]
     fn assert_success(&self) -> &Self {
         assert!(self.status.success(), "{}\n{}", self.status, self.stderr);
@@ -116,7 +116,7 @@ impl Run {
         self.assert_no_panic()
     }
 
-    /// It failed with this one line on standard error, besides progress.
+    /// Asserts failure with this one line on standard error, besides progress.
     #[track_caller]
     fn assert_error(&self, line: &str) -> &Self {
         self.assert_failure();
@@ -125,7 +125,7 @@ impl Run {
         self
     }
 
-    /// It failed, and exactly one line on standard error is its error, which is returned.
+    /// Asserts failure with exactly one error line, which it returns.
     #[track_caller]
     fn assert_failure(&self) -> &str {
         assert_eq!(self.status.code(), self.status.code().filter(|code| [1, 2].contains(code)));
@@ -136,12 +136,12 @@ impl Run {
         error
     }
 
-    /// It failed before it trained or decoded anything.
+    /// Asserts that the program failed before it trained or decoded anything.
     #[track_caller]
     fn assert_failed_before_training(&self) -> &Self {
         assert_eq!(self.progress(), [""; 0]);
         assert_eq!(self.stdout, "");
-        // A training takes longer, and a busy machine starts a program in less.
+        // Training takes longer than this; starting the program does not, even on a busy machine.
         assert!(self.took < Duration::from_secs(5), "{:?}", self.took);
         self
     }
@@ -152,7 +152,7 @@ impl Run {
         self
     }
 
-    /// The model wrote the cipher of each of the words that were given, and of no others.
+    /// Asserts that exactly these words were given, each with its correct cipher.
     #[track_caller]
     fn assert_decoded(&self, words: &[(&str, &str)]) -> &Self {
         let mut lines = self.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -165,7 +165,7 @@ impl Run {
         self
     }
 
-    /// The line that says how many fresh words came out right; it is the last one.
+    /// The accuracy on random words, from the last line.
     fn accuracy(&self) -> &str {
         let line = self.stdout.lines().last().unwrap();
         line.strip_suffix(" of 1000 fresh random words decoded exactly").unwrap()
@@ -182,12 +182,12 @@ fn is_progress(line: &str) -> bool {
 
 const DEFAULT: [(&str, &str); 4] = [("hey", "url"), ("there", "gurer"), ("ma", "zn"), ("dood", "qbbq")];
 const ATTACK: [(&str, &str); 3] = [("attack", "nggnpx"), ("at", "ng"), ("dawn", "qnja")];
-/// A run that trains too little to be right, in a moment.
+/// A training too short to learn anything.
 const THREE_STEPS: [&str; 2] = ["--steps", "3"];
 
-// ---- Training, and what it leaves for later runs ----
+// ---- Training, and weights for later tests ----
 
-/// The one long run of this file, and the weights that it saved.
+/// The one long training of this file, and the weights it saved.
 static TRAINED: LazyLock<(Run, Vec<u8>)> = LazyLock::new(|| {
     let folder = temp_dir();
     let args = ["--steps", "1500", "--seed", "3", "--save", "rot13.safetensors"];
@@ -197,14 +197,14 @@ static TRAINED: LazyLock<(Run, Vec<u8>)> = LazyLock::new(|| {
     (run, weights)
 });
 
-/// A folder with the trained weights in `weights`.
+/// A folder with the trained weights in the file `weights`.
 fn trained() -> TempDir {
     let folder = temp_dir();
     fs::write(folder.path().join("weights"), &TRAINED.1).unwrap();
     folder
 }
 
-/// Decodes with the trained weights, which takes no time; returns what is on standard error.
+/// Decodes with the trained weights and returns the standard error.
 #[track_caller]
 fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> String {
     let folder = trained();
@@ -214,7 +214,7 @@ fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> S
     assert_eq!(run.accuracy(), "100.0 %");
     assert_eq!(run.progress(), [""; 0]);
     assert!(run.took < Duration::from_secs(10), "{:?}", run.took);
-    assert_eq!(file_names(&folder), ["weights"], "something is written");
+    assert_eq!(file_names(&folder), ["weights"], "files were written");
     run.stderr
 }
 
@@ -223,7 +223,7 @@ fn the_model_learns_rot13() {
     let run = &TRAINED.0;
     run.assert_success().assert_decoded(&DEFAULT);
     assert_eq!(run.accuracy(), "100.0 %");
-    // Of five random words the ciphers are right too: nothing is said to be another.
+    // The ciphers of the five random words are correct too.
     assert!(!run.stdout.contains("but it is"), "{}", run.stdout);
     assert_eq!(run.stdout.lines().count(), 1 + 4 + 1 + 1 + 5 + 1 + 1);
 }
@@ -261,7 +261,7 @@ fn progress_without_a_terminal_is_plain_text() {
 #[test]
 fn saved_weights_decode_words_from_the_command_line() {
     load_and_decode(&["attack", "at", "dawn"], Input::Nothing, &ATTACK);
-    // What is given is decoded, in its order and as often.
+    // Words are decoded in the given order, repetitions included.
     load_and_decode(&["ma", "a", "ma"], Input::Text("hey"), &[("ma", "zn"), ("a", "n"), ("ma", "zn")]);
     load_and_decode(&["abcdefghijklmno"], Input::Silence, &[("abcdefghijklmno", "nopqrstuvwxyzab")]);
 }
@@ -287,7 +287,7 @@ fn a_silent_standard_input_is_not_waited_for() {
     let said = load_and_decode(&[], Input::Silence, &DEFAULT);
     let notice = "nothing comes from standard input, so its words are not waited for\n";
     assert_eq!(said, notice);
-    // Where words are given, it is not even asked.
+    // With words on the command line, standard input is not read.
     assert_eq!(load_and_decode(&["ma"], Input::Silence, &[("ma", "zn")]), "");
 }
 
@@ -296,7 +296,7 @@ fn a_slow_writer_is_waited_for_after_its_first_byte() {
     let pause = Duration::from_millis(1_500);
     let texts = [(Duration::ZERO, "attack a"), (pause, "t dawn\n")];
     load_and_decode(&[], Input::Slowly(&texts), &ATTACK);
-    // Whoever asks for standard input waits for it anyway.
+    // With `-`, standard input is always waited for.
     load_and_decode(&["-"], Input::Slowly(&[(pause, "attack at dawn\n")]), &ATTACK);
 }
 
@@ -318,9 +318,9 @@ fn equal_seeds_and_thread_counts_give_equal_results() {
     assert!(first.0 != other.0 && first.1 != other.1, "the seed does nothing");
 }
 
-// ---- Trainings that stop and go on ----
+// ---- Resumed trainings ----
 
-/// Lets a training make some steps, presses Ctrl-C, and returns how it ended and its last line.
+/// Starts a training, sends Ctrl-C after its first progress, and returns its status and last line.
 #[cfg(unix)]
 fn interrupt(mut program: Command) -> (ExitStatus, String) {
     use std::io::{BufRead, BufReader};
@@ -361,7 +361,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     assert_eq!(file_names(&folder), ["mine", "rot13.checkpoint"]);
     assert!(trained(&folder, &["--resume", "rot13.checkpoint"]) == straight);
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
-    // It is at its end now, and has nothing to do but to decode.
+    // This training is complete, so the program only decodes.
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
 }
 
@@ -414,7 +414,7 @@ fn metrics_have_one_json_line_per_step() {
     assert!(error.starts_with("error: cannot write no/folder: "), "{error}");
 }
 
-// ---- Results that are none ----
+// ---- Failed trainings ----
 
 #[test]
 fn too_few_steps_are_an_error_after_the_table() {
@@ -427,7 +427,7 @@ fn too_few_steps_are_an_error_after_the_table() {
     }
     assert_eq!(run.accuracy(), "0.0 %");
     assert_eq!(run.status.code(), Some(1));
-    // The weights are the user's all the same.
+    // The weights are saved nevertheless.
     assert_eq!(file_names(&folder), ["weights"]);
     let (saved, error) = run.stderr.split_once("error: ").unwrap();
     assert!(saved.ends_with("saved weights\n"), "{saved}");
@@ -445,10 +445,10 @@ fn a_non_finite_loss_ends_the_training() {
     assert!(step.0.parse::<usize>().unwrap() < 100, "{error}");
     assert_eq!(step.1, " try a lower --learning-rate");
     assert_eq!(run.stdout, "");
-    assert_eq!(file_names(&folder), [""; 0], "weights that are none are saved");
+    assert_eq!(file_names(&folder), [""; 0], "non-finite weights were saved");
 }
 
-// ---- Words that the model does not take ----
+// ---- Invalid words ----
 
 #[test]
 fn an_invalid_word_is_named_in_the_error() {
@@ -462,7 +462,7 @@ fn an_invalid_word_is_named_in_the_error() {
         ("abcdefghijklmnop", "`abcdefghijklmnop` has 16 letters, but the model takes at most 15"),
         ("", "a word must have at least one letter"),
     ] {
-        // Whatever stands around it.
+        // The other words make no difference.
         for words in [&[word][..], &["hey", word], &[word, "hey"]] {
             let run = run(program(&folder, words.iter().copied()), Input::Nothing);
             run.assert_error(error).assert_failed_before_training();
@@ -478,7 +478,7 @@ fn an_invalid_word_is_named_in_the_error() {
     }
 }
 
-// ---- Options that make no sense ----
+// ---- Invalid options ----
 
 #[test]
 fn invalid_options_are_an_error() {
@@ -513,7 +513,7 @@ fn invalid_options_are_an_error() {
 
 // ---- Files ----
 
-/// Gives the program a file of these bytes to `--load`.
+/// Runs the program with `--load` and a file of these bytes.
 fn load(bytes: &[u8]) -> Run {
     let folder = temp_dir();
     fs::write(folder.path().join("weights"), bytes).unwrap();
@@ -585,7 +585,7 @@ fn a_failed_save_keeps_the_table_and_the_older_file() {
     fs::write(folder.path().join("weights"), "what was there").unwrap();
     let mut limited = Command::new("sh");
     limited
-        // The limit is an error of the write only where its signal is ignored.
+        // With the signal ignored, exceeding the limit is an error of the write.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
         .arg(&*PROGRAM)
         .args(THREE_STEPS)
@@ -597,11 +597,11 @@ fn a_failed_save_keeps_the_table_and_the_older_file() {
     let error = run.assert_failure();
     assert!(error.starts_with("error: cannot write weights: "), "{error}");
     assert_eq!(run.accuracy(), "0.0 %");
-    assert_eq!(file_names(&folder), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
     assert_eq!(fs::read(folder.path().join("weights")).unwrap(), b"what was there");
 }
 
-// ---- Streams that fail ----
+// ---- Failing streams ----
 
 #[test]
 fn a_closed_standard_output_is_not_an_error() {

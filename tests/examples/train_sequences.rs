@@ -1,4 +1,4 @@
-//! The example `train_sequences` as a user meets it: at a small size, since learning takes minutes.
+//! The example `train_sequences`, run as a user runs it, with few steps because learning takes minutes.
 
 use crate::program::{Run, built, end, interrupt, metrics_of, start};
 use crate::support::{file_names, temp_dir};
@@ -34,7 +34,7 @@ fn too_few_steps_are_an_error_after_both_directions_are_shown() {
     assert!(lines[3].starts_with("mean loss ") && lines[3].ends_with(" of the last 3 steps"));
     assert!(lines[4].starts_with("error: only ") && lines[4].ends_with("try more --steps"));
 
-    // All of the examined sequences are of one direction or the other, and runs of integers.
+    // Every evaluated sequence counts up or down.
     let counts = run.stdout.lines().filter(|line| line.contains(" continued rightly"));
     let count = |line: &str| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap();
     assert_eq!(counts.map(count).sum::<usize>(), 1_000);
@@ -70,7 +70,7 @@ fn the_loss_falls() {
     assert!(mean(&losses[50..]) < mean(&losses[..10]) - 0.5, "{losses:?}");
 }
 
-/// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
+/// Metrics and the last checkpoint equal those of an uninterrupted run.
 #[cfg(unix)]
 #[test]
 fn a_training_resumed_after_ctrl_c_is_bit_exact() {
@@ -98,7 +98,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let bytes = |name| fs::read(folder.path().join(name)).unwrap();
     assert!(bytes("train_sequences.checkpoint") == bytes("straight"));
 
-    // What decides how a training goes on must be as it was.
+    // Settings that affect the training must be unchanged.
     let other = run(&folder, "--steps 12 --batch 4 --resume straight");
     other.assert_refused("straight: the batch should be 4 but is 3");
 }

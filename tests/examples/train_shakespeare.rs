@@ -1,4 +1,4 @@
-//! The example `train_shakespeare` as a user meets it: at a small size, since learning takes minutes.
+//! The example `train_shakespeare`, run as a user runs it, with few steps because learning takes minutes.
 
 use crate::program::{Run, built, end, interrupt, metrics_of, start};
 use crate::support::{file_names, temp_dir};
@@ -11,7 +11,7 @@ fn run(folder: &TempDir, args: &str) -> Run {
     end(start(&PROGRAM, folder, args.split_whitespace()))
 }
 
-/// A folder with a text of as many characters, which a model can learn.
+/// A folder with a learnable text of this many characters.
 fn with_text(characters: usize) -> TempDir {
     let folder = temp_dir();
     let text: String = "to be or not to be.\n".chars().cycle().take(characters).collect();
@@ -19,7 +19,7 @@ fn with_text(characters: usize) -> TempDir {
     folder
 }
 
-/// The two losses of a line after `after step N: `.
+/// The training and validation loss in a line that begins with `after step N: `.
 fn losses(line: &str) -> (f64, f64) {
     let (_, losses) = line.split_once(": training loss ").unwrap();
     let (training, validation) = losses.split_once(", validation loss ").unwrap();
@@ -35,7 +35,7 @@ fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
     let evaluations: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("after step ")).collect();
     let steps = evaluations.iter().map(|line| line.split([' ', ':']).nth(2).unwrap());
     assert_eq!(steps.collect::<Vec<_>>(), ["0", "50", "100", "120"]);
-    // At first any token of the vocabulary is as likely as any other.
+    // Before training, all tokens of the vocabulary are equally likely.
     let (training, validation) = losses(evaluations[0]);
     assert!((training - 256f64.ln()).abs() < 0.1 && (validation - 256f64.ln()).abs() < 0.1);
     let (training, validation) = losses(evaluations[3]);
@@ -46,7 +46,7 @@ fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
     let loss = loss.strip_prefix("validation loss ").unwrap();
     let loss: f64 = loss.strip_suffix(" over all 200 characters").unwrap().parse().unwrap();
     assert!((loss - validation).abs() < 0.2, "{loss} {validation}");
-    // The prompt, what the model wrote, and the end of the line.
+    // The prompt, the generated characters, and a line break.
     assert_eq!(sample.chars().count(), 1 + 90 + 1);
     assert!(sample.starts_with('\n'), "{sample:?}");
     assert!(sample.chars().all(|c| "to be or not to be.\n".contains(c)), "{sample:?}");
@@ -91,7 +91,7 @@ fn saved_weights_keep_the_characters_of_their_text() {
     assert_eq!(file_names(&folder), ["weights"]);
 }
 
-/// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
+/// Metrics and the last checkpoint equal those of an uninterrupted run.
 #[cfg(unix)]
 #[test]
 fn a_training_resumed_after_ctrl_c_is_bit_exact() {
@@ -119,7 +119,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let bytes = |name| fs::read(folder.path().join(name)).unwrap();
     assert!(bytes("train_shakespeare.checkpoint") == bytes("straight"));
 
-    // Nor does it go on with another text, be it as long and of the same characters.
+    // A text of the same length and characters is refused as well.
     let text = fs::read_to_string(folder.path().join("text")).unwrap();
     fs::write(folder.path().join("text"), text.replacen("to", "ot", 1)).unwrap();
     let other = run(&folder, "--data text --steps 40 --batch 2 --resume straight");
@@ -130,7 +130,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
         other.stderr
     );
 
-    // A checkpoint is no file of weights.
+    // A checkpoint is not a file of weights.
     let error = "straight: there are no characters with the weights";
     run(&folder, "--load straight").assert_refused(error);
 }
@@ -155,7 +155,7 @@ fn a_text_too_short_or_with_too_many_characters_is_an_error() {
     assert!(missing.stderr.starts_with("error: cannot read missing: "), "{}", missing.stderr);
     missing.assert_ended_with(1);
 
-    // The least that fits, and the most different characters.
+    // The shortest text, and the largest number of different characters.
     for text in ["a".repeat(641), distinct(256)] {
         fs::write(folder.path().join("text"), text).unwrap();
         run(&folder, "--data text --steps 0 --sample 3").assert_ended_with(0);

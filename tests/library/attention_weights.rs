@@ -1,4 +1,4 @@
-//! The weights that a model shows are those that it attends with.
+//! The attention weights that a model returns are those that it attends with.
 
 use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
 use typed_transformer::{
@@ -13,7 +13,7 @@ dims! {
     Heads = 2; QKDim = 3; VODim = 4; HiddenDim = 10; Three = 3; Two = 2; Batch = 2;
 }
 
-/// An architecture that differs from others by its style alone.
+/// An architecture with these dimensions and the conventions `S`.
 struct Of<S>(std::marker::PhantomData<S>);
 
 impl<S: Conventions> Arch for Of<S> {
@@ -71,7 +71,7 @@ fn assert_close(found: &[f32], expected: &[f32]) {
     }
 }
 
-/// `norm(x)` or `x`: what a sublayer reads; and what it makes of what its attention says.
+/// The input of a sublayer: `norm(x)` in a pre-norm model, otherwise `x`.
 fn sublayer_input<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
@@ -94,7 +94,7 @@ fn add_residual_and_norm<S: Conventions>(
     }
 }
 
-/// The values of a self-attention, weighed by its weights, are what it answers.
+/// The output of self-attention is its values, weighted by the attention weights.
 fn check_output_is_weighted_values<S: Conventions, Mask: MaskKind>() {
     let device = device();
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
@@ -128,7 +128,7 @@ where
     let weights = model.try_attention_weights(&source, &target).unwrap();
     assert_eq!((weights.source.len(), weights.target.len()), (2, 3));
 
-    // The layers, by hand.
+    // The same layers, called one by one.
     let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
     let mut x = model.encoder.embedder.forward(&source, NoneTape);
     for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
@@ -143,7 +143,7 @@ where
         for (at, row) in to_itself.chunks(TgtLen::SIZE).enumerate() {
             let (sequence, q) = (at / (Heads::SIZE * TgtLen::SIZE), at % TgtLen::SIZE);
             assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            // Padding, which may see nothing, attends to all alike.
+            // A padding query sees no key, so its weights are uniform.
             if target.as_slice()[sequence * TgtLen::SIZE + q] != 0 {
                 assert!(row[q + 1..].iter().all(|ahead| *ahead == 0.0));
             }
@@ -159,7 +159,7 @@ where
             let cross = cross.try_weights(attended, encoded.clone(), &of_target, &of_source);
             let shown = weights.target_to_source[i].as_vec();
             assert_eq!(shown, cross.unwrap().as_vec());
-            // Of the second source three are padding.
+            // The second source sequence ends in three positions of padding.
             let of_second = &shown[shown.len() / 2..];
             for row in of_second.chunks(SrcLen::SIZE).take(4) {
                 assert_eq!(row[2..], [0.0; 3]);

@@ -1,4 +1,4 @@
-//! What the operations on named axes compute, on every axis, and what they refuse when they run.
+//! Operations on named axes: their results on every axis, and their run-time errors.
 
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
@@ -13,13 +13,13 @@ dims! { Rows; Past; Present; Columns; Width = 3; Half = 2; Twice = 6; }
 
 type X<Dims> = Tensor<Dims, f64, Cpu>;
 
-/// Elements that count on from `first`.
+/// The elements `first`, `first + 1`, …
 fn count_from<Dims: Shape>(first: usize, shape: Dims) -> X<Dims> {
     let elements = (first..first + shape.num_elements()).map(|i| i as f64);
     Cpu::default().tensor_from_vec(elements.collect(), shape)
 }
 
-/// An element of three axes.
+/// One element of a tensor of three axes.
 fn element<A: Dim, B: Dim, C: Dim>(x: &X<(A, B, C)>, a: usize, b: usize, c: usize) -> f64 {
     let (_, len, width) = *x.shape();
     x.as_vec()[(a * len.size() + b) * width.size() + c]
@@ -90,7 +90,7 @@ proptest! {
                 }
             }
         }
-        // What was moved is put together as what it is, not as it lies in memory.
+        // Concatenation reads a permuted tensor by its axes, not by its memory order.
         let half = count_from(1000, (Columns::new(columns), Half, Past::new(past)));
         let longer: X<(Columns, Sum<Rows, Half>, Past)> =
             concat(moved.clone(), half, along::<Rows, Half>());

@@ -1,4 +1,4 @@
-//! What the styles choose: each does what it says, and models of one stack learn.
+//! Each convention has its effect, and models with a single stack learn.
 
 use crate::fixture::*;
 use dfdx::{
@@ -37,12 +37,12 @@ fn random<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Tensor<Dims, f64, Cpu> 
     Cpu::default().tensor_from_vec(elements, shape)
 }
 
-// ---- Where blocks normalize ----
+// ---- Norm placement ----
 
 type Vectors = Tensor<(Const<2>, Const<3>, EmbedDim), f64, Cpu>;
 type TwoBlocks<A> = typed_transformer::nn::BlockStack<EmbedDim, NumLayers, CausalMask, A, f64, Cpu>;
 
-/// A stack whose sublayers add nothing, so that only its norms are left; these have random weights.
+/// A stack whose sublayers add nothing, so that only its norms act. The norms have random weights.
 fn only_norms<A: Arch>() -> TwoBlocks<A> {
     let mut rng = StdRng::seed_from_u64(1);
     let mut stack = TwoBlocks::<A>::build(&Cpu::default());
@@ -94,7 +94,7 @@ fn pre_norm_leaves_the_residual_alone_until_the_end() {
     let last = stack.norm.as_ref().unwrap();
     let expected = ops::layer_norm(input.clone(), &last.weight, None, 1e-5);
     assert_close(&output(&stack, &input), &expected.as_vec());
-    // And what goes into a sublayer is normalized: its size does not matter.
+    // The input of a sublayer is normalized, so its magnitude has no effect.
     let block = Block::<EmbedDim, CausalMask, NanoGptModel, f64, Cpu>::build(&Cpu::default());
     let padding = PaddingMask::without_padding((Const::<2>, Const::<3>));
     let added = |x: Vectors| (block.self_attention.forward(x.clone(), &padding) - x).as_vec();
@@ -164,7 +164,7 @@ fn tied_logits_use_the_embedding_table() {
     let expected = ops::linear(outputs, table, None);
     assert_close(&model.forward(&ids, NoneTape).as_vec(), &expected.as_vec());
 
-    // The table's gradient is the sum of those of both its uses.
+    // The table is used twice; its gradient is the sum of both.
     let loss = |model: &DecoderOnly<NanoGptModel, f64, Cpu>| {
         let logits = model.forward(&ids, OwnedTape::default());
         cross_entropy(logits, &labels, Reduction::MeanAll)
@@ -203,7 +203,7 @@ fn attention_is_scaled_by_head_width_or_embedding_width() {
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
     let weights =
         |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
-    // Four heads: half as much.
+    // With four heads the scale is half as large.
     assert_close(
         &weights(query.clone(), AttentionScale::EmbedDim),
         &weights(query * 0.5, AttentionScale::HeadDim),
@@ -239,7 +239,7 @@ fn feed_forward_dropout_is_active_only_in_training() {
     assert_ne!(training(), training());
 }
 
-// ---- One stack: a decoder and an encoder ----
+// ---- Single stacks: decoder-only and encoder-only ----
 
 #[test]
 fn a_decoder_only_model_ignores_later_positions() {
@@ -249,7 +249,7 @@ fn a_decoder_only_model_ignores_later_positions() {
         let other = model.forward(&ids(&[[1, 2, 9]]), NoneTape).as_vec();
         assert_eq!(one[..2 * VocabSize::SIZE], other[..2 * VocabSize::SIZE]);
         assert_ne!(one[2 * VocabSize::SIZE..], other[2 * VocabSize::SIZE..]);
-        // Nor does it matter what it is filled up with.
+        // Padding after the sequence has no effect.
         let padded = model.forward(&ids(&[[1, 2, 3, 10, 10]]), NoneTape).as_vec();
         assert_close(&one, &padded[..3 * VocabSize::SIZE]);
         assert!(padded.iter().all(|x| x.is_finite()));
@@ -274,7 +274,7 @@ fn pooling_ignores_padding() {
 }
 
 module! {
-    /// Says of which class a sequence is.
+    /// Classifies a sequence.
     struct Classifier<M: SingleStack, Classes: ConstDim; E, D> {
         features: module EncoderOnly<M, E, D>,
         logit: module Linear<M::EmbedDim, Classes, E, D>,
@@ -282,7 +282,7 @@ module! {
 }
 
 impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Classes, E, D> {
-    /// One logit for each class: a sequence of one position.
+    /// One logit per class, as a sequence of one position.
     fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, M::VocabSize>,

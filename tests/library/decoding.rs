@@ -1,4 +1,4 @@
-//! Decoding with what was read kept gives what decoding without it gives.
+//! Decoding with a key-value cache gives the result of decoding without one.
 
 use crate::fixture::*;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn assert_close(one: &[f64], other: &[f64]) {
     }
 }
 
-/// Reads tokens in pieces that begin at these places.
+/// Reads the tokens in chunks of these lengths and compares the logits with those of one pass.
 fn check_cached_forward<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>(
     seed: u64,
     rows: usize,
@@ -55,7 +55,7 @@ fn check_cached_forward<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeq
     }
 }
 
-/// What the model writes when it reads everything anew for each token.
+/// Generates by running the model on the whole sequence for every token.
 fn generate_without_cache<M: Seq2Seq<TgtVocab = VocabSize, MaxTgtLen = MaxSeqLen>, E: Real>(
     model: &LM<M, E, Cpu>,
     source: &TokenIds<Batch, SrcLen, M::SrcVocab>,
@@ -180,7 +180,7 @@ fn the_cache_refuses_tokens_past_the_maximum_length() {
     assert_eq!(error.to_string(), "cache: SeqLen=3 from 10 on is not inside MaxSeqLen=12");
     let error = model.try_forward_cached(&ids(2, 1), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: `Batch` is 1 in the cache and 2 in the tokens");
-    // What was refused left nothing behind.
+    // A refused call leaves the cache unchanged.
     assert_eq!(format!("{cache:?}"), "Cache (Batch=1, 10 of MaxSeqLen=12)");
     assert!(model.try_forward_cached(&ids(1, 2), &mut cache).is_ok());
 }

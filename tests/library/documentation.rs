@@ -1,4 +1,4 @@
-//! What the README and the guide show is what there is.
+//! The programs, errors and links in the README and the guide are up to date.
 
 use std::{fs, path::Path};
 
@@ -34,13 +34,13 @@ fn links_in_the_readme_exist() {
     }
 }
 
-/// A block of code: what stands after its opening backticks, and its lines.
+/// A code block: the text after its opening backticks, and its lines.
 struct Block {
     info: String,
     lines: Vec<String>,
 }
 
-/// The blocks of the guide.
+/// The code blocks of the guide.
 fn blocks() -> Vec<Block> {
     let guide = read("docs/guide.md");
     let parts: Vec<&str> = guide.split("```").collect();
@@ -52,12 +52,12 @@ fn blocks() -> Vec<Block> {
     parts.iter().skip(1).step_by(2).map(block).collect()
 }
 
-/// What rustdoc does not show of a line of code, without its mark.
+/// A line that rustdoc hides, without its `#`.
 fn hidden(line: &str) -> Option<&str> {
     (line == "#").then_some("").or(line.strip_prefix("# "))
 }
 
-/// From the first empty line on: a program without the comment at its head.
+/// The program without the comment at its head: everything after the first empty line.
 fn body(program: &str) -> &str {
     program.split_once("\n\n").unwrap().1.trim()
 }
@@ -69,7 +69,7 @@ fn the_guide_shows_every_line_of_the_example() {
     for block in blocks().iter().filter(|block| block.info.is_empty()) {
         let shown = block.lines.iter().filter(|line| hidden(line).is_none());
         let shown: Vec<&str> = shown.map(String::as_str).collect();
-        // The other blocks try out what was shown before.
+        // Other blocks use the program shown before them.
         if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
             rest = after.trim_start();
         }
@@ -92,7 +92,7 @@ fn the_mistakes_in_the_guide_are_the_ui_tests() {
         let whole = whole.collect::<Vec<_>>().join("\n");
         let place = programs.iter().position(|file| {
             let program = fs::read_to_string(file).unwrap();
-            // Its first line says the rule.
+            // The first line is a comment with the rule.
             program.split_once('\n').unwrap().1.trim() == whole
         });
         let file = programs.remove(place.unwrap_or_else(|| panic!("not refused:\n{whole}")));

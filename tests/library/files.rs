@@ -1,5 +1,5 @@
-//! Weights in files: what is written is read back to the last bit, what is wrong with a file is said
-//! in full, and nothing that a file may hold makes a model of it that is not the file's.
+//! Weights in files: loading inverts saving bit by bit, errors name what is wrong, and no file content
+//! makes a model that differs from the file.
 
 use crate::support::{file_names, temp_dir};
 use allocation_counter::AllocationInfo;
@@ -35,13 +35,13 @@ use typed_transformer::{
     weights::{self, LoadError, SafetensorsDtype, SaveError},
 };
 
-// No two of these are of the same size, so that no two dimensions can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     SrcVocab = 7; TgtVocab = 9; MaxSrcLen = 5; MaxTgtLen = 6; EmbedDim = 4; NumHeads = 3;
     QKDim = 8; VODim = 10; HiddenDim = 11; NumLayers = 1; ManyLayers = 12; InDim = 2; OutDim = 3;
 }
 
-/// An architecture and the sizes above, in one of the styles.
+/// An architecture with the sizes above and these conventions.
 macro_rules! small {
     ($name:ident: $style:ty) => {
         struct $name;
@@ -68,19 +68,19 @@ small!(SmallAnnotated: Annotated);
 
 type Typed<E> = LM<SmallTyped, E, Cpu>;
 type Other<E> = LM<SmallAnnotated, E, Cpu>;
-/// The smallest model: `weight` of (3, 2) and `bias` of (3,), a file of less than 200 bytes.
+/// The smallest model: `weight` of (3, 2) and `bias` of (3,), less than 200 bytes in a file.
 type Tiny = Linear<InDim, OutDim, f32, Cpu>;
 
-/// A parameter of [`Typed`] that the tests below do things to, and what the model says of it.
+/// The parameter of [`Typed`] that the tests below damage, and its dimensions.
 const QUERY: &str = "decoder.decoder.layers.0.cross_attention.attention.query_proj.weight";
 const QUERY_DIMS: &str = "(Product<NumHeads, QKDim>=24, EmbedDim=4)";
 
 // ---- Models and files as tables of tensors ----
 
-/// Dtype, sizes and bytes of each tensor, by its path.
+/// Dtype, sizes and bytes of each tensor by path.
 type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 
-/// A model's parameters, without the help of what is tested here.
+/// A model's parameters, read without the code under test.
 fn parameters<Model, E>(model: &Model) -> Tensors
 where
     Model: TensorCollection<E, Cpu>,
@@ -114,7 +114,7 @@ where
     collect.0
 }
 
-/// A file's tensors, as the library of the format reads them.
+/// A file's tensors, read by the `safetensors` crate.
 fn tensors(path: &Path) -> Tensors {
     let bytes = fs::read(path).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
@@ -125,7 +125,7 @@ fn tensors(path: &Path) -> Tensors {
     tensors.collect()
 }
 
-/// The file that holds these tensors.
+/// A file with these tensors.
 fn file_of(tensors: &Tensors) -> Vec<u8> {
     let views = tensors.iter().map(|(key, (dtype, sizes, bytes))| {
         let view = TensorView::new(*dtype, sizes.clone(), bytes).unwrap();
@@ -141,7 +141,7 @@ where
     Model::build(&Cpu::seed_from_u64(1))
 }
 
-/// Loads a model from a file of these bytes.
+/// Loads a model from a file with these bytes.
 fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
@@ -156,14 +156,14 @@ fn with_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
     what(&path)
 }
 
-/// The error of loading [`Typed`] from its own tensors after `change`.
+/// The error of loading [`Typed`] after a change to its tensors.
 fn error_after(change: impl FnOnce(&mut Tensors)) -> LoadError {
     let mut tensors = parameters(&build::<Typed<f32>>());
     change(&mut tensors);
     load_bytes::<Typed<f32>>(&file_of(&tensors)).unwrap_err()
 }
 
-/// Asserts the variant of an error and its text.
+/// Asserts the variant and the message of an error.
 macro_rules! assert_error {
     ($error:expr, $variant:pat, $text:expr) => {
         let error = $error;
@@ -172,9 +172,9 @@ macro_rules! assert_error {
     };
 }
 
-// ---- What is saved is what is loaded ----
+// ---- Loading inverts saving ----
 
-/// Saves a model of bit patterns that arithmetic would not keep, and loads it.
+/// Saves and loads a model with bit patterns that arithmetic would change.
 fn assert_round_trip<Model, E>(odd: &[E])
 where
     Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
@@ -204,7 +204,7 @@ where
     weights::save(&loaded, &first).unwrap();
     weights::save(&weights::load::<Model, _, _>(&first, &device).unwrap(), &second).unwrap();
     assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap());
-    assert_eq!(file_names(&folder), ["first", "second"], "something is left");
+    assert_eq!(file_names(&folder), ["first", "second"], "files are left over");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn tensor_paths_are_those_of_the_post() {
     assert_eq!(saved::<Typed<f32>>(), TYPED_PATHS);
     assert_eq!(saved::<Other<f32>>(), ANNOTATED_PATHS);
 
-    // Layers are numbered, and not by one digit.
+    // Layer numbers can have two digits.
     let paths = saved::<Encoder<EmbedDim, ManyLayers, SmallTyped, f32, Cpu>>();
     for layer in 0..12 {
         let prefix = format!("layers.{layer}.");
@@ -348,7 +348,7 @@ fn weights_with_other_tensors_are_refused() {
     );
 }
 
-// ---- Files that cannot be read, or are none of the format ----
+// ---- Unreadable and damaged files ----
 
 #[test]
 fn an_unreadable_file_is_named_in_the_error() {
@@ -369,7 +369,7 @@ fn an_unreadable_file_is_named_in_the_error() {
     }
 }
 
-/// Asserts that no model comes of these bytes, and that the error names the file.
+/// Asserts that loading fails and that the error names the file.
 #[track_caller]
 fn assert_damaged(bytes: &[u8], why: &str) {
     let folder = temp_dir();
@@ -403,7 +403,7 @@ fn a_damaged_file_is_reported_as_damaged() {
     assert_damaged(&longer, "a byte too many");
 }
 
-/// A file of this header, whose size it says.
+/// A file with this header, preceded by its length.
 fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
     let size = header.len() as u64;
     [&size.to_le_bytes()[..], header.as_bytes(), data].concat()
@@ -451,7 +451,7 @@ fn an_inconsistent_header_is_damage() {
     }
 }
 
-/// A file of a terabyte that takes no room: nothing that is not of the model is read.
+/// Sparse files of a terabyte: only the model's tensors are read.
 #[test]
 fn an_oversized_file_is_not_read_into_memory() {
     const TERA: u64 = 1 << 40;
@@ -503,7 +503,7 @@ fn an_oversized_file_is_not_read_into_memory() {
     }
 }
 
-/// Whoever writes to the pipe is not waited for.
+/// Opening a pipe does not wait for its writer.
 #[cfg(unix)]
 #[test]
 fn only_a_regular_file_is_read() {
@@ -531,7 +531,7 @@ fn a_file_truncated_anywhere_is_damaged() {
     }
 }
 
-// ---- Files that are not of this model ----
+// ---- Files of another model ----
 
 #[test]
 fn a_missing_tensor_is_named_in_the_error() {
@@ -539,7 +539,7 @@ fn a_missing_tensor_is_named_in_the_error() {
         tensors.remove(QUERY).unwrap();
     });
     assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` of {QUERY_DIMS} is missing"));
-    // A file without any tensor is whole, only not of this model.
+    // A file without tensors is valid, but not of this model.
     assert_error!(
         error_after(Tensors::clear),
         LoadError::Missing { .. },
@@ -554,7 +554,7 @@ fn an_unexpected_tensor_is_named_in_the_error() {
         tensors.insert("logit.scale".into(), one_element());
     });
     assert_error!(error, LoadError::Unexpected { .. }, "`logit.scale` is in the file but not in the model");
-    // Of many the first is named, whatever the order in the file.
+    // The error names the first of several, in alphabetical order.
     let error = error_after(|tensors| {
         for extra in ["z", "decoder", "m"] {
             tensors.insert(extra.into(), one_element());
@@ -574,7 +574,7 @@ fn a_renamed_tensor_is_missing() {
 
 #[test]
 fn a_tensor_of_another_shape_is_named_in_the_error() {
-    // Transposed; the same elements otherwise arranged; fewer; more; none.
+    // Transposed; other shapes with as many elements; fewer elements; more; none.
     for found in
         [vec![4, 24], vec![96], vec![24, 4, 1], vec![12, 8], vec![24, 3], vec![25, 4], vec![0, 4], vec![]]
     {
@@ -597,7 +597,7 @@ fn a_tensor_of_another_dtype_is_named_in_the_error() {
         (Dtype::F16, 2),
         (Dtype::BF16, 2),
         (Dtype::I64, 8),
-        // As many bytes as there should be.
+        // The same number of bytes.
         (Dtype::I32, 4),
     ] {
         let error = error_after(|tensors| {
@@ -620,7 +620,7 @@ fn a_tensor_of_another_dtype_is_named_in_the_error() {
 
 #[test]
 fn a_non_finite_element_is_named_in_the_error() {
-    // The second NaN is one that no arithmetic gives.
+    // The second NaN has a payload that arithmetic does not produce.
     let quiet = f32::from_bits(0xffc1_2345);
     for (element, index, text) in [
         (f32::NAN, 0, "NaN"),
@@ -640,10 +640,10 @@ fn a_non_finite_element_is_named_in_the_error() {
     }
 }
 
-// ---- Files of any bytes ----
+// ---- Arbitrary files ----
 
-/// Loads from any bytes. If a model comes of them, it must be the one in the file; it takes no more
-/// room than the file; that nothing panics is asserted by getting here.
+/// Loads arbitrary bytes. A loaded model must equal the file, and memory must stay within a multiple of
+/// the file's size. The test also fails if anything panics.
 fn load_if_valid(bytes: &[u8]) -> Option<Tensors> {
     let load = |path: &Path| {
         let mut model: Option<Tiny> = None;
@@ -652,7 +652,7 @@ fn load_if_valid(bytes: &[u8]) -> Option<Tensors> {
         });
         assert_memory_bound(&memory, bytes);
         let model = model.as_ref().map(parameters);
-        // By the same names, and by names that say what is not so.
+        // Loads with an identity name map, and with one that contradicts the file.
         let [same, turned] =
             ["* = *", "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2"].map(|names| {
                 let names = names.parse().unwrap();
@@ -674,7 +674,7 @@ fn load_if_valid(bytes: &[u8]) -> Option<Tensors> {
     Some(parameters)
 }
 
-/// Headers are written more tightly than they lie in memory.
+/// A parsed header takes more memory than its text.
 fn assert_memory_bound(memory: &AllocationInfo, bytes: &[u8]) {
     let max_bytes = 16 * bytes.len() + 0x8000;
     assert!(memory.bytes_max <= max_bytes as u64, "{memory:?} for {} bytes", bytes.len());
@@ -693,26 +693,26 @@ fn a_flipped_bit_gives_an_error_or_the_model_in_the_file() {
             models += 1;
         }
     }
-    // Most bits of the 9 elements make another number of them; the test has not looked past them.
+    // Most bits of the 9 elements give another finite number.
     assert!((200..=288).contains(&models), "{models}");
 }
 
-/// What may be done to a file that is whole.
+/// A mutation of a valid file.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A bit of the header flips.
+    /// Flips a bit of the header.
     FlipHeader(Index),
-    /// A bit of the tensors flips.
+    /// Flips a bit of the tensors.
     FlipData(Index),
-    /// A number in the header becomes something else.
+    /// Replaces a number in the header.
     Number(Index, String),
-    /// A text in the header, a name, a dtype or a key, becomes another one that is in it.
+    /// Replaces a string in the header by another string of the header.
     Text(Index, Index),
-    /// A part of the header is there twice.
+    /// Repeats a part of the header.
     Repeat(Index, Index),
-    /// An element becomes another number, or none.
+    /// Replaces an element, perhaps by a non-finite value.
     Element(Index, f32),
-    /// Bytes follow.
+    /// Appends bytes.
     Append(Vec<u8>),
 }
 
@@ -756,14 +756,14 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// A whole file after changes, its header being as long as it says; then, maybe, with another size of
-/// its header, and cut off.
+/// Applies mutations and writes the matching header length, or `size` instead of it, and perhaps
+/// truncates the file.
 fn changed(whole: &[u8], changes: &[Change], size: Option<u64>, end: Option<Index>) -> Vec<u8> {
     let (old, rest) = whole.split_at(8);
     let (header, data) = rest.split_at(u64::from_le_bytes(old.try_into().unwrap()) as usize);
     let (mut header, mut data) = (header.to_vec(), data.to_vec());
     for change in changes {
-        // Where a number begins or ends, and where a text does, after or before its quotation mark.
+        // The edges of numbers, and of strings inside their quotation marks.
         let is_edge = |&at: &usize| header[at - 1].is_ascii_digit() != header[at].is_ascii_digit();
         let digits: Vec<_> = (1..header.len()).filter(is_edge).collect();
         let quotes = (0..header.len()).filter(|&at| header[at] == b'"');
@@ -820,7 +820,7 @@ fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
     (trainer, model)
 }
 
-/// One step, if there is one more and the numbers allow for it.
+/// One step, if the training is not over and its numbers are finite.
 fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> Option<()> {
     let _step = trainer.next_step()?;
     let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
@@ -832,7 +832,7 @@ fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> O
 }
 
 proptest! {
-    // No file of failures beside the tests: a failure prints what it needs.
+    // Failures are printed with their input, so no file records them.
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
@@ -880,7 +880,7 @@ proptest! {
         load_if_valid(&changed(&whole, &changes, size, end));
     }
 
-    /// A training that cannot be resumed goes on as if nobody had tried.
+    /// A failed resume leaves the trainer usable and unchanged.
     #[test]
     fn mutations_of_a_checkpoint_give_an_error_or_a_usable_training(
         changes in prop::collection::vec(change(), 1..4),
@@ -913,7 +913,7 @@ proptest! {
                 for (_, _, bytes) in parameters(&model).values() {
                     prop_assert!(bytes.as_chunks().0.iter().all(|&x| f32::from_le_bytes(x).is_finite()));
                 }
-                // Nothing panics here either.
+                // A further step does not panic.
                 step(&mut trainer, &mut model);
             }
             Err(error) => {
@@ -928,7 +928,7 @@ proptest! {
 
 // ---- Saving ----
 
-/// The path that a [`SaveError::Write`] names, and what the system said.
+/// The path and the system error of a [`SaveError::Write`].
 #[track_caller]
 fn write_error(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
     let error = result.unwrap_err();
@@ -957,7 +957,7 @@ fn an_unwritable_path_is_named_in_the_error() {
     }
     write_error(weights::ensure_writable(""));
     write_error(weights::save(&build::<Tiny>(), ""));
-    assert_eq!(file_names(&folder), ["file"], "something is left");
+    assert_eq!(file_names(&folder), ["file"], "files are left over");
 }
 
 #[test]
@@ -968,10 +968,10 @@ fn saving_replaces_the_older_file() {
     let tiny = build::<Tiny>();
     weights::save(&tiny, &path).unwrap();
     assert_eq!(tensors(&path), parameters(&tiny));
-    assert_eq!(file_names(&folder), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
-/// Whoever protects a file, or keeps it to themselves, finds it so after a save.
+/// A write-protected file is not replaced, and a private file stays private.
 #[cfg(unix)]
 #[test]
 fn saving_keeps_the_permissions_of_the_file() {
@@ -990,7 +990,7 @@ fn saving_keeps_the_permissions_of_the_file() {
     weights::save(&build::<Tiny>(), &path).unwrap();
     let found = path.metadata().unwrap().permissions().mode();
     assert_eq!(found & 0o777, 0o600);
-    assert_eq!(file_names(&folder), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
 #[test]
@@ -1004,8 +1004,8 @@ fn ensure_writable_changes_nothing() {
     assert_eq!(file_names(&folder), ["old"]);
 }
 
-/// Runs this very test once more, in a process that may write only the first few hundred bytes of a
-/// file: as on a full disk.
+/// Runs this test again in a process that may write only a few hundred bytes per file, as on a full
+/// disk.
 #[cfg(unix)]
 #[test]
 fn a_failed_save_keeps_the_older_file() {
@@ -1021,7 +1021,7 @@ fn a_failed_save_keeps_the_older_file() {
     weights::save(&build::<Tiny>(), &path).unwrap();
     let before = fs::read(&path).unwrap();
     let again = std::process::Command::new("sh")
-        // The limit is an error of the write only where its signal is ignored.
+        // With the signal ignored, exceeding the limit is an error of the write.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\""])
         .arg(std::env::current_exe().unwrap())
         .arg("files::a_failed_save_keeps_the_older_file")
@@ -1031,7 +1031,7 @@ fn a_failed_save_keeps_the_older_file() {
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     assert!(String::from_utf8_lossy(&again.stdout).contains("1 passed"));
     assert!(fs::read(&path).unwrap() == before);
-    assert_eq!(file_names(&folder), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
 #[test]
@@ -1054,7 +1054,7 @@ fn a_reader_never_sees_a_partial_file() {
     });
 }
 
-/// What is promised before a training holds after it.
+/// `ensure_writable` and `save` agree.
 #[test]
 fn a_path_in_a_missing_folder_is_not_writable() {
     let folder = temp_dir();
@@ -1063,7 +1063,7 @@ fn a_path_in_a_missing_folder_is_not_writable() {
         assert_eq!(named, path);
         write_error(weights::save(&build::<Tiny>(), &path));
     }
-    assert_eq!(file_names(&folder), [""; 0], "something is left");
+    assert_eq!(file_names(&folder), [""; 0], "files are left over");
 }
 
 #[cfg(unix)]
@@ -1080,7 +1080,7 @@ fn saving_through_a_link_keeps_the_link() {
     assert_eq!(file_names(&folder), ["link", "weights"]);
 }
 
-/// Whoever may do everything would otherwise lose `/dev/null`.
+/// Otherwise a privileged user could replace `/dev/null`.
 #[cfg(unix)]
 #[test]
 fn only_a_regular_file_is_replaced() {
@@ -1110,12 +1110,12 @@ fn two_threads_can_save_to_one_path() {
             });
         }
     });
-    assert_eq!(file_names(&folder), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
-// ---- What a style decides without a trace in the tensors ----
+// ---- Conventions that no tensor shows ----
 
-/// How a model is saved, and how it is loaded.
+/// How a model is saved and loaded.
 struct Files {
     save: fn(&Path),
     load: fn(&Path) -> Result<(), LoadError>,
@@ -1129,7 +1129,7 @@ fn files<M: SingleStack>() -> Files {
     }
 }
 
-/// A model of a style of three types and some constants; the types alone are *The Typed Transformer*'s.
+/// A model with these conventions; the defaults are those of *The Typed Transformer*.
 macro_rules! styled {
     ($($const:ident: $type:ty = $value:expr),*) => {
         styled!(ops::Gelu, Learned, PadQueriesAndKeys $(, $const: $type = $value)*)
@@ -1185,7 +1185,7 @@ fn weights_saved_with_other_conventions_are_refused() {
             assert_eq!(result.is_ok(), i == j, "{i} as {j}: {result:?}");
         }
     }
-    // Where the tensors are the same, the error says what is not.
+    // If the tensors agree, the error names the convention that differs.
     assert_eq!(
         (all[1].load)(&folder.path().join("0")).unwrap_err().to_string(),
         "the model's activation is Relu, but that of the weights is Gelu",

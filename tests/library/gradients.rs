@@ -1,4 +1,4 @@
-//! Every operation's gradient against finite differences, in `f64`, by its definition.
+//! The gradient of every operation's definition against finite differences, in `f64`.
 
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -7,7 +7,7 @@ use typed_transformer::{
     prelude::*,
 };
 
-// A size of its own for every dimension, so that no two can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     QKDim = 2; NumHeads = 3; Batch = 2; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; OutDim = 11;
     VocabSize = 13; MaxSeqLen = 9;
@@ -23,7 +23,7 @@ fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
     Cpu::default().tensor_from_vec(elements, shape)
 }
 
-/// A scalar that depends on every element differently.
+/// A scalar in which every element has another weight.
 fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
     let count = output.shape().num_elements();
     let weights = (0..count).map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0).collect();
@@ -31,7 +31,7 @@ fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
     (output * weights).sum()
 }
 
-/// Compares the gradient that `function` records for its input with the slope of its value.
+/// Compares the recorded gradient of the input with finite differences.
 #[track_caller]
 fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
@@ -68,7 +68,7 @@ fn linear() {
     });
 }
 
-/// As [`check`], for what is not the input.
+/// As [`check`], for a parameter.
 #[track_caller]
 fn check_parameter<Dims: Shape + Default>(
     parameter: &F64<Dims>,
@@ -92,7 +92,7 @@ fn check_parameter<Dims: Shape + Default>(
 #[test]
 fn embed() {
     let table = random::<(VocabSize, EmbedDim)>(1);
-    // A token twice: its gradients add up.
+    // Token 12 occurs three times, so its gradients add up.
     let ids = TokenIds::from_ids(&[0, 12, 3, 3, 7, 1, 12, 12], None, (Batch, QLen)).unwrap();
     let value = |table: &F64<_>| weighted_sum(ops::embed(table, &ids, OwnedTape::default()));
     check_parameter(&table, &value(&table).backward(), |table| value(table).array());
@@ -152,7 +152,7 @@ fn layer_norm_without_bias_and_rms_norm() {
 
 #[test]
 fn masked_mean() {
-    // A row with padding, and one of padding alone.
+    // One sequence ends in padding, the other is all padding.
     let ids = [0, 12, 3, 12, 12, 12, 12, 12];
     let ids = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<12>()), (Batch, QLen));
     let padding = ids.unwrap().padding_mask();
@@ -176,7 +176,7 @@ fn attention_under_every_mask() {
     let masks = [
         AttentionMask::all_visible(shape),
         AttentionMask::from_fn(shape, |_, q, k| k <= q),
-        // The second query of the first row sees nothing.
+        // The second query of the first sequence sees no key.
         AttentionMask::from_fn(shape, |b, q, k| (b, q) != (0, 1) && (b + q + k) % 3 != 0),
     ];
     for mask in masks {
@@ -227,7 +227,7 @@ fn sum_of_values() {
     let (scale, masked) = (AttentionScale::EmbedDim, MaskFill::MinValue);
     let sum = |q, k, v| weighted_sum(ops::sum_of_values(q, k, v, &mask, scale, masked));
     check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
-    // Neither query nor key matters.
+    // Query and key have no effect.
     let gradients = sum(query.leaky_trace(), key.retaped(), value.retaped()).backward();
     for gradient in [gradients.get(&query).as_vec(), gradients.get(&key).as_vec()] {
         assert!(gradient.iter().all(|g| g.abs() < 1e-12));
@@ -251,7 +251,7 @@ fn cross_entropy() {
 
 #[test]
 fn dropout_of_a_known_seed() {
-    // Each call draws anew; a device of the same seed draws the same.
+    // Every call draws new numbers; a device with the same seed draws the same ones.
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let value = |x: Vec<f64>| {
         let device = Cpu::seed_from_u64(7);
@@ -303,7 +303,7 @@ fn concat_split_and_narrow() {
         let total: Taped<Total> = concat(one.retaped(), x, parts());
         weighted_sum(total)
     });
-    // A tensor put after itself.
+    // A tensor concatenated with itself.
     check(one, |x| -> Taped<()> {
         let again = x.retaped();
         let twice: Taped<(Batch, Sum<QLen, QLen>, EmbedDim)> = concat(x, again, along::<QLen, QLen>());

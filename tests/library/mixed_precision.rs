@@ -1,6 +1,6 @@
-//! Mixed precision: passes on a copy of a model in fewer bits, and its gradients for the model itself.
+//! Mixed precision: a copy of the model runs in fewer bits, and its gradients update the model.
 //!
-//! That `f32` copies of `f64` models are right is always tested, `AMP<f16>` with the feature `f16`.
+//! Copies in `f32` of `f64` models are always tested, copies in `AMP<f16>` with the feature `f16`.
 
 use dfdx::{
     nn::{TensorCollection, ToDtype, ZeroGrads},
@@ -37,7 +37,7 @@ type Model<E> = DecoderOnly<Small, E, Cpu>;
 
 type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
 
-/// Counting from any token on, modulo the vocabulary.
+/// Sequences that count up from any token, modulo the vocabulary size.
 fn counting_batch() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqLen, VocabSize>) {
     let [ids, labels] = [0, 1].map(|next| {
         let position = |i| 3 * (i / SeqLen::SIZE) + i % SeqLen::SIZE + next;
@@ -47,8 +47,8 @@ fn counting_batch() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqL
     (ids, labels)
 }
 
-/// The loss and its gradients, the loss being `factor` times as large for them: in two steps, as what
-/// scales is of as few bits.
+/// The loss, and the gradients of `factor` times the loss.
+/// The factor is applied in two steps, because it may not fit into 16 bits.
 fn loss_and_gradients<E: Real>(model: &Model<E>, factor: f64) -> (f64, Gradients<E, Cpu>)
 where
     Cpu: Backend<E>,
@@ -61,7 +61,7 @@ where
     (value, loss.backward())
 }
 
-/// Looks at the gradients and changes nothing.
+/// An optimizer that records the gradients and changes nothing.
 struct RecordGradients<Model, E> {
     state: OptimizerState<Model, E, [Slot<E>; 0]>,
     parameters: Vec<Parameter<E>>,
@@ -82,7 +82,7 @@ impl<Model, E: Real> Optimizer<Model, E> for RecordGradients<Model, E> {
     }
 }
 
-/// Each parameter with its gradient.
+/// Every parameter with its gradient.
 fn recorded_parameters<E: Real, Collection: TensorCollection<E, Cpu>>(
     model: &mut Collection,
     gradients: Gradients<E, Cpu>,
@@ -95,8 +95,7 @@ where
     recorded_parameters.parameters
 }
 
-/// The gradients by a copy are those of the model, but for the bits that the copy lacks, whatever the
-/// scale.
+/// The gradients of a copy equal those of the model up to rounding, at every loss scale.
 #[track_caller]
 fn check_gradients<E: Real, CopyE: Real>(
     to_copy: impl Fn(&Model<E>) -> Model<CopyE>,
@@ -125,7 +124,7 @@ fn check_gradients<E: Real, CopyE: Real>(
             let size = norm(&mut exact.gradient.iter().copied());
             let pairs = ours.gradient.iter().zip(&exact.gradient);
             let error = norm(&mut pairs.map(|(&ours, &exact)| ours - exact));
-            // A bias of keys has no slope but what rounding makes.
+            // The gradient of a key's bias is zero up to rounding.
             assert!(error <= tolerance * (size + 1e-2), "{} by {scale}: {error} of {size}", ours.path);
         }
     }
@@ -136,7 +135,7 @@ fn gradients_of_an_f32_copy_match_those_of_an_f64_model() {
     check_gradients::<f64, f32>(ToDtype::to_dtype, &[1.0, 1024.0, 3.0], 1e-5);
 }
 
-/// A parameter that takes no part in the loss has a slope of 0, one that is used twice the sum.
+/// An unused parameter has gradient 0; a parameter used twice has the sum of both gradients.
 #[test]
 fn each_parameter_gets_its_own_gradient() {
     let device = Cpu::seed_from_u64(0);
@@ -179,7 +178,7 @@ fn an_empty_parameter_gets_an_empty_gradient() {
     assert_eq!(found, [vec![], vec![0.0; 2], vec![1.0; 2], vec![1.0]]);
 }
 
-/// Many positions, in parts of as many as 16 bits can sum: the slope of a bias.
+/// Accumulates a bias gradient over more positions than 16 bits can sum.
 #[track_caller]
 fn check_parts<E: Real, CopyE: Real>(to_copy: impl Fn(&Map<E>) -> Map<CopyE>, tolerance: f64)
 where
@@ -200,7 +199,7 @@ where
         gradients = master_gradients(&model, &copy, part, 1024.0, gradients).unwrap();
     }
     let input: Tensor<(Const<1>, Const<1>, Const<2>), E, Cpu> = device.ones();
-    // Of two logits.
+    // There are two logits.
     let logits = model.forward(input).as_vec();
     let odds = (logits[1] - logits[0]).exp();
     let expected_gradient = E::one() / (E::one() + odds) - E::one();
@@ -223,7 +222,7 @@ mod half {
     use dfdx::dtypes::{AMP, f16};
     use typed_transformer::train::Adam;
 
-    /// 11 bits of each number.
+    /// `f16` has a significand of 11 bits.
     type Half = AMP<f16>;
 
     #[test]
@@ -236,7 +235,7 @@ mod half {
         check_parts::<f32, Half>(ToDtype::to_dtype, 2e-2);
     }
 
-    /// From a uniform and from a normal distribution.
+    /// Weights are drawn from a uniform and from a normal distribution.
     #[test]
     fn a_seed_gives_the_same_initial_weights_in_every_dtype() {
         fn weights<E: Real>() -> Vec<E>
@@ -255,7 +254,7 @@ mod half {
         }
     }
 
-    /// Slopes that 16 bits round to 0 are there once the loss is scaled.
+    /// Gradients that underflow in `f16` survive if the loss is scaled.
     #[test]
     fn loss_scaling_keeps_small_gradients() {
         let mut model = Model::<f32>::build(&Cpu::seed_from_u64(1));
@@ -283,7 +282,7 @@ mod half {
         assert_eq!(weight(&model), before);
     }
 
-    /// In mixed precision a model learns what it learns in single precision.
+    /// In mixed precision a model reaches the loss that it reaches in single precision.
     #[test]
     fn a_model_learns_in_mixed_precision() {
         let mut single = Model::<f32>::build(&Cpu::seed_from_u64(2));

@@ -1,4 +1,4 @@
-//! What the modules promise beyond their dimensions.
+//! Behaviour of the modules that their types do not show.
 
 use crate::fixture::*;
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
@@ -128,7 +128,7 @@ fn a_dropout_seed_applies_to_its_scope_and_thread() {
     assert!(first != by_device && first != second, "one sequence of numbers");
     {
         let _inner = DropoutSeed::new(7);
-        // On another device, and in another place of the outer sequence.
+        // Another device and another position in the outer sequence make no difference.
         assert_eq!([dropped(2), dropped(3)], [first, second]);
         let elsewhere = std::thread::spawn(move || dropped(1)).join().unwrap();
         assert_eq!(elsewhere, by_device);
@@ -349,7 +349,7 @@ fn greedy_decoding_of_nan_logits_is_an_error() {
 
 #[test]
 fn a_decoder_follows_the_padding_rule_when_called_directly() {
-    // In this style a decoder's self-attention is causal and hides no padding.
+    // With these conventions a decoder's self-attention is causal and does not mask padding.
     let model = LM::<AnnotatedModel, f64, Cpu>::build(&Cpu::default());
     let (source, target) = (source(&[[1, 2]]), target(&[[4, 12, 5]]));
     let encoded = model.encoder.forward(&source, NoneTape);

@@ -1,5 +1,5 @@
-//! Files of other systems: whatever the names and however the tensors lie, the model that comes of a
-//! file is the one that was written, to the last bit, or there is an error that says what differs.
+//! Weights of other systems: a name map loads exactly the numbers that were written, or the error says
+//! what differs.
 
 use crate::support::temp_dir;
 use dfdx::{
@@ -17,13 +17,13 @@ use typed_transformer::{
     weights::{self, LoadError, NameMap},
 };
 
-// No two of these are of the same size, so that no two dimensions can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     VocabSize = 13; MaxSeqLen = 5; EmbedDim = 6; NumHeads = 2; HeadDim = 3; HiddenDim = 11;
     NumLayers = 11; QKDim = 4; VODim = 7;
 }
 
-/// A PyTorch `TransformerEncoderLayer`, post-norm: biases everywhere.
+/// PyTorch's `TransformerEncoderLayer`: post-norm, with biases.
 struct Torch;
 impl Conventions for Torch {
     type Activation = Relu;
@@ -56,14 +56,14 @@ model!(Attending: Annotated, QKDim, VODim);
 
 type Attention = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f32, Cpu>;
 
-/// Sizes and elements of each tensor, by its name.
+/// Sizes and elements of each tensor by name.
 type Tensors = BTreeMap<String, (Vec<usize>, Vec<f32>)>;
 
 fn built<Model: BuildModule<Cpu, f32>>() -> Model {
     Model::build(&Cpu::seed_from_u64(1))
 }
 
-/// A model's parameters, by way of a file of its own names.
+/// A model's parameters, read from a file saved under its own names.
 fn parameters<Model>(model: &Model) -> Tensors
 where
     Model: Module + TensorCollection<f32, Cpu>,
@@ -99,7 +99,7 @@ where
     weights::load_mapped(path, &names.parse().unwrap(), &Cpu::default())
 }
 
-/// A model becomes a file of others, and the file the model.
+/// Converts a model to foreign names and layout, loads it by the name map, and compares.
 fn assert_round_trip<Model>(names: &str, to_foreign: fn(&mut Tensors))
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + BuildModule<Cpu, f32>,
@@ -115,9 +115,9 @@ where
     }
 }
 
-// ---- What other systems do with the same numbers, each said once more and otherwise ----
+// ---- The layouts of other systems, written independently of the library ----
 
-/// Moves tensors to other names: `from` and `to` may have one `#`, for the layer.
+/// Renames tensors. `from` and `to` may contain one `#`, the layer number.
 fn rename(tensors: &mut Tensors, from: &str, to: &str) {
     for layer in 0..NumLayers::SIZE {
         let at = |name: &str| name.replace('#', &layer.to_string());
@@ -140,7 +140,7 @@ fn transpose((sizes, elements): &mut (Vec<usize>, Vec<f32>)) {
     sizes.swap(0, 1);
 }
 
-/// Puts three tensors one below the other.
+/// Concatenates three tensors along their first dimension.
 fn fuse(tensors: &mut Tensors, from: [&str; 3], to: &str) {
     for layer in 0..NumLayers::SIZE {
         let at = |name: &str| name.replace('#', &layer.to_string());
@@ -174,7 +174,7 @@ fn nano_gpt(tensors: &mut Tensors) {
     ] {
         rename(tensors, from, to);
     }
-    // What PyTorch keeps beside the parameters: the tied table once more, and masks.
+    // PyTorch also stores the tied table a second time, and masks.
     tensors.insert("lm_head.weight".into(), tensors["transformer.wte.weight"].clone());
     for layer in 0..NumLayers::SIZE {
         let mask = (vec![1, 1, 5, 5], vec![1.0; 25]);
@@ -204,7 +204,7 @@ fn nano_gpt_weights_load() {
     assert_round_trip::<DecoderOnly<Gpt, f32, Cpu>>(NANO_GPT, nano_gpt);
 }
 
-/// GPT-2 as Hugging Face keeps it: the linear maps the other way round.
+/// GPT-2 in Hugging Face's layout: linear weights are transposed.
 #[test]
 fn hugging_face_gpt_2_weights_load() {
     let turned = NANO_GPT
@@ -267,7 +267,7 @@ const FLAX: &str = "
     {role}_proj.bias = {role}.bias [head size -> (head size)]
 ";
 
-/// `MultiHeadDotProductAttention`: heads have a dimension of their own.
+/// Flax's `MultiHeadDotProductAttention` has a separate axis for heads.
 fn flax(tensors: &mut Tensors) {
     for (role, size) in [("query", 4), ("key", 4), ("value", 7)] {
         let mut kernel = tensors.remove(&format!("{role}_proj.weight")).unwrap();
@@ -290,9 +290,9 @@ fn flax_attention_weights_load() {
     assert_round_trip::<Attention>(FLAX, flax);
 }
 
-// ---- What does not fit ----
+// ---- Mismatches ----
 
-/// The error of loading the attention from Flax's names after a change to both.
+/// The error of loading the attention after a change to Flax's tensors or to the name map.
 fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
     let (mut tensors, mut names) = (parameters(&built::<Attention>()), FLAX.to_string());
     flax(&mut tensors);
@@ -310,7 +310,7 @@ fn a_mismatch_names_the_tensor_and_its_source() {
     };
     let expected = "`query_proj.weight` should be (NumHeads=2 * QKDim=4, EmbedDim=6)";
     let read_as = "read as `query.kernel [in head size -> (head size) in]`";
-    // Heads and their size the other way round; another width; as many elements; other ranks.
+    // Heads and head width swapped; other widths; the same number of elements; other ranks.
     for found in
         [&[6, 4, 2][..], &[5, 2, 4], &[6, 1, 8], &[6, 8, 1], &[8, 6], &[6, 8], &[48], &[6, 2, 2, 2], &[]]
     {
@@ -321,7 +321,7 @@ fn a_mismatch_names_the_tensor_and_its_source() {
         "`key_proj.bias` should be (NumHeads=2 * QKDim=4,) but is [4, 2], \
          read as `key.bias [head size -> (head size)]`"
     );
-    // A dimension without the names that say how it lies.
+    // A rule without axes for a tensor of more dimensions.
     assert_eq!(
         error_after(|_, names| *names = names.replace(" [head size -> (head size)]", "")),
         "`query_proj.bias` should be (NumHeads=2 * QKDim=4,) but is [2, 4], read as `query.bias`"
@@ -333,7 +333,7 @@ fn a_mismatch_names_the_tensor_and_its_source() {
     );
     assert_eq!(
         error_after(|_, names| *names = names.replace("output_proj.bias", "output_proj.offset")),
-        // The next line that is for it.
+        // The next rule that matches.
         "`output_proj.bias` of (EmbedDim=6,) is missing, \
          read as `output.bias [head size -> (head size)]`"
     );
@@ -341,7 +341,7 @@ fn a_mismatch_names_the_tensor_and_its_source() {
         error_after(|_, names| *names = names.replace("{role}_proj.bias", "{role}_prj.bias")),
         "the names have no line for `query_proj.bias` of (Product<NumHeads, QKDim>=8,)"
     );
-    // Where it is in the model, and not where it is in the file.
+    // The position in the model's tensor, not in the file's.
     assert_eq!(
         error_after(|tensors, _| tensors.get_mut("query.kernel").unwrap().1[1] = f32::NAN),
         "`query_proj.weight` holds NaN at position 6, \
@@ -429,11 +429,10 @@ fn an_invalid_rule_is_reported_with_its_line() {
 }
 
 proptest! {
-    // No file of failures beside the tests: a failure prints what it needs.
+    // Failures are printed with their input, so no file records them.
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any text is one of names or an error, and any names are ones of a file or an error: nothing
-    /// panics.
+    /// Arbitrary text parses or is an error, and arbitrary rules load or are an error; nothing panics.
     #[test]
     fn no_text_makes_the_name_map_panic(
         text in "\\PC{0,40}",

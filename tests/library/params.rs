@@ -1,4 +1,4 @@
-//! Parameter counts that the posts print, checked by the compiler.
+//! The parameter counts printed in the posts, checked at compile time.
 
 use dfdx::{nn::NumParams, tensor::Cpu};
 use typed_transformer::{
@@ -28,7 +28,7 @@ dims! {
     Hidden512 = 512;
 }
 
-/// An [`Arch`], and if it has layers a [`Seq2Seq`] of one vocabulary and one maximum length.
+/// An [`Arch`]; with a vocabulary, a length and layers also a [`Seq2Seq`].
 macro_rules! arch {
     ($name:ident: $style:ty, $heads:ty, $head:ty, $hidden:ty $(, $vocab:ty, $len:ty, $embed:ty, $layers:ty)?) => {
         struct $name;
@@ -62,7 +62,7 @@ type ThreeLayerEncoder = EmbeddingEncoder<Vocab28, Len15, Embed30, Three, SevenH
 type ThreeLayerDecoder = EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, Cpu>;
 type Logit = Linear<Embed30, Vocab28, f32, Cpu>;
 
-// *Another annotated transformer*, in the order of the post; its decoder includes the logits.
+// *Another annotated transformer*, in the order of the post. Its decoder includes the logits.
 const _: () = assert!(Attention::NUM_PARAMS == 63);
 const _: () = assert!(ThreeLayerEncoder::NUM_PARAMS == 47_670);
 const _: () = assert!(ThreeLayerDecoder::NUM_PARAMS + Logit::NUM_PARAMS == 91_291);

@@ -1,4 +1,4 @@
-//! What is drawn lies in the file, in the format of its name.
+//! Plots are written to SVG and PNG files, chosen by the file's extension.
 
 use crate::support::{file_names, temp_dir};
 use std::{fs, path::Path};
@@ -36,12 +36,12 @@ fn a_png_has_the_png_signature() {
     assert!(bytes.starts_with(b"\x89PNG"));
 }
 
-/// Below the lowest point of a curve there is nothing of it, however sharp its corners are.
+/// Nothing is drawn below the lowest point of a line, even at sharp corners.
 #[test]
 fn a_line_stays_within_the_axes() {
     let folder = temp_dir();
     let file = folder.path().join("curves.png");
-    // Peaks on a slope, as gradients have them.
+    // Peaks on a slope, as gradient norms have.
     let height = |i: u32| f64::from(i * i * 37 % 101 * (i % 3) * (i % 7)) + f64::from(i) / 100.0;
     let points = (0..1_000).map(|i| (f64::from(i), height(i)));
     curves(points.collect()).draw(&file).unwrap();
@@ -52,7 +52,7 @@ fn a_line_stays_within_the_axes() {
     let is_blue = |row: &[u8]| row.chunks(3).any(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 60);
     let rows: Vec<_> = pixels.chunks(info.line_size).map(is_blue).collect();
     let lowest = rows.iter().rposition(|&is_blue| is_blue).unwrap();
-    // The numbers of the axis and its name have 56 pixels.
+    // Tick labels and axis title take 56 pixels.
     assert!(lowest + 56 < rows.len(), "{lowest} of {}", rows.len());
     assert!(rows[lowest - 200..=lowest].iter().all(|&is_blue| is_blue));
 }
@@ -81,7 +81,7 @@ fn legend_entries_do_not_overlap() {
             (number(text, "y=\""), number(text, "x=\""))
         })
         .collect();
-    // In a font of 15 pixels, which has wide capitals.
+    // Estimated for a font of 15 pixels with wide capitals.
     let width = |name: &str| {
         let capitals = name.chars().filter(char::is_ascii_uppercase).count();
         13 * capitals + 7 * (name.len() - capitals)
@@ -129,7 +129,7 @@ fn an_empty_plot_or_unknown_format_is_an_error() {
         assert!(matches!(curves(nothing).draw(&file), Err(PlotError::Nothing { .. })));
     }
     assert!(file_names(&folder).is_empty());
-    // One point alone, and equal ones, have a range too.
+    // A single point or equal points also have a range.
     curves(vec![(3.0, 7.0)]).draw(&file).unwrap();
 }
 
@@ -155,7 +155,7 @@ fn a_heat_map_draws_every_cell_and_label() {
     for text in ["Heat &amp; &lt; more", "a panel", "r", "s", "x", "y", "z"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}");
     }
-    // Each cell is 22 pixels high; of the six, four are white or blank.
+    // Each cell is 22 pixels high; four of the six are white or blank.
     assert_eq!(svg.matches("height=\"22\"").count(), 2);
     heat(vec![0.5; 6]).draw(&folder.path().join("heat.png")).unwrap();
 }
@@ -164,7 +164,7 @@ fn a_heat_map_draws_every_cell_and_label() {
 fn labels_of_narrow_columns_are_rotated() {
     let folder = temp_dir();
     let file = folder.path().join("heat.svg");
-    // Columns of 22 pixels, of 16, and of 16 with names of one letter.
+    // Columns of 22 pixels, of 16 pixels, and of 16 pixels with labels of one letter.
     for (columns, name, on_end) in [(4, "ab", 0), (16, "ab", 16), (16, "a", 0)] {
         let mut maps = heat(vec![0.5; 2 * columns]);
         maps.panels[0].columns = vec![name.into(); columns];
@@ -202,7 +202,7 @@ fn attention_heat_maps_have_one_panel_per_head() {
 #[test]
 fn pca_projects_rows_on_the_axes_of_largest_variance() {
     dims! { Rows = 5; Columns = 3; }
-    // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), not at all otherwise.
+    // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), and not in the third direction.
     let [long, short] = [[0.0, 3.0, 4.0], [1.0, 0.0, 0.0]];
     let places = [(-2.0, 0.0), (0.0, 1.0), (0.0, -1.0), (2.0, 0.0)];
     let row = |(a, b): (f64, f64)| [0, 1, 2].map(|i| a * long[i] + b * short[i] + 7.0);

@@ -1,5 +1,5 @@
-//! Trainings that stop and go on: to the last bit as if they had not stopped, whatever stopped them,
-//! and never as what they are not.
+//! A training that was stopped and resumed is bit-exact, however it was stopped, and a checkpoint of
+//! another training is refused.
 
 use crate::support::{file_names, temp_dir};
 use dfdx::{
@@ -28,7 +28,7 @@ use typed_transformer::{
     weights::{self, SafetensorsDtype},
 };
 
-// No two of these are of the same size, so that no two dimensions can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     SrcVocab = 7; TgtVocab = 9; MaxSrcLen = 5; MaxTgtLen = 6; EmbedDim = 4; NumHeads = 3;
     QKDim = 8; VODim = 10; HiddenDim = 11; NumLayers = 1; Batch = 2; OtherVocab = 9; LongTgtLen = 12;
@@ -100,7 +100,7 @@ where
     trainer.update(model, loss.backward(), value, tokens).map(drop)
 }
 
-/// A new model, trained until `steps` are made, with nothing else between them.
+/// A new model, trained without a stop until `steps` steps are done.
 fn train_until<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
     trainer: &mut Trainer<O, S>,
     steps: usize,
@@ -115,7 +115,7 @@ where
     model
 }
 
-/// Saves a training of 3 steps and returns its bytes.
+/// Saves a training after 3 steps and returns the file's bytes.
 fn saved(folder: &TempDir) -> Vec<u8> {
     let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Adam::default(), RATE);
@@ -124,10 +124,10 @@ fn saved(folder: &TempDir) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-// ---- Going on ----
+// ---- Resuming ----
 
-/// Straight to step 12, and to it by a stop after each of some steps: the checkpoints, and with
-/// them model, optimizer and best loss, are the same to the last bit.
+/// Trains 12 steps without a stop, and 12 steps with stops after some of them. The checkpoints, and with
+/// them model, optimizer and best loss, are equal bit by bit.
 #[track_caller]
 fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
     optimizer: impl Fn() -> O,
@@ -147,7 +147,7 @@ fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: 
     first.save(&model, &resumed_path).unwrap();
     for (stop, from) in [(1, 0), (5, 1), (12, 5)] {
         let mut resumed = trainer(optimizer(), schedule);
-        // Neither a device that has drawn other numbers nor earlier steps matter.
+        // Earlier random numbers of the device and earlier steps of the trainer have no effect.
         let device = Cpu::seed_from_u64(100 + stop as u64);
         let _: Model<E> = train_until(&mut resumed, 2);
         let mut model: Model<E> = resumed.resume(&resumed_path, &device).unwrap();
@@ -175,13 +175,13 @@ fn a_resumed_training_is_bit_exact() {
     assert_resume_is_bit_exact::<AdamW<Model<f64>, f64>, _, f64>(AdamW::default, schedule);
 }
 
-/// Without it the test above would prove nothing of dropout, nor of batches.
+/// Otherwise the test above would not cover dropout and batches.
 #[test]
 fn randomness_depends_only_on_seed_and_step() {
     let weights = |seed, device| {
         let mut trainer = Trainer::new(Sgd::default(), RATE, 3, seed);
         let mut model: Model = Model::build(&Cpu::seed_from_u64(device));
-        // The same parameters, on a device of other random numbers.
+        // The same parameters on a device with another random state.
         let start: Model = Model::build(&Cpu::seed_from_u64(1));
         let folder = temp_dir();
         weights::save(&start, folder.path().join("start")).unwrap();
@@ -203,7 +203,7 @@ fn randomness_depends_only_on_seed_and_step() {
     assert_ne!(trainer.next_step().unwrap().rng.next_u64(), first, "the next one");
 }
 
-// ---- Being killed ----
+// ---- Killed processes ----
 
 const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
 
@@ -211,7 +211,7 @@ fn adamw() -> Trainer<AdamW<Model, f32>, InverseSqrt> {
     trainer(AdamW::default(), InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 })
 }
 
-/// This test once more, in a process of its own.
+/// This test again, in a process of its own.
 fn rerun(test: &str, target: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test]).env(TARGET, target);
@@ -259,17 +259,17 @@ fn a_training_killed_fifty_times_is_bit_exact() {
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.checkpoint_every(&path, 1).unwrap();
     step(&mut trainer, &mut model).unwrap();
-    assert_eq!(file_names(&folder), ["checkpoint"], "something is left");
+    assert_eq!(file_names(&folder), ["checkpoint"], "files are left over");
     let mut uninterrupted = adamw();
     let model = train_until(&mut uninterrupted, trainer.step());
     uninterrupted.save(&model, folder.path().join("uninterrupted")).unwrap();
     assert!(fs::read(path).unwrap() == fs::read(folder.path().join("uninterrupted")).unwrap());
 }
 
-// ---- What cannot be written ----
+// ---- Failed writes ----
 
-/// Runs this very test once more, in a process that may write only the first few hundred bytes of a
-/// file: as on a full disk.
+/// Runs this test again in a process that may write only a few hundred bytes per file, as on a full
+/// disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_keeps_the_older_checkpoint() {
@@ -282,7 +282,7 @@ fn a_full_disk_keeps_the_older_checkpoint() {
         assert!(matches!(error, TrainError::Save(_)), "{error:?}");
         let expected = format!("cannot write {}: File too large", target.display());
         assert!(error.to_string().starts_with(&expected), "{error}");
-        // The step is made all the same, and the training could go on.
+        // The step is done nevertheless, and the training can continue.
         assert_eq!(trainer.step(), 4);
         step(&mut trainer, &mut model).unwrap_err();
         assert_eq!(trainer.step(), 5);
@@ -292,7 +292,7 @@ fn a_full_disk_keeps_the_older_checkpoint() {
     let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
     let child = rerun(TEST, &path);
     let output = Command::new("sh")
-        // The limit is an error of the write only where its signal is ignored.
+        // With the signal ignored, exceeding the limit is an error of the write.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
         .arg(child.get_program())
         .args(child.get_args())
@@ -302,7 +302,7 @@ fn a_full_disk_keeps_the_older_checkpoint() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
     assert!(fs::read(&path).unwrap() == before);
-    assert_eq!(file_names(&folder), ["checkpoint"], "something is left");
+    assert_eq!(file_names(&folder), ["checkpoint"], "files are left over");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_model_with_nan_is_not_saved() {
     let error = trainer.save(&model, &path).unwrap_err();
     let text = "`model.logit.bias` holds NaN at position 0";
     assert_eq!(error.to_string(), format!("cannot write {}: {text}", path.display()));
-    // Nor is such a step made: the loss says it.
+    // A step with such a loss is refused too.
     let error = step(&mut trainer, &mut model).unwrap_err();
     assert_eq!(error.to_string(), "the loss is NaN at step 1");
     assert_eq!(trainer.step(), 1);
@@ -362,7 +362,7 @@ fn only_partial_checkpoints_are_removed() {
     assert_eq!(file_names(&folder), others);
 }
 
-// ---- When a training is saved, and when it ends ----
+// ---- When a training is saved and when it ends ----
 
 #[test]
 fn a_checkpoint_is_saved_at_every_interval_and_at_the_end() {
@@ -429,7 +429,7 @@ fn resumed_metrics_have_one_line_per_step() {
     first.metrics = Some(Metrics::open(&path, 0).unwrap());
     let mut model: Model = train_until(&mut first, 4);
     first.save(&model, &checkpoint).unwrap();
-    // Steps after the checkpoint, the last line cut off.
+    // Two steps after the checkpoint; the last line is cut off.
     step(&mut first, &mut model).unwrap();
     first.metrics.as_mut().unwrap().log("validation_loss", 1.5);
     step(&mut first, &mut model).unwrap();
@@ -472,7 +472,7 @@ fn an_unwritable_metrics_file_is_named_in_the_error() {
     trainer.checkpoint_every(folder.path().join("checkpoint"), 1).unwrap();
     let error = step(&mut trainer, &mut model).unwrap_err().to_string();
     assert!(error.starts_with("cannot write /dev/full: No space left"), "{error}");
-    // The step is made all the same, and saved.
+    // The step is done and saved nevertheless.
     assert_eq!(trainer.step(), 2);
     assert_eq!(file_names(&folder), ["checkpoint"]);
 }
@@ -492,15 +492,15 @@ fn a_step_report_has_progress_and_throughput() {
     drop(begun);
     assert_eq!((report.step, report.steps), (4, 10));
     assert_eq!((report.loss, report.learning_rate, report.gradient_norm), (2.5, 0.01, 0.0));
-    // 4 steps of 12 tokens in at least 20 ms.
+    // Four steps of 12 tokens each in at least 20 ms.
     assert!((1.0..2_400.0).contains(&report.tokens_per_second), "{report:?}");
     let seconds = 48.0 / report.tokens_per_second;
     assert!((report.time_left.as_secs_f64() - seconds * 6.0 / 4.0).abs() < 1e-6);
 }
 
-// ---- What is no checkpoint of the training ----
+// ---- Files that are not a checkpoint of this training ----
 
-/// The error of resuming from these bytes; the trainer must be as it was.
+/// The error of resuming from these bytes. The trainer must be unchanged.
 fn error_of(bytes: &[u8]) -> (ResumeError, String) {
     let folder = temp_dir();
     let path = folder.path().join("checkpoint");
@@ -509,7 +509,7 @@ fn error_of(bytes: &[u8]) -> (ResumeError, String) {
     let error = trainer.resume(&path, &Cpu::default()).map(drop).unwrap_err();
     assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (0, 0));
     let text = error.to_string();
-    // Every text names the file.
+    // Every message names the file.
     let text = text.replace(&path.display().to_string(), "FILE");
     assert!(text.contains("FILE"), "{text}");
     (error, text)
@@ -565,7 +565,7 @@ fn a_checkpoint_of_another_model_names_the_dimension() {
         error::<Shallower>(&folder),
         "/checkpoint: `model.encoder.encoder.layers.0.self_attention.attention.query_proj.weight` is in the file but not in the model"
     );
-    // The same dimensions everywhere: the type differs.
+    // All dimensions agree, but the type differs.
     assert_eq!(
         error::<Twin>(&folder),
         "/checkpoint: the model should be LM<Twin, f32, Cpu> but is LM<Small, f32, Cpu>"
@@ -686,7 +686,7 @@ fn a_file_without_a_training_is_not_a_checkpoint() {
     assert_eq!(no_checkpoint(no_number), "its best loss is NaN");
 }
 
-/// Whatever becomes of a byte, there is an error or a training that can make a step.
+/// Changes single bytes: resuming fails, or the training can do another step.
 #[test]
 fn a_changed_byte_gives_an_error_or_a_usable_training() {
     let folder = temp_dir();
@@ -698,7 +698,7 @@ fn a_changed_byte_gives_an_error_or_a_usable_training() {
         let mut bytes = whole.clone();
         let end = if turn % 3 == 0 { bytes.len() } else { header };
         let at = rng.gen_range(0..end);
-        // In the header more often a digit, which leaves it whole.
+        // In the header often a digit, which keeps the JSON valid.
         bytes[at] = match bytes[at].is_ascii_digit() {
             true => b"0987654321"[usize::from(bytes[at] - b'0')],
             false => rng.r#gen(),

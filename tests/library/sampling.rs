@@ -12,7 +12,7 @@ dims! { VocabSize = 5; }
 
 const LOGITS: [f64; 5] = [1.0, -0.5, 2.0, 0.25, 1.5];
 
-/// How often each token is chosen in this many tries.
+/// The relative frequency of each token over this many samples.
 fn frequencies(mut sampler: Sampler<VocabSize>, samples: usize) -> [f64; 5] {
     let mut counts = [0.0; 5];
     for _ in 0..samples {
@@ -21,7 +21,7 @@ fn frequencies(mut sampler: Sampler<VocabSize>, samples: usize) -> [f64; 5] {
     counts
 }
 
-/// `softmax(logits / temperature)` over the tokens that are kept.
+/// `softmax(logits / temperature)` over the tokens in `kept`.
 fn probabilities(temperature: f64, kept: &[usize]) -> [f64; 5] {
     let weight = |token: usize| (LOGITS[token] / temperature).exp();
     let sum: f64 = kept.iter().map(|&token| weight(token)).sum();
@@ -31,7 +31,7 @@ fn probabilities(temperature: f64, kept: &[usize]) -> [f64; 5] {
 #[track_caller]
 fn assert_close(found: [f64; 5], expected: [f64; 5]) {
     for (found, expected) in found.into_iter().zip(expected) {
-        // Five standard deviations of a frequency among 20,000 tries, and none where there is no chance.
+        // Five standard deviations of the frequency of a token among 20,000 samples.
         let deviation = (expected * (1.0 - expected) / 20_000.0).sqrt();
         assert!((found - expected).abs() <= 5.0 * deviation + 1e-9, "{found} instead of {expected}");
     }
@@ -56,7 +56,7 @@ fn top_k_keeps_the_k_most_likely_tokens() {
 #[test]
 fn top_p_keeps_the_token_that_reaches_p() {
     let all = probabilities(1.0, &[0, 1, 2, 3, 4]);
-    // 2, 4 and 0 are the likeliest; a little more than the first two needs the third.
+    // Tokens 2, 4 and 0 are the most likely; slightly more than the sum of the first two needs the third.
     let two = all[2] + all[4];
     let sampler = |p| Sampler::with_temperature(1.0, 13).unwrap().top_p(p).unwrap();
     assert_close(frequencies(sampler(two + 1e-6), 20_000), probabilities(1.0, &[2, 4, 0]));

@@ -1,5 +1,5 @@
-//! Training against PyTorch and optax: 20 steps of each optimizer, schedule and loss on a small
-//! problem, which `tests/fixtures/training.py` describes.
+//! Training against PyTorch and optax: 20 steps with each optimizer, schedule and loss on the small
+//! problem of `tests/fixtures/training.py`.
 
 use dfdx::nn::ZeroGrads;
 use safetensors::SafeTensors;
@@ -35,7 +35,7 @@ static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     fs::read(tests.join("fixtures/training.safetensors")).unwrap()
 });
 
-/// The numbers under a key.
+/// The numbers stored under a key.
 fn numbers(key: &str) -> Vec<f64> {
     let file = SafeTensors::deserialize(&FIXTURE).unwrap();
     let (elements, _) = file.tensor(key).unwrap().data().as_chunks();
@@ -84,8 +84,8 @@ where
     model.logit.forward(Relu::try_apply(hidden).unwrap())
 }
 
-/// Trains for 20 steps; at each of them loss, norm and rate are those of the case, and at the end
-/// the parameters are.
+/// Trains for 20 steps and compares loss, gradient norm and learning rate at every step, and the
+/// parameters at the end.
 #[track_caller]
 fn check<E: Real>(
     case: &str,
@@ -128,7 +128,7 @@ fn check<E: Real>(
     close("logit.bias", &elements(logit.bias.as_vec()));
 }
 
-/// [`check`] in double precision, by definition, and in single precision, by kernels.
+/// [`check`] in `f64`, by the definitions, and in `f32`, by the kernels.
 macro_rules! agrees {
     ($case:literal, $optimizer:expr, $schedule:expr, $clip_norm:expr) => {
         agrees!($case, $optimizer, $schedule, $clip_norm, (Reduction::MeanAll, 0.0));
@@ -141,7 +141,7 @@ macro_rules! agrees {
 
 const NO_CLIPPING: f64 = f64::INFINITY;
 
-/// A value with some of its fields set.
+/// The default value after `set`.
 fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
     let mut value = T::default();
     set(&mut value);
@@ -281,7 +281,7 @@ fn label_smoothing_outside_0_to_1_is_an_error() {
     }
 }
 
-/// A token that the model excludes costs nothing unless it is a label, or a part of one.
+/// A token with logit -inf costs nothing unless it is a label or smoothing makes it part of one.
 #[test]
 fn an_excluded_token_costs_only_with_label_smoothing() {
     fn loss<E: Real>(smoothing: f64) -> f64
@@ -300,7 +300,7 @@ fn an_excluded_token_costs_only_with_label_smoothing() {
     }
 }
 
-/// As PyTorch's `ignore_index`: the padding of the labels leaves no trace of the logits there.
+/// As PyTorch's `ignore_index`: logits at padding labels affect neither loss nor gradients.
 #[test]
 fn logits_at_padding_have_no_effect() {
     fn check<E: Real>(padded: [f64; 3], smoothing: f64)
@@ -332,7 +332,7 @@ fn logits_at_padding_have_no_effect() {
     }
 }
 
-/// The batch taken in four parts of one sequence each.
+/// The batch is split into four microbatches of one sequence.
 #[test]
 fn accumulated_gradients_match_pytorch() {
     fn check_parts<E: Real>(tolerance: f64)
