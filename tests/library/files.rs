@@ -1178,7 +1178,7 @@ fn weights_saved_with_other_conventions_are_refused() {
     ];
     let folder = temp_dir();
     for (i, saved) in all.iter().enumerate() {
-        let path = folder.path().join(&i.to_string());
+        let path = folder.path().join(i.to_string());
         (saved.save)(&path);
         for (j, loaded) in all.iter().enumerate() {
             let result = (loaded.load)(&path);
