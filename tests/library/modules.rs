@@ -236,8 +236,28 @@ fn greedy_decoding_of_a_batch_equals_decoding_each_sequence() {
 
 #[test]
 fn a_model_learns() {
-    let mut model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
-    let (source, labels) = (source(&[[1, 2, 3], [4, 5, 6]]), target(&[[7, 8], [9, 10]]));
+    dims! { MaxTgtLen = 7; TgtLen <= MaxTgtLen; DecoderLayers = 1; }
+    struct Shallow;
+    impl Arch for Shallow {
+        type NumHeads = NumHeads;
+        type QKDim = QKDim;
+        type VODim = VODim;
+        type HiddenDim = HiddenDim;
+        type Conventions = TypedTransformer;
+    }
+    impl Seq2Seq for Shallow {
+        type SrcVocab = SrcVocab;
+        type TgtVocab = VocabSize;
+        type MaxSrcLen = MaxSrcLen;
+        type MaxTgtLen = MaxTgtLen;
+        type EmbedDim = EmbedDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = DecoderLayers;
+    }
+    let mut model = LM::<Shallow, f32, Cpu>::build(&Cpu::default());
+    let source = source(&[[1, 2, 3], [4, 5, 6]]);
+    let len = TgtLen::new(2).unwrap();
+    let labels = TokenIds::from_ids(&[7, 8, 9, 10], Some(TGT_PAD), (Batch::new(2), len)).unwrap();
     let schedule = WarmupCosine { peak: 0.02, last: 0.001, warmup_steps: 5, steps: 60 };
     let mut adam = Adam::default();
     let mut losses = Vec::new();
@@ -249,7 +269,6 @@ fn a_model_learns() {
         update(&mut model, loss.backward(), &mut adam, schedule.learning_rate(step), 1.0).unwrap();
     }
     assert!(losses[0] > 2.0 && losses[59] < 0.05, "{losses:?}");
-    let len = SeqLen::new(2).unwrap();
     let generated = greedy(&model, &source, Fin::literal::<11>(), TGT_PAD, len);
     assert_eq!(generated.as_slice(), labels.as_slice());
 }
