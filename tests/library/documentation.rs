@@ -3,7 +3,7 @@
 //! `README=overwrite cargo test --test readme` draws `docs/refusal.svg` anew, and copies the compiler's errors
 //! into the pages that show them.
 
-#[path = "support/terminal.rs"]
+#[path = "../support/terminal.rs"]
 mod terminal;
 
 use std::{

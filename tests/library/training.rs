@@ -1,5 +1,5 @@
-//! Training against PyTorch and optax: 20 steps of each optimizer, schedule and loss on a small
-//! problem, which `tests/fixtures/training.py` describes.
+//! Training against PyTorch and optax: 20 steps with each optimizer, schedule and loss on the small
+//! problem of `tests/fixtures/training.py`.
 
 use dfdx::nn::ZeroGrads;
 use safetensors::SafeTensors;
@@ -35,7 +35,7 @@ static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     fs::read(tests.join("fixtures/training.safetensors")).unwrap()
 });
 
-/// The numbers under a key.
+/// The numbers stored under a key.
 fn numbers(key: &str) -> Vec<f64> {
     let file = SafeTensors::deserialize(&FIXTURE).unwrap();
     let (elements, _) = file.tensor(key).unwrap().data().as_chunks();
@@ -84,8 +84,8 @@ where
     model.logit.forward(Relu::try_apply(hidden).unwrap())
 }
 
-/// Trains for 20 steps; at each of them loss, norm and rate are those of the case, and at the end
-/// the parameters are.
+/// Trains for 20 steps and compares loss, gradient norm and learning rate at every step, and the
+/// parameters at the end.
 #[track_caller]
 fn check<E: Real>(
     case: &str,
@@ -93,7 +93,7 @@ fn check<E: Real>(
     mut optimizer: impl Optimizer<Classifier<E, Cpu>, E>,
     schedule: impl Schedule,
     clip_norm: f64,
-    (average, smoothing): (Reduction, f64),
+    (reduction, smoothing): (Reduction, f64),
 ) where
     Cpu: Backend<E>,
 {
@@ -112,7 +112,7 @@ fn check<E: Real>(
     let [mut losses, mut norms] = [[0.0; STEPS]; 2];
     for step in 0..STEPS {
         let logits = logits(&model, OwnedTape::default());
-        let loss = cross_entropy_with_label_smoothing(logits, &labels(), average, smoothing);
+        let loss = cross_entropy_with_label_smoothing(logits, &labels(), reduction, smoothing);
         losses[step] = loss.array().to_f64().unwrap();
         let rate = schedule.learning_rate(step);
         norms[step] = update(&mut model, loss.backward(), &mut optimizer, rate, clip_norm).unwrap();
@@ -128,7 +128,7 @@ fn check<E: Real>(
     close("logit.bias", &elements(logit.bias.as_vec()));
 }
 
-/// [`check`] in double precision, by definition, and in single precision, by kernels.
+/// [`check`] in `f64`, by the definitions, and in `f32`, by the kernels.
 macro_rules! agrees {
     ($case:literal, $optimizer:expr, $schedule:expr, $clip_norm:expr) => {
         agrees!($case, $optimizer, $schedule, $clip_norm, (Reduction::MeanAll, 0.0));
@@ -141,7 +141,7 @@ macro_rules! agrees {
 
 const NO_CLIPPING: f64 = f64::INFINITY;
 
-/// A value with some of its fields set.
+/// The default value after `set`.
 fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
     let mut value = T::default();
     set(&mut value);
@@ -149,19 +149,19 @@ fn with<T: Default>(set: impl FnOnce(&mut T)) -> T {
 }
 
 #[test]
-fn gradient_descent_is_pytorch_s() {
+fn sgd_matches_pytorch() {
     agrees!("sgd", Sgd::default(), Constant(0.1), NO_CLIPPING);
     agrees!("momentum", with(|it: &mut Sgd<_, _>| it.momentum = 0.9), Constant(0.1), NO_CLIPPING);
 }
 
 #[test]
-fn adam_is_pytorch_s_and_optax_s() {
+fn adam_matches_pytorch_and_optax() {
     agrees!("adam", with(|it: &mut Adam<_, _>| it.beta2 = 0.99), Constant(0.03), NO_CLIPPING);
     agrees!("adam_of_optax", Adam::default(), Constant(0.03), NO_CLIPPING);
 }
 
 #[test]
-fn adamw_decays_the_parameters_that_it_is_told_to() {
+fn adamw_matches_pytorch_and_decays_only_selected_parameters() {
     agrees!(
         "adamw_matrices",
         with(|it: &mut AdamW<_, _>| {
@@ -183,7 +183,7 @@ fn adamw_decays_the_parameters_that_it_is_told_to() {
 }
 
 #[test]
-fn clipping_and_warmup_cosine_are_optax_s() {
+fn clipping_and_warmup_cosine_match_optax() {
     let schedule = WarmupCosine { peak_value: 0.04, end_value: 0.01, warmup_steps: 4, steps: 16 };
     agrees!(
         "adamw_warmup_cosine",
@@ -197,8 +197,8 @@ fn clipping_and_warmup_cosine_are_optax_s() {
 }
 
 #[test]
-fn clipping_and_warmup_exponential_are_optax_s() {
-    let hurried = WarmupExponential {
+fn clipping_and_warmup_exponential_match_optax() {
+    let short = WarmupExponential {
         init_value: 0.5,
         peak_value: 0.8,
         warmup_steps: 4,
@@ -207,15 +207,10 @@ fn clipping_and_warmup_exponential_are_optax_s() {
         decay_rate: 0.5,
         end_value: 0.35,
     };
-    agrees!("clipped_warmup_exponential", Sgd::default(), hurried, 0.3);
+    agrees!("clipped_warmup_exponential", Sgd::default(), short, 0.3);
 
-    let published = WarmupExponential {
-        warmup_steps: 100,
-        hold_steps: 100,
-        decay_steps: 200,
-        end_value: 1e-3,
-        ..hurried
-    };
+    let published =
+        WarmupExponential { warmup_steps: 100, hold_steps: 100, decay_steps: 200, end_value: 1e-3, ..short };
     for (hundreds, theirs) in numbers("rates.published").into_iter().enumerate() {
         let ours = published.learning_rate(100 * hundreds);
         assert!((ours - theirs).abs() < 1e-12, "{hundreds}: {ours} and {theirs}");
@@ -223,7 +218,7 @@ fn clipping_and_warmup_exponential_are_optax_s() {
 }
 
 #[test]
-fn inverse_square_root_is_the_paper_s() {
+fn inverse_sqrt_matches_the_paper() {
     agrees!(
         "attention_is_all_you_need",
         with(|it: &mut Adam<_, _>| {
@@ -236,7 +231,7 @@ fn inverse_square_root_is_the_paper_s() {
 }
 
 #[test]
-fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
+fn schedules_are_finite_without_warmup_and_past_their_end() {
     let cosine = WarmupCosine { peak_value: 0.04, end_value: 0.01, warmup_steps: 0, steps: 0 };
     let exponential = WarmupExponential {
         init_value: 0.5,
@@ -259,7 +254,7 @@ fn schedules_without_a_warmup_and_past_their_end_are_numbers() {
 }
 
 #[test]
-fn label_smoothing_is_pytorch_s() {
+fn label_smoothing_matches_pytorch() {
     for (case, loss) in [
         ("smoothing", (Reduction::MeanAll, 0.1)),
         ("smoothing_of_real_labels", (Reduction::MeanPerSequence, 0.3)),
@@ -270,7 +265,7 @@ fn label_smoothing_is_pytorch_s() {
 }
 
 #[test]
-fn what_no_label_is_smoothed_by_is_refused() {
+fn label_smoothing_outside_0_to_1_is_an_error() {
     fn error<E: Real>(smoothing: f64) -> String
     where
         Cpu: Backend<E>,
@@ -286,9 +281,9 @@ fn what_no_label_is_smoothed_by_is_refused() {
     }
 }
 
-/// A token that the model excludes costs nothing unless it is a label, or a part of one.
+/// A token with logit -inf costs nothing unless it is a label or smoothing makes it part of one.
 #[test]
-fn an_impossible_token_counts_only_where_labels_are_smoothed() {
+fn an_excluded_token_costs_only_with_label_smoothing() {
     fn loss<E: Real>(smoothing: f64) -> f64
     where
         Cpu: Backend<E>,
@@ -305,9 +300,9 @@ fn an_impossible_token_counts_only_where_labels_are_smoothed() {
     }
 }
 
-/// As PyTorch's `ignore_index`: the padding of the labels leaves no trace of the logits there.
+/// As PyTorch's `ignore_index`: logits at padding labels affect neither loss nor gradients.
 #[test]
-fn the_logits_of_padding_may_be_anything() {
+fn logits_at_padding_have_no_effect() {
     fn check<E: Real>(padded: [f64; 3], smoothing: f64)
     where
         Cpu: Backend<E>,
@@ -318,8 +313,9 @@ fn the_logits_of_padding_may_be_anything() {
             let logits: Tensor<(Const<1>, Const<2>, Const<3>), E, Cpu> =
                 Cpu::default().tensor(logits.collect::<Vec<_>>());
             let labels = TokenIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
-            let (labels, average) = (labels.unwrap(), Reduction::MeanPerSequence);
-            let loss = cross_entropy_with_label_smoothing(logits.leaky_trace(), &labels, average, smoothing);
+            let (labels, reduction) = (labels.unwrap(), Reduction::MeanPerSequence);
+            let loss =
+                cross_entropy_with_label_smoothing(logits.leaky_trace(), &labels, reduction, smoothing);
             let value = loss.array();
             (value, loss.backward().get(&logits).as_vec())
         };
@@ -336,9 +332,9 @@ fn the_logits_of_padding_may_be_anything() {
     }
 }
 
-/// The batch taken in four parts of one sequence each.
+/// The batch is split into four microbatches of one sequence.
 #[test]
-fn accumulated_gradients_are_pytorch_s() {
+fn accumulated_gradients_match_pytorch() {
     fn check_parts<E: Real>(tolerance: f64)
     where
         Cpu: Backend<E>,
@@ -360,9 +356,9 @@ fn accumulated_gradients_are_pytorch_s() {
                 let hidden = model.hidden.forward(input.put_tape(tape));
                 let logits = model.logit.forward(Relu::try_apply(hidden).unwrap());
                 let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
-                let share = scale(loss, 1.0 / parts.len() as f64);
-                sum += share.array().to_f64().unwrap();
-                gradients = share.backward();
+                let scaled_loss = scale(loss, 1.0 / parts.len() as f64);
+                sum += scaled_loss.array().to_f64().unwrap();
+                gradients = scaled_loss.backward();
             }
             assert!((sum - theirs).abs() < tolerance, "{sum} and {theirs}");
             update(&mut model, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap();

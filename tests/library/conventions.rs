@@ -1,5 +1,6 @@
-//! What the styles choose: each does what it says, and models of one stack learn.
+//! Each convention has its effect, and models with a single stack learn.
 
+use crate::fixture::*;
 use dfdx::{
     shapes::{Axis, Rank0, Shape},
     tensor::*,
@@ -7,43 +8,14 @@ use dfdx::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
-    models::{annotated_flax::AnnotatedFlax, learning_the_transformer::Learning, nano_gpt::NanoGpt},
+    models::nano_gpt::NanoGpt,
     nn::{AttentionProjection, Block, Conventions, FeedForwardProjection, Linear, NormPlacement, Projection},
     ops,
     prelude::*,
     train::{Adam, update},
 };
 
-dims! {
-    VocabSize = 11; MaxSeqLen = 7; EmbedDim = 6; NumHeads = 3; QKDim = 4; VODim = 5; HiddenDim = 10;
-    NumLayers = 2; SeqLen <= MaxSeqLen; Batch;
-}
-
-/// A model of one stack with these dimensions, of a style.
-macro_rules! model {
-    ($name:ident, $style:ty $(, $const:ident = $value:expr)*) => {
-        struct $name;
-        impl Arch for $name {
-            type NumHeads = NumHeads;
-            type QKDim = QKDim;
-            type VODim = VODim;
-            type HiddenDim = HiddenDim;
-            type Conventions = $style;
-            $(const $const: f64 = $value;)*
-        }
-        impl SingleStack for $name {
-            type VocabSize = VocabSize;
-            type MaxSeqLen = MaxSeqLen;
-            type EmbedDim = EmbedDim;
-            type NumLayers = NumLayers;
-        }
-    };
-}
-model!(Typed, TypedTransformer);
-model!(Gpt, NanoGpt);
-model!(Shared, Learning);
-model!(Flax, AnnotatedFlax);
-model!(Dropping, NanoGpt, FEED_FORWARD_DROPOUT = 0.5);
+model!(DroppingModel: NanoGpt, FEED_FORWARD_DROPOUT = 0.5);
 
 const PAD: Fin<VocabSize> = Fin::literal::<10>();
 
@@ -65,12 +37,12 @@ fn random<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Tensor<Dims, f64, Cpu> 
     Cpu::default().tensor_from_vec(elements, shape)
 }
 
-// ---- Where blocks normalize ----
+// ---- Norm placement ----
 
 type Vectors = Tensor<(Const<2>, Const<3>, EmbedDim), f64, Cpu>;
 type TwoBlocks<A> = typed_transformer::nn::BlockStack<EmbedDim, NumLayers, CausalMask, A, f64, Cpu>;
 
-/// A stack whose sublayers add nothing, so that only its norms are left; these have random weights.
+/// A stack whose sublayers add nothing, so that only its norms act. The norms have random weights.
 fn only_norms<A: Arch>() -> TwoBlocks<A> {
     let mut rng = StdRng::seed_from_u64(1);
     let mut stack = TwoBlocks::<A>::build(&Cpu::default());
@@ -101,7 +73,7 @@ fn output<A: Arch>(stack: &TwoBlocks<A>, input: &Vectors) -> Vec<f64> {
 
 #[test]
 fn post_norm_normalizes_after_each_sublayer() {
-    let stack = only_norms::<Flax>();
+    let stack = only_norms::<FlaxModel>();
     assert!(stack.norm.is_none());
     let input: Vectors = Cpu::default().sample_normal();
     let expected = stack.layers.iter().fold(input.clone(), |x, block| {
@@ -117,13 +89,13 @@ fn post_norm_normalizes_after_each_sublayer() {
 
 #[test]
 fn pre_norm_leaves_the_residual_alone_until_the_end() {
-    let stack = only_norms::<Gpt>();
+    let stack = only_norms::<NanoGptModel>();
     let input: Vectors = Cpu::default().sample_normal();
     let last = stack.norm.as_ref().unwrap();
     let expected = ops::layer_norm(input.clone(), &last.weight, None, 1e-5);
     assert_close(&output(&stack, &input), &expected.as_vec());
-    // And what goes into a sublayer is normalized: its size does not matter.
-    let block = Block::<EmbedDim, CausalMask, Gpt, f64, Cpu>::build(&Cpu::default());
+    // The input of a sublayer is normalized, so its magnitude has no effect.
+    let block = Block::<EmbedDim, CausalMask, NanoGptModel, f64, Cpu>::build(&Cpu::default());
     let padding = PaddingMask::without_padding((Const::<2>, Const::<3>));
     let added = |x: Vectors| (block.self_attention.forward(x.clone(), &padding) - x).as_vec();
     let (small, large) = (added(input.clone() * 1e3), added(input * 1e6));
@@ -133,8 +105,8 @@ fn pre_norm_leaves_the_residual_alone_until_the_end() {
 }
 
 #[test]
-fn one_norm_serves_all_sublayers_of_a_block() {
-    let stack = only_norms::<Shared>();
+fn a_shared_norm_follows_every_sublayer_of_a_block() {
+    let stack = only_norms::<LearningModel>();
     let input: Vectors = Cpu::default().sample_normal();
     let expected = stack.layers.iter().fold(input.clone(), |x, block| {
         assert!(block.self_attention.norm.is_none() && block.feed_forward.norm.is_none());
@@ -145,10 +117,10 @@ fn one_norm_serves_all_sublayers_of_a_block() {
 }
 
 #[test]
-fn an_encoder_decoder_takes_every_placement() {
+fn an_encoder_decoder_works_with_every_norm_placement() {
     macro_rules! seq2seq {
         ($name:ident, $style:ident, $placement:ident, $norms:expr) => {
-            struct $style;
+            pub struct $style;
             impl Conventions for $style {
                 type Activation = ops::Relu;
                 type Positions = typed_transformer::nn::Sinusoidal;
@@ -157,25 +129,18 @@ fn an_encoder_decoder_takes_every_placement() {
                 const EMBEDDING_NORM: bool = false;
                 const TIED_LOGITS: bool = true;
             }
-            model!($name, $style);
-            impl Seq2Seq for $name {
-                type SrcVocab = VocabSize;
-                type TgtVocab = VocabSize;
-                type MaxSrcLen = MaxSeqLen;
-                type MaxTgtLen = MaxSeqLen;
-                type EmbedDim = EmbedDim;
-                type EncoderLayers = NumLayers;
-                type DecoderLayers = NumLayers;
-            }
+            model!($name: $style);
             let model = LM::<$name, f64, Cpu>::build(&Cpu::default());
+            let shape = (Batch::new(1), SrcLen::new(4).unwrap());
+            let source = TokenIds::from_ids(&[1, 2, 3, 4], Some(Fin::literal::<10>()), shape).unwrap();
             let logits = |target| {
-                let output = model.forward(&ids(&[[1, 2, 3, 4]]), &ids(&[target]), NoneTape);
+                let output = model.forward(&source, &ids(&[target]), NoneTape);
                 output.logit_output.as_vec()
             };
             let (one, other) = (logits([5, 6, 7]), logits([5, 6, 8]));
             assert!(one.iter().all(|x| x.is_finite()));
-            assert_eq!(one[..22], other[..22]);
-            assert_ne!(one[22..], other[22..]);
+            assert_eq!(one[..2 * VocabSize::SIZE], other[..2 * VocabSize::SIZE]);
+            assert_ne!(one[2 * VocabSize::SIZE..], other[2 * VocabSize::SIZE..]);
             let summary = typed_transformer::nn::Summary::of::<LM<$name, f64, Cpu>>();
             let norms = summary.rows.iter().filter(|row| row.module == "Norm");
             assert_eq!(norms.count(), $norms);
@@ -189,8 +154,8 @@ fn an_encoder_decoder_takes_every_placement() {
 // ---- Logits, embeddings, attention, feed-forward ----
 
 #[test]
-fn tied_logits_are_measured_against_the_embeddings() {
-    let mut model = DecoderOnly::<Gpt, f64, Cpu>::build(&Cpu::seed_from_u64(2));
+fn tied_logits_use_the_embedding_table() {
+    let mut model = DecoderOnly::<NanoGptModel, f64, Cpu>::build(&Cpu::seed_from_u64(2));
     assert!(model.logit.weight.is_none() && model.logit.bias.is_none());
     let (ids, labels) = (ids(&[[1, 2, 1]]), ids(&[[2, 1, 4]]));
     let embeds = model.embedder.forward(&ids, NoneTape);
@@ -199,8 +164,8 @@ fn tied_logits_are_measured_against_the_embeddings() {
     let expected = ops::linear(outputs, table, None);
     assert_close(&model.forward(&ids, NoneTape).as_vec(), &expected.as_vec());
 
-    // The table's gradient is the sum of those of both its uses.
-    let loss = |model: &DecoderOnly<Gpt, f64, Cpu>| {
+    // The table is used twice; its gradient is the sum of both.
+    let loss = |model: &DecoderOnly<NanoGptModel, f64, Cpu>| {
         let logits = model.forward(&ids, OwnedTape::default());
         cross_entropy(logits, &labels, Reduction::MeanAll)
     };
@@ -220,7 +185,7 @@ fn tied_logits_are_measured_against_the_embeddings() {
 
 #[test]
 fn embeddings_are_scaled_before_positions_are_added() {
-    let model = EncoderOnly::<Flax, f64, Cpu>::build(&Cpu::default());
+    let model = EncoderOnly::<FlaxModel, f64, Cpu>::build(&Cpu::default());
     let ids = ids(&[[3, 0, 3]]);
     let tokens = model.embedder.token_embedder.forward(&ids, NoneTape);
     let positions = ops::sinusoidal_positions(&Cpu::default(), ids.shape().1, EmbedDim);
@@ -230,7 +195,7 @@ fn embeddings_are_scaled_before_positions_are_added() {
 }
 
 #[test]
-fn the_scale_of_attention_is_that_of_a_head_or_of_all() {
+fn attention_is_scaled_by_head_width_or_embedding_width() {
     let device = Cpu::default();
     type Heads = (Const<2>, Const<4>, Const<3>, Const<5>);
     let (query, key): (Tensor<Heads, f64, _>, Tensor<Heads, f64, _>) =
@@ -238,7 +203,7 @@ fn the_scale_of_attention_is_that_of_a_head_or_of_all() {
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
     let weights =
         |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
-    // Four heads: half as much.
+    // With four heads the scale is half as large.
     assert_close(
         &weights(query.clone(), AttentionScale::EmbedDim),
         &weights(query * 0.5, AttentionScale::HeadDim),
@@ -246,27 +211,27 @@ fn the_scale_of_attention_is_that_of_a_head_or_of_all() {
 }
 
 #[test]
-fn weights_begin_with_the_deviation_of_the_style() {
+fn initial_weights_have_the_standard_deviation_of_the_conventions() {
     fn deviation(elements: Vec<f64>) -> f64 {
         (elements.iter().map(|x| x * x).sum::<f64>() / elements.len() as f64).sqrt()
     }
     type Wide<P> = Projection<Const<80>, Const<90>, P, f64, Cpu>;
     let device = Cpu::seed_from_u64(3);
     let gpt = [
-        Wide::<AttentionProjection<Gpt>>::build(&device).weight.as_vec(),
-        Wide::<FeedForwardProjection<Gpt>>::build(&device).weight.as_vec(),
+        Wide::<AttentionProjection<NanoGptModel>>::build(&device).weight.as_vec(),
+        Wide::<FeedForwardProjection<NanoGptModel>>::build(&device).weight.as_vec(),
     ];
     for weight in gpt {
         assert!((0.019..0.021).contains(&deviation(weight)));
     }
-    let uniform = Wide::<AttentionProjection<Typed>>::build(&device).weight.as_vec();
+    let uniform = Wide::<AttentionProjection<TypedModel>>::build(&device).weight.as_vec();
     assert!(uniform.iter().all(|w| w.abs() <= 1.0 / 80f64.sqrt()));
     assert!((0.06..0.07).contains(&deviation(uniform)));
 }
 
 #[test]
-fn dropout_in_feed_forward_is_active_only_in_training() {
-    let model = DecoderOnly::<Dropping, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+fn feed_forward_dropout_is_active_only_in_training() {
+    let model = DecoderOnly::<DroppingModel, f64, Cpu>::build(&Cpu::seed_from_u64(1));
     let ids = ids(&[[1, 2, 3]]);
     let inference = || model.forward(&ids, NoneTape).as_vec();
     let training = || model.forward(&ids, OwnedTape::default()).as_vec();
@@ -274,28 +239,28 @@ fn dropout_in_feed_forward_is_active_only_in_training() {
     assert_ne!(training(), training());
 }
 
-// ---- One stack: a decoder and an encoder ----
+// ---- Single stacks: decoder-only and encoder-only ----
 
 #[test]
-fn a_decoder_alone_does_not_see_its_future() {
+fn a_decoder_only_model_ignores_later_positions() {
     fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
         let model = DecoderOnly::<M, f64, Cpu>::build(&Cpu::default());
         let one = model.forward(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
         let other = model.forward(&ids(&[[1, 2, 9]]), NoneTape).as_vec();
-        assert_eq!(one[..22], other[..22]);
-        assert_ne!(one[22..], other[22..]);
-        // Nor does it matter what it is filled up with.
+        assert_eq!(one[..2 * VocabSize::SIZE], other[..2 * VocabSize::SIZE]);
+        assert_ne!(one[2 * VocabSize::SIZE..], other[2 * VocabSize::SIZE..]);
+        // Padding after the sequence has no effect.
         let padded = model.forward(&ids(&[[1, 2, 3, 10, 10]]), NoneTape).as_vec();
-        assert_close(&one, &padded[..33]);
+        assert_close(&one, &padded[..3 * VocabSize::SIZE]);
         assert!(padded.iter().all(|x| x.is_finite()));
     }
-    check::<Typed>();
-    check::<Gpt>();
-    check::<Shared>();
+    check::<TypedModel>();
+    check::<NanoGptModel>();
+    check::<LearningModel>();
 }
 
 #[test]
-fn pooled_features_are_those_of_the_real_positions() {
+fn pooling_ignores_padding() {
     fn check<M: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>() {
         let model = EncoderOnly::<M, f64, Cpu>::build(&Cpu::default());
         let short = model.pooled(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
@@ -304,12 +269,12 @@ fn pooled_features_are_those_of_the_real_positions() {
         assert_close(&short, &padded[..short.len()]);
         assert!(padded[short.len()..].iter().all(|x| *x == 0.0));
     }
-    check::<Typed>();
-    check::<Flax>();
+    check::<TypedModel>();
+    check::<FlaxModel>();
 }
 
 module! {
-    /// Says of which class a sequence is.
+    /// Classifies a sequence.
     struct Classifier<M: SingleStack, Classes: ConstDim; E, D> {
         features: module EncoderOnly<M, E, D>,
         logit: module Linear<M::EmbedDim, Classes, E, D>,
@@ -317,7 +282,7 @@ module! {
 }
 
 impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Classes, E, D> {
-    /// One logit for each class: a sequence of one position.
+    /// One logit per class, as a sequence of one position.
     fn forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, M::VocabSize>,
@@ -331,7 +296,7 @@ impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Cl
 }
 
 #[test]
-fn an_encoder_learns_to_tell_rising_from_falling_sequences() {
+fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     dims! { Rising = 2; }
     type Labels = TokenIds<Batch, Const<1>, Rising>;
     fn batch(rng: &mut StdRng, rows: usize) -> (TokenIds<Batch, SeqLen, VocabSize>, Labels) {
@@ -353,7 +318,7 @@ fn an_encoder_learns_to_tell_rising_from_falling_sequences() {
     }
 
     let mut rng = StdRng::seed_from_u64(4);
-    let mut model = Classifier::<Flax, Rising, f32, Cpu>::build(&Cpu::seed_from_u64(4));
+    let mut model = Classifier::<FlaxModel, Rising, f32, Cpu>::build(&Cpu::seed_from_u64(4));
     let mut adam = Adam::default();
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
@@ -363,15 +328,15 @@ fn an_encoder_learns_to_tell_rising_from_falling_sequences() {
     }
     let (ids, labels) = batch(&mut rng, 500);
     let logits = model.forward(&ids, NoneTape).as_vec();
-    let decided = logits.chunks(2).map(|logits| usize::from(logits[1] > logits[0]));
-    let right = decided.zip(labels.as_slice()).filter(|(a, b)| a == *b).count();
-    assert!(right >= 495, "{right} of 500");
+    let predicted = logits.chunks(2).map(|logits| usize::from(logits[1] > logits[0]));
+    let correct = predicted.zip(labels.as_slice()).filter(|(a, b)| a == *b).count();
+    assert!(correct >= 495, "{correct} of 500");
 }
 
 #[test]
 fn a_decoder_learns_to_count() {
     let mut rng = StdRng::seed_from_u64(5);
-    let mut model = DecoderOnly::<Gpt, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+    let mut model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
     let mut adam = Adam::default();
     let mut last = f32::INFINITY;
     for _ in 0..400 {

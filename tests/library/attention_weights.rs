@@ -1,4 +1,4 @@
-//! The weights that a model shows are those that it attends with.
+//! The attention weights that a model returns are those that it attends with.
 
 use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
 use typed_transformer::{
@@ -13,7 +13,7 @@ dims! {
     Heads = 2; QKDim = 3; VODim = 4; HiddenDim = 10; Three = 3; Two = 2; Batch = 2;
 }
 
-/// An architecture that differs from others by its style alone.
+/// An architecture with these dimensions and the conventions `S`.
 struct Of<S>(std::marker::PhantomData<S>);
 
 impl<S: Conventions> Arch for Of<S> {
@@ -71,8 +71,8 @@ fn assert_close(found: &[f32], expected: &[f32]) {
     }
 }
 
-/// `norm(x)` or `x`: what a sublayer reads; and what it makes of what its attention says.
-fn read<S: Conventions>(
+/// The input of a sublayer: `norm(x)` in a pre-norm model, otherwise `x`.
+fn sublayer_input<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
@@ -82,7 +82,7 @@ fn read<S: Conventions>(
     }
 }
 
-fn answer<S: Conventions>(
+fn add_residual_and_norm<S: Conventions>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
     attended: Embedded<SrcLen>,
@@ -94,32 +94,32 @@ fn answer<S: Conventions>(
     }
 }
 
-/// The values of a self-attention, weighed by its weights, are what it answers.
-fn values_weighed_by_them_are_the_answer<S: Conventions, Mask: MaskKind>() {
+/// The output of self-attention is its values, weighted by the attention weights.
+fn check_output_is_weighted_values<S: Conventions, Mask: MaskKind>() {
     let device = device();
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
     let padding = source().padding_mask();
     let weights = layer.try_weights(x.clone(), &padding).unwrap();
 
-    let values = layer.attention.value_proj.forward(read(&layer.norm, x.clone()));
+    let values = layer.attention.value_proj.forward(sublayer_input(&layer.norm, x.clone()));
     let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = try_split_heads(values).unwrap();
     let attended = try_merge_heads(weights.matmul(values)).unwrap();
     let attended = layer.attention.output_proj.forward(attended);
-    let expected = answer(&layer.norm, x.clone(), attended);
+    let expected = add_residual_and_norm(&layer.norm, x.clone(), attended);
     assert_close(&expected.as_vec(), &layer.forward(x, &padding).as_vec());
 }
 
 #[test]
-fn values_weighed_by_the_weights_are_what_an_attention_answers() {
-    values_weighed_by_them_are_the_answer::<TypedTransformer, NoMask>();
-    values_weighed_by_them_are_the_answer::<TypedTransformer, CausalMask>();
-    values_weighed_by_them_are_the_answer::<NanoGpt, CausalMask>();
-    values_weighed_by_them_are_the_answer::<another_annotated::Annotated, NoMask>();
-    values_weighed_by_them_are_the_answer::<annotated_flax::AnnotatedFlax, NoMask>();
+fn the_output_is_the_values_weighted_by_the_attention_weights() {
+    check_output_is_weighted_values::<TypedTransformer, NoMask>();
+    check_output_is_weighted_values::<TypedTransformer, CausalMask>();
+    check_output_is_weighted_values::<NanoGpt, CausalMask>();
+    check_output_is_weighted_values::<another_annotated::Annotated, NoMask>();
+    check_output_is_weighted_values::<annotated_flax::AnnotatedFlax, NoMask>();
 }
 
-fn a_model_shows_what_each_layer_reads<S: Conventions>()
+fn check_weights_of_every_layer<S: Conventions>()
 where
     Of<S>: HasPositionsFor<EmbedDim>,
 {
@@ -128,7 +128,7 @@ where
     let weights = model.try_attention_weights(&source, &target).unwrap();
     assert_eq!((weights.source.len(), weights.target.len()), (2, 3));
 
-    // The layers, by hand.
+    // The same layers, called one by one.
     let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
     let mut x = model.encoder.embedder.forward(&source, NoneTape);
     for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
@@ -143,7 +143,7 @@ where
         for (at, row) in to_itself.chunks(TgtLen::SIZE).enumerate() {
             let (sequence, q) = (at / (Heads::SIZE * TgtLen::SIZE), at % TgtLen::SIZE);
             assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            // Padding, which may see nothing, attends to all alike.
+            // A padding query sees no key, so its weights are uniform.
             if target.as_slice()[sequence * TgtLen::SIZE + q] != 0 {
                 assert!(row[q + 1..].iter().all(|ahead| *ahead == 0.0));
             }
@@ -159,7 +159,7 @@ where
             let cross = cross.try_weights(attended, encoded.clone(), &of_target, &of_source);
             let shown = weights.target_to_source[i].as_vec();
             assert_eq!(shown, cross.unwrap().as_vec());
-            // Of the second source three are padding.
+            // The second source sequence ends in three positions of padding.
             let of_second = &shown[shown.len() / 2..];
             for row in of_second.chunks(SrcLen::SIZE).take(4) {
                 assert_eq!(row[2..], [0.0; 3]);
@@ -170,14 +170,14 @@ where
 }
 
 #[test]
-fn a_model_shows_the_weights_of_each_of_its_layers() {
-    a_model_shows_what_each_layer_reads::<TypedTransformer>();
-    a_model_shows_what_each_layer_reads::<NanoGpt>();
-    a_model_shows_what_each_layer_reads::<another_annotated::Annotated>();
+fn a_model_returns_the_attention_weights_of_every_layer() {
+    check_weights_of_every_layer::<TypedTransformer>();
+    check_weights_of_every_layer::<NanoGpt>();
+    check_weights_of_every_layer::<another_annotated::Annotated>();
 }
 
 #[test]
-fn a_decoder_without_an_encoder_looks_at_nothing_ahead() {
+fn a_decoder_only_model_does_not_attend_to_later_positions() {
     let model = DecoderOnly::<Of<NanoGpt>, f32, Cpu>::build(&device());
     let weights = model.try_attention_weights(&source()).unwrap();
     assert_eq!(weights.len(), 3);
@@ -194,7 +194,7 @@ fn a_decoder_without_an_encoder_looks_at_nothing_ahead() {
 }
 
 #[test]
-fn batches_of_other_sizes_are_an_error() {
+fn different_batch_sizes_are_an_error() {
     dims! { Many; }
     let model = LM::<Of<TypedTransformer>, f32, Cpu>::build(&device());
     let source = TokenIds::<_, SrcLen, Letters>::from_ids(&[1; 10], None, (Many::new(2), SrcLen));

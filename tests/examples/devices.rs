@@ -1,18 +1,10 @@
-//! What the examples say where there is no CUDA.
-#![cfg(not(feature = "cuda"))]
-// The tests of the trainings use more of what they share.
-#![allow(dead_code)]
-
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
-use program::{built, end, start};
+//! Without CUDA, every example refuses `--device cuda`.
+use crate::program::{built, end, start};
+use crate::support::temp_dir;
 use std::{fs, path::Path};
-use support::Folder;
 
 #[test]
-fn every_example_says_in_one_line_what_is_missing() {
+fn every_example_reports_a_missing_cuda_build_in_one_line() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let names = fs::read_dir(examples).unwrap().map(|entry| {
         let path = entry.unwrap().path();
@@ -21,7 +13,7 @@ fn every_example_says_in_one_line_what_is_missing() {
     let names: Vec<_> = names.filter(|name| name != "support" && name != "README").collect();
     assert!(names.len() >= 6, "{names:?}");
     for name in names {
-        let run = end(start(&built(&name), &Folder::new(), ["--device", "cuda"]));
+        let run = end(start(&built(&name), &temp_dir(), ["--device", "cuda"]));
         run.assert_refused(
             "--device cuda: this program was built without CUDA; build it with --features cuda",
         );

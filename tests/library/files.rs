@@ -1,8 +1,7 @@
-//! Weights in files: what is written is read back to the last bit, what is wrong with a file is said
-//! in full, and nothing that a file may hold makes a model of it that is not the file's.
+//! Weights in files: loading inverts saving bit by bit, errors name what is wrong, and no file content
+//! makes a model that differs from the file.
 
-mod support;
-
+use crate::support::{file_names, temp_dir};
 use allocation_counter::AllocationInfo;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
@@ -25,7 +24,6 @@ use std::{
     sync::LazyLock,
     thread,
 };
-use support::Folder;
 use typed_transformer::{
     models::another_annotated::Annotated,
     nn::{Conventions, Learned, Linear, Module, NormKind, NormPlacement, Sinusoidal, WidthScale},
@@ -35,13 +33,13 @@ use typed_transformer::{
     weights::{self, LoadError, SafetensorsDtype, SaveError},
 };
 
-// No two of these are of the same size, so that no two dimensions can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     SrcVocab = 7; TgtVocab = 9; MaxSrcLen = 5; MaxTgtLen = 6; EmbedDim = 4; NumHeads = 3;
     QKDim = 8; VODim = 10; HiddenDim = 11; NumLayers = 1; ManyLayers = 12; InDim = 2; OutDim = 3;
 }
 
-/// An architecture and the sizes above, in one of the styles.
+/// An architecture with the sizes above and these conventions.
 macro_rules! small {
     ($name:ident: $style:ty) => {
         struct $name;
@@ -68,19 +66,19 @@ small!(SmallAnnotated: Annotated);
 
 type Typed<E> = LM<SmallTyped, E, Cpu>;
 type Other<E> = LM<SmallAnnotated, E, Cpu>;
-/// The smallest model: `weight` of (3, 2) and `bias` of (3,), a file of less than 200 bytes.
+/// The smallest model: `weight` of (3, 2) and `bias` of (3,), less than 200 bytes in a file.
 type Tiny = Linear<InDim, OutDim, f32, Cpu>;
 
-/// A parameter of [`Typed`] that the tests below do things to, and what the model says of it.
+/// The parameter of [`Typed`] that the tests below damage, and its dimensions.
 const QUERY: &str = "decoder.decoder.layers.0.cross_attention.attention.query_proj.weight";
 const QUERY_DIMS: &str = "(Product<NumHeads, QKDim>=24, EmbedDim=4)";
 
 // ---- Models and files as tables of tensors ----
 
-/// Dtype, sizes and bytes of each tensor, by its path.
+/// Dtype, sizes and bytes of each tensor by path.
 type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 
-/// A model's parameters, without the help of what is tested here.
+/// A model's parameters, read without the code under test.
 fn parameters<Model, E>(model: &Model) -> Tensors
 where
     Model: TensorCollection<E, Cpu>,
@@ -114,7 +112,7 @@ where
     collect.0
 }
 
-/// A file's tensors, as the library of the format reads them.
+/// A file's tensors, read by the `safetensors` crate.
 fn tensors(path: &Path) -> Tensors {
     let bytes = fs::read(path).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
@@ -125,7 +123,7 @@ fn tensors(path: &Path) -> Tensors {
     tensors.collect()
 }
 
-/// The file that holds these tensors.
+/// A file with these tensors.
 fn file_of(tensors: &Tensors) -> Vec<u8> {
     let views = tensors.iter().map(|(key, (dtype, sizes, bytes))| {
         let view = TensorView::new(*dtype, sizes.clone(), bytes).unwrap();
@@ -141,29 +139,29 @@ where
     Model::build(&Cpu::seed_from_u64(1))
 }
 
-/// Loads a model from a file of these bytes.
+/// Loads a model from a file with these bytes.
 fn load_bytes<Model>(bytes: &[u8]) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
 {
-    in_a_file(bytes, |path| weights::load(path, &Cpu::default()))
+    with_file(bytes, |path| weights::load(path, &Cpu::default()))
 }
 
-fn in_a_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+fn with_file<Out>(bytes: &[u8], what: impl FnOnce(&Path) -> Out) -> Out {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     fs::write(&path, bytes).unwrap();
     what(&path)
 }
 
-/// The error of loading [`Typed`] from its own tensors after `change`.
+/// The error of loading [`Typed`] after a change to its tensors.
 fn error_after(change: impl FnOnce(&mut Tensors)) -> LoadError {
     let mut tensors = parameters(&build::<Typed<f32>>());
     change(&mut tensors);
     load_bytes::<Typed<f32>>(&file_of(&tensors)).unwrap_err()
 }
 
-/// Asserts the variant of an error and its text.
+/// Asserts the variant and the message of an error.
 macro_rules! assert_error {
     ($error:expr, $variant:pat, $text:expr) => {
         let error = $error;
@@ -172,17 +170,17 @@ macro_rules! assert_error {
     };
 }
 
-// ---- What is saved is what is loaded ----
+// ---- Loading inverts saving ----
 
-/// Saves a model of bit patterns that arithmetic would not keep, and loads it.
-fn comes_back<Model, E>(odd: &[E])
+/// Saves and loads a model with bit patterns that arithmetic would change.
+fn assert_round_trip<Model, E>(odd: &[E])
 where
     Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + BuildModule<Cpu, E> + Debug,
     E: SafetensorsDtype,
     Cpu: Device<E>,
 {
-    let folder = Folder::new();
-    let (first, second) = (folder.join("first"), folder.join("second"));
+    let folder = temp_dir();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     let device = Cpu::seed_from_u64(1);
     let built = Model::build(&device);
     weights::save(&built, &first).unwrap();
@@ -204,33 +202,33 @@ where
     weights::save(&loaded, &first).unwrap();
     weights::save(&weights::load::<Model, _, _>(&first, &device).unwrap(), &second).unwrap();
     assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap());
-    assert_eq!(folder.content(), ["first", "second"], "something is left");
+    assert_eq!(file_names(&folder), ["first", "second"], "files are left over");
 }
 
 #[test]
-fn a_model_comes_back_to_the_last_bit() {
+fn a_saved_model_loads_bit_exactly() {
     let odd = [0.0, -0.0, f32::MIN_POSITIVE, f32::MAX, f32::MIN, 0.1, -1e-45];
-    comes_back::<Typed<f32>, f32>(&odd);
-    comes_back::<Other<f32>, f32>(&odd);
+    assert_round_trip::<Typed<f32>, f32>(&odd);
+    assert_round_trip::<Other<f32>, f32>(&odd);
     let odd = [0.0, -0.0, f64::MIN_POSITIVE, f64::MAX, f64::MIN, 0.1, -5e-324];
-    comes_back::<Typed<f64>, f64>(&odd);
-    comes_back::<Other<f64>, f64>(&odd);
+    assert_round_trip::<Typed<f64>, f64>(&odd);
+    assert_round_trip::<Other<f64>, f64>(&odd);
 }
 
 #[test]
-fn the_paths_are_those_of_the_post() {
+fn tensor_paths_are_those_of_the_post() {
     fn saved<Model>() -> Vec<String>
     where
         Model: Module + TensorCollection<f32, Cpu> + BuildModule<Cpu, f32>,
     {
-        let folder = Folder::new();
-        weights::save(&build::<Model>(), folder.join("weights")).unwrap();
-        tensors(&folder.join("weights")).into_keys().collect()
+        let folder = temp_dir();
+        weights::save(&build::<Model>(), folder.path().join("weights")).unwrap();
+        tensors(&folder.path().join("weights")).into_keys().collect()
     }
     assert_eq!(saved::<Typed<f32>>(), TYPED_PATHS);
     assert_eq!(saved::<Other<f32>>(), ANNOTATED_PATHS);
 
-    // Layers are numbered, and not by one digit.
+    // Layer numbers can have two digits.
     let paths = saved::<Encoder<EmbedDim, ManyLayers, SmallTyped, f32, Cpu>>();
     for layer in 0..12 {
         let prefix = format!("layers.{layer}.");
@@ -332,7 +330,7 @@ const ANNOTATED_PATHS: &[&str] = &[
 ];
 
 #[test]
-fn a_model_of_one_style_is_none_of_the_other() {
+fn weights_with_other_tensors_are_refused() {
     let typed = file_of(&parameters(&build::<Typed<f32>>()));
     assert_error!(
         load_bytes::<Other<f32>>(&typed).unwrap_err(),
@@ -348,14 +346,14 @@ fn a_model_of_one_style_is_none_of_the_other() {
     );
 }
 
-// ---- Files that cannot be read, or are none of the format ----
+// ---- Unreadable and damaged files ----
 
 #[test]
-fn a_file_that_cannot_be_read_is_named() {
-    let folder = Folder::new();
+fn an_unreadable_file_is_named_in_the_error() {
+    let folder = temp_dir();
     for (path, kind) in [
-        (folder.join("missing"), ErrorKind::NotFound),
-        (folder.join("no/folder"), ErrorKind::NotFound),
+        (folder.path().join("missing"), ErrorKind::NotFound),
+        (folder.path().join("no/folder"), ErrorKind::NotFound),
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
     ] {
         let error = weights::load::<Tiny, _, _>(&path, &Cpu::default()).unwrap_err();
@@ -369,11 +367,11 @@ fn a_file_that_cannot_be_read_is_named() {
     }
 }
 
-/// Asserts that no model comes of these bytes, and that the error names the file.
+/// Asserts that loading fails and that the error names the file.
 #[track_caller]
 fn assert_damaged(bytes: &[u8], why: &str) {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     fs::write(&path, bytes).unwrap();
     let error = weights::load::<Typed<f32>, _, _>(&path, &Cpu::default()).unwrap_err();
     let text = error.to_string();
@@ -387,7 +385,7 @@ fn assert_damaged(bytes: &[u8], why: &str) {
 }
 
 #[test]
-fn a_damaged_file_is_named_as_such() {
+fn a_damaged_file_is_reported_as_damaged() {
     let whole = file_of(&parameters(&build::<Typed<f32>>()));
     assert_damaged(&[], "empty");
     assert_damaged(&[0; 8], "a header of no bytes");
@@ -403,14 +401,14 @@ fn a_damaged_file_is_named_as_such() {
     assert_damaged(&longer, "a byte too many");
 }
 
-/// A file of this header, whose size it says.
+/// A file with this header, preceded by its length.
 fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
     let size = header.len() as u64;
     [&size.to_le_bytes()[..], header.as_bytes(), data].concat()
 }
 
 #[test]
-fn a_header_that_contradicts_itself_is_damaged() {
+fn an_inconsistent_header_is_damage() {
     const MAX: u64 = u64::MAX;
     let tensor = |dtype: &str, shape: &str, begin: u64, end: u64| {
         format!(r#"{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#)
@@ -451,12 +449,12 @@ fn a_header_that_contradicts_itself_is_damaged() {
     }
 }
 
-/// A file of a terabyte that takes no room: nothing that is not of the model is read.
+/// Sparse files of a terabyte: only the model's tensors are read.
 #[test]
-fn an_oversized_file_is_not_read() {
+fn an_oversized_file_is_not_read_into_memory() {
     const TERA: u64 = 1 << 40;
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     let tiny = |weight: u64, more: &str, end: u64| {
         let header = format!(
             r#"{{"bias":{{"dtype":"F32","shape":[3],"data_offsets":[0,12]}},"weight":{{"dtype":"F32","shape":[{},2],"data_offsets":[12,{}]}}{more}}}"#,
@@ -503,12 +501,12 @@ fn an_oversized_file_is_not_read() {
     }
 }
 
-/// Whoever writes to the pipe is not waited for.
+/// Opening a pipe does not wait for its writer.
 #[cfg(unix)]
 #[test]
-fn what_is_no_ordinary_file_is_not_read() {
-    let folder = Folder::new();
-    let pipe = folder.join("pipe");
+fn only_a_regular_file_is_read() {
+    let folder = temp_dir();
+    let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
@@ -519,7 +517,7 @@ fn what_is_no_ordinary_file_is_not_read() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_damaged() {
+fn a_file_truncated_anywhere_is_damaged() {
     let whole = file_of(&parameters(&build::<Typed<f32>>()));
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let around = |length: usize| length.saturating_sub(5)..(length + 5).min(whole.len());
@@ -531,15 +529,15 @@ fn a_file_cut_off_anywhere_is_damaged() {
     }
 }
 
-// ---- Files that are not of this model ----
+// ---- Files of another model ----
 
 #[test]
-fn a_missing_tensor_is_named() {
+fn a_missing_tensor_is_named_in_the_error() {
     let error = error_after(|tensors| {
         tensors.remove(QUERY).unwrap();
     });
     assert_error!(error, LoadError::Missing { .. }, format!("`{QUERY}` {QUERY_DIMS} is missing"));
-    // A file without any tensor is whole, only not of this model.
+    // A file without tensors is valid, but not of this model.
     assert_error!(
         error_after(Tensors::clear),
         LoadError::Missing { .. },
@@ -548,13 +546,13 @@ fn a_missing_tensor_is_named() {
 }
 
 #[test]
-fn a_tensor_too_many_is_named() {
+fn an_unexpected_tensor_is_named_in_the_error() {
     let one_element = || (Dtype::F32, vec![1], vec![0; 4]);
     let error = error_after(|tensors| {
         tensors.insert("logit.scale".into(), one_element());
     });
     assert_error!(error, LoadError::Unexpected { .. }, "`logit.scale` is in the file but not in the model");
-    // Of many the first is named, whatever the order in the file.
+    // The error names the first of several, in alphabetical order.
     let error = error_after(|tensors| {
         for extra in ["z", "decoder", "m"] {
             tensors.insert(extra.into(), one_element());
@@ -573,8 +571,8 @@ fn a_renamed_tensor_is_missing() {
 }
 
 #[test]
-fn a_tensor_of_other_dimensions_is_named() {
-    // Transposed; the same elements otherwise arranged; fewer; more; none.
+fn a_tensor_of_another_shape_is_named_in_the_error() {
+    // Transposed; other shapes with as many elements; fewer elements; more; none.
     for found in
         [vec![4, 24], vec![96], vec![24, 4, 1], vec![12, 8], vec![24, 3], vec![25, 4], vec![0, 4], vec![]]
     {
@@ -591,13 +589,13 @@ fn a_tensor_of_other_dimensions_is_named() {
 }
 
 #[test]
-fn a_tensor_of_another_dtype_is_named() {
+fn a_tensor_of_another_dtype_is_named_in_the_error() {
     for (found, size) in [
         (Dtype::F64, 8),
         (Dtype::F16, 2),
         (Dtype::BF16, 2),
         (Dtype::I64, 8),
-        // As many bytes as there should be.
+        // The same number of bytes.
         (Dtype::I32, 4),
     ] {
         let error = error_after(|tensors| {
@@ -609,18 +607,18 @@ fn a_tensor_of_another_dtype_is_named() {
             format!("`{QUERY}` should hold F32 but holds {found:?}")
         );
     }
-    let folder = Folder::new();
-    weights::save(&build::<Typed<f32>>(), folder.join("f32")).unwrap();
+    let folder = temp_dir();
+    weights::save(&build::<Typed<f32>>(), folder.path().join("f32")).unwrap();
     assert_error!(
-        weights::load::<Typed<f64>, _, _>(folder.join("f32"), &Cpu::default()).unwrap_err(),
+        weights::load::<Typed<f64>, _, _>(folder.path().join("f32"), &Cpu::default()).unwrap_err(),
         LoadError::Dtype { expected: Dtype::F64, found: Dtype::F32, .. },
         "`encoder.embedder.token_embedder.weight` should hold F64 but holds F32"
     );
 }
 
 #[test]
-fn a_tensor_with_an_element_that_is_no_number_is_named() {
-    // The second NaN is one that no arithmetic gives.
+fn a_non_finite_element_is_named_in_the_error() {
+    // The second NaN has a payload that arithmetic does not produce.
     let quiet = f32::from_bits(0xffc1_2345);
     for (element, index, text) in [
         (f32::NAN, 0, "NaN"),
@@ -640,19 +638,19 @@ fn a_tensor_with_an_element_that_is_no_number_is_named() {
     }
 }
 
-// ---- Files of any bytes ----
+// ---- Arbitrary files ----
 
-/// Loads from any bytes. If a model comes of them, it must be the one in the file; it takes no more
-/// room than the file; that nothing panics is asserted by getting here.
-fn load_any(bytes: &[u8]) -> Option<Tensors> {
+/// Loads arbitrary bytes. A loaded model must equal the file, and memory must stay within a multiple of
+/// the file's size. The test also fails if anything panics.
+fn load_if_valid(bytes: &[u8]) -> Option<Tensors> {
     let load = |path: &Path| {
         let mut model: Option<Tiny> = None;
         let memory = allocation_counter::measure(|| {
             model = weights::load(path, &Cpu::default()).ok();
         });
-        assert_room(&memory, bytes);
+        assert_memory_bound(&memory, bytes);
         let model = model.as_ref().map(parameters);
-        // By the same names, and by names that say what is not so.
+        // Loads with an identity name map, and with one that contradicts the file.
         let [same, turned] =
             ["* = *", "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2"].map(|names| {
                 let names = names.parse().unwrap();
@@ -662,7 +660,7 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
         assert_eq!((&same, turned), (&model, None));
         model
     };
-    let parameters = in_a_file(bytes, load)?;
+    let parameters = with_file(bytes, load)?;
     let file = SafeTensors::deserialize(bytes).unwrap();
     assert_eq!(file.len(), parameters.len());
     for (path, (dtype, sizes, data)) in &parameters {
@@ -674,45 +672,45 @@ fn load_any(bytes: &[u8]) -> Option<Tensors> {
     Some(parameters)
 }
 
-/// Headers are written more tightly than they lie in memory.
-fn assert_room(memory: &AllocationInfo, bytes: &[u8]) {
-    let room = 16 * bytes.len() + 0x8000;
-    assert!(memory.bytes_max <= room as u64, "{memory:?} for {} bytes", bytes.len());
+/// A parsed header takes more memory than its text.
+fn assert_memory_bound(memory: &AllocationInfo, bytes: &[u8]) {
+    let max_bytes = 16 * bytes.len() + 0x8000;
+    assert!(memory.bytes_max <= max_bytes as u64, "{memory:?} for {} bytes", bytes.len());
 }
 
 #[test]
-fn any_bit_of_a_file_may_flip() {
+fn a_flipped_bit_gives_an_error_or_the_model_in_the_file() {
     let whole = file_of(&parameters(&build::<Tiny>()));
-    let original = load_any(&whole).unwrap();
+    let original = load_if_valid(&whole).unwrap();
     let mut models = 0;
     for bit in 0..8 * whole.len() {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        if let Some(parameters) = load_any(&bytes) {
+        if let Some(parameters) = load_if_valid(&bytes) {
             assert_ne!(parameters, original, "bit {bit} says nothing");
             models += 1;
         }
     }
-    // Most bits of the 9 elements make another number of them; the test has not looked past them.
+    // Most bits of the 9 elements give another finite number.
     assert!((200..=288).contains(&models), "{models}");
 }
 
-/// What may be done to a file that is whole.
+/// A mutation of a valid file.
 #[derive(Clone, Debug)]
 enum Change {
-    /// A bit of the header flips.
+    /// Flips a bit of the header.
     FlipHeader(Index),
-    /// A bit of the tensors flips.
+    /// Flips a bit of the tensors.
     FlipData(Index),
-    /// A number in the header becomes something else.
+    /// Replaces a number in the header.
     Number(Index, String),
-    /// A text in the header, a name, a dtype or a key, becomes another one that is in it.
+    /// Replaces a string in the header by another string of the header.
     Text(Index, Index),
-    /// A part of the header is there twice.
+    /// Repeats a part of the header.
     Repeat(Index, Index),
-    /// An element becomes another number, or none.
+    /// Replaces an element, perhaps by a non-finite value.
     Element(Index, f32),
-    /// Bytes follow.
+    /// Appends bytes.
     Append(Vec<u8>),
 }
 
@@ -756,14 +754,14 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// A whole file after changes, its header being as long as it says; then, maybe, with another size of
-/// its header, and cut off.
+/// Applies mutations and writes the matching header length, or `size` instead of it, and perhaps
+/// truncates the file.
 fn changed(whole: &[u8], changes: &[Change], size: Option<u64>, end: Option<Index>) -> Vec<u8> {
     let (old, rest) = whole.split_at(8);
     let (header, data) = rest.split_at(u64::from_le_bytes(old.try_into().unwrap()) as usize);
     let (mut header, mut data) = (header.to_vec(), data.to_vec());
     for change in changes {
-        // Where a number begins or ends, and where a text does, after or before its quotation mark.
+        // The edges of numbers, and of strings inside their quotation marks.
         let is_edge = |&at: &usize| header[at - 1].is_ascii_digit() != header[at].is_ascii_digit();
         let digits: Vec<_> = (1..header.len()).filter(is_edge).collect();
         let quotes = (0..header.len()).filter(|&at| header[at] == b'"');
@@ -820,7 +818,7 @@ fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
     (trainer, model)
 }
 
-/// One step, if there is one more and the numbers allow for it.
+/// One step, if the training is not over and its numbers are finite.
 fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> Option<()> {
     let _step = trainer.next_step()?;
     let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
@@ -832,23 +830,23 @@ fn step(trainer: &mut Trainer<Adam<Tiny, f32>, Constant>, model: &mut Tiny) -> O
 }
 
 proptest! {
-    // No file of failures beside the tests: a failure prints what it needs.
+    // Failures are printed with their input, so no file records them.
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_may_be_a_file(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        prop_assert_eq!(load_any(&bytes), None);
+    fn random_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert_eq!(load_if_valid(&bytes), None);
     }
 
     #[test]
-    fn any_bytes_may_be_a_header(text in "[\\[\\]{}:,\"0-9a-z]{0,80}", data in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn a_random_header_is_refused(text in "[\\[\\]{}:,\"0-9a-z]{0,80}", data in prop::collection::vec(any::<u8>(), 0..40)) {
         let length = text.len() as u64;
         let bytes = [&length.to_le_bytes()[..], text.as_bytes(), &data].concat();
-        prop_assert_eq!(load_any(&bytes), None);
+        prop_assert_eq!(load_if_valid(&bytes), None);
     }
 
     #[test]
-    fn any_header_of_the_right_form_may_be_wrong(
+    fn a_well_formed_wrong_header_gives_an_error_or_the_model_in_the_file(
         dtype in prop::sample::select(vec!["F32", "F64", "F16", "I8", "BOOL", "F4", "f32", ""]),
         weight in prop::collection::vec(prop::sample::select(vec![0, 1, 2, 3, 6, usize::MAX]), 0..4),
         offsets in prop::array::uniform4(prop::sample::select(vec![0_u64, 12, 24, 36, 37, u64::MAX])),
@@ -859,39 +857,39 @@ proptest! {
         );
         let length = header.len() as u64;
         let bytes = [&length.to_le_bytes()[..], header.as_bytes(), &[0; 36]].concat();
-        load_any(&bytes);
+        load_if_valid(&bytes);
     }
 
     #[test]
-    fn any_byte_of_a_file_may_change(position: prop::sample::Index, byte: u8) {
+    fn a_changed_byte_gives_an_error_or_the_model_in_the_file(position: prop::sample::Index, byte: u8) {
         let mut bytes = file_of(&parameters(&build::<Tiny>()));
         let position = position.index(bytes.len());
         bytes[position] = byte;
-        load_any(&bytes);
+        load_if_valid(&bytes);
     }
 
     #[test]
-    fn anything_may_be_done_to_a_file(
+    fn mutations_of_a_file_give_an_error_or_the_model_in_the_file(
         changes in prop::collection::vec(change(), 1..4),
         size in proptest::option::weighted(0.1, any::<u64>()),
         end in proptest::option::weighted(0.1, any::<Index>()),
     ) {
         let whole = file_of(&parameters(&build::<Tiny>()));
-        load_any(&changed(&whole, &changes, size, end));
+        load_if_valid(&changed(&whole, &changes, size, end));
     }
 
-    /// A training that cannot be resumed goes on as if nobody had tried.
+    /// A failed resume leaves the trainer usable and unchanged.
     #[test]
-    fn anything_may_be_done_to_a_checkpoint(
+    fn mutations_of_a_checkpoint_give_an_error_or_a_usable_training(
         changes in prop::collection::vec(change(), 1..4),
         size in proptest::option::weighted(0.1, any::<u64>()),
         end in proptest::option::weighted(0.1, any::<Index>()),
     ) {
         static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-            let folder = Folder::new();
+            let folder = temp_dir();
             let (trainer, model) = training();
-            trainer.save(&model, folder.join("checkpoint")).unwrap();
-            fs::read(folder.join("checkpoint")).unwrap()
+            trainer.save(&model, folder.path().join("checkpoint")).unwrap();
+            fs::read(folder.path().join("checkpoint")).unwrap()
         });
         static NEXT: LazyLock<Tensors> = LazyLock::new(|| {
             let (mut trainer, mut model) = training();
@@ -899,21 +897,21 @@ proptest! {
             parameters(&model)
         });
         let bytes = changed(&WHOLE, &changes, size, end);
-        let folder = Folder::new();
-        let path = folder.join("checkpoint");
+        let folder = temp_dir();
+        let path = folder.path().join("checkpoint");
         fs::write(&path, &bytes).unwrap();
         let (mut trainer, mut model) = training();
         let mut resumed = None;
         let memory = allocation_counter::measure(|| {
             resumed = Some(trainer.resume::<Tiny, _, _>(&path, &Cpu::default()));
         });
-        assert_room(&memory, &bytes);
+        assert_memory_bound(&memory, &bytes);
         match resumed.unwrap() {
             Ok(mut model) => {
                 for (_, _, bytes) in parameters(&model).values() {
                     prop_assert!(bytes.as_chunks().0.iter().all(|&x| f32::from_le_bytes(x).is_finite()));
                 }
-                // Nothing panics here either.
+                // A further step does not panic.
                 step(&mut trainer, &mut model);
             }
             Err(error) => {
@@ -928,9 +926,9 @@ proptest! {
 
 // ---- Saving ----
 
-/// The path that a [`SaveError::Write`] names, and what the system said.
+/// The path and the system error of a [`SaveError::Write`].
 #[track_caller]
-fn not_written(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
+fn write_error(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
     let error = result.unwrap_err();
     let text = error.to_string();
     let SaveError::Write { path, source } = error else {
@@ -941,48 +939,48 @@ fn not_written(result: Result<(), SaveError>) -> (PathBuf, std::io::Error) {
 }
 
 #[test]
-fn a_path_that_cannot_be_written_is_named() {
-    let folder = Folder::new();
-    fs::write(folder.join("file"), "a file").unwrap();
+fn an_unwritable_path_is_named_in_the_error() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("file"), "a file").unwrap();
     for (path, kind) in [
-        (folder.join("no/folder"), ErrorKind::NotFound),
-        (folder.join("file/weights"), ErrorKind::NotADirectory),
+        (folder.path().join("no/folder"), ErrorKind::NotFound),
+        (folder.path().join("file/weights"), ErrorKind::NotADirectory),
         (folder.path().to_path_buf(), ErrorKind::IsADirectory),
-        (folder.join(".."), ErrorKind::IsADirectory),
+        (folder.path().join(".."), ErrorKind::IsADirectory),
     ] {
-        let (named, source) = not_written(weights::ensure_writable(&path));
+        let (named, source) = write_error(weights::ensure_writable(&path));
         assert_eq!((named, source.kind()), (path.clone(), kind), "before");
-        let (named, _) = not_written(weights::save(&build::<Tiny>(), &path));
+        let (named, _) = write_error(weights::save(&build::<Tiny>(), &path));
         assert_eq!(named, path);
     }
-    not_written(weights::ensure_writable(""));
-    not_written(weights::save(&build::<Tiny>(), ""));
-    assert_eq!(folder.content(), ["file"], "something is left");
+    write_error(weights::ensure_writable(""));
+    write_error(weights::save(&build::<Tiny>(), ""));
+    assert_eq!(file_names(&folder), ["file"], "files are left over");
 }
 
 #[test]
-fn a_model_replaces_the_one_before_it() {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+fn saving_replaces_the_older_file() {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     weights::save(&build::<Typed<f32>>(), &path).unwrap();
     let tiny = build::<Tiny>();
     weights::save(&tiny, &path).unwrap();
     assert_eq!(tensors(&path), parameters(&tiny));
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
-/// Whoever protects a file, or keeps it to themselves, finds it so after a save.
+/// A write-protected file is not replaced, and a private file stays private.
 #[cfg(unix)]
 #[test]
-fn the_permissions_of_a_file_stay() {
+fn saving_keeps_the_permissions_of_the_file() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     fs::write(&path, "what was there").unwrap();
     let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o444);
     for result in [weights::ensure_writable(&path), weights::save(&build::<Tiny>(), &path)] {
-        let (_, source) = not_written(result);
+        let (_, source) = write_error(result);
         assert_eq!(source.kind(), ErrorKind::PermissionDenied);
     }
     assert_eq!(fs::read(&path).unwrap(), b"what was there");
@@ -990,54 +988,54 @@ fn the_permissions_of_a_file_stay() {
     weights::save(&build::<Tiny>(), &path).unwrap();
     let found = path.metadata().unwrap().permissions().mode();
     assert_eq!(found & 0o777, 0o600);
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
 #[test]
-fn finding_out_whether_a_path_can_be_written_changes_nothing() {
-    let folder = Folder::new();
-    weights::ensure_writable(folder.join("new")).unwrap();
-    assert_eq!(folder.content(), [""; 0]);
-    fs::write(folder.join("old"), "what was there").unwrap();
-    weights::ensure_writable(folder.join("old")).unwrap();
-    assert_eq!(fs::read(folder.join("old")).unwrap(), b"what was there");
-    assert_eq!(folder.content(), ["old"]);
+fn ensure_writable_changes_nothing() {
+    let folder = temp_dir();
+    weights::ensure_writable(folder.path().join("new")).unwrap();
+    assert_eq!(file_names(&folder), [""; 0]);
+    fs::write(folder.path().join("old"), "what was there").unwrap();
+    weights::ensure_writable(folder.path().join("old")).unwrap();
+    assert_eq!(fs::read(folder.path().join("old")).unwrap(), b"what was there");
+    assert_eq!(file_names(&folder), ["old"]);
 }
 
-/// Runs this very test once more, in a process that may write only the first few hundred bytes of a
-/// file: as on a full disk.
+/// Runs this test again in a process that may write only a few hundred bytes per file, as on a full
+/// disk.
 #[cfg(unix)]
 #[test]
-fn a_save_that_fails_half_way_leaves_the_older_file() {
+fn a_failed_save_keeps_the_older_file() {
     const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
     let larger = build::<Typed<f32>>();
     if let Some(target) = std::env::var_os(TARGET) {
-        let (named, source) = not_written(weights::save(&larger, &target));
+        let (named, source) = write_error(weights::save(&larger, &target));
         assert_eq!((named.as_os_str(), source.kind()), (&*target, ErrorKind::FileTooLarge));
         return;
     }
-    let folder = Folder::new();
-    let path = folder.join("weights");
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     weights::save(&build::<Tiny>(), &path).unwrap();
     let before = fs::read(&path).unwrap();
     let again = std::process::Command::new("sh")
-        // The limit is an error of the write only where its signal is ignored.
+        // With the signal ignored, exceeding the limit is an error of the write.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\""])
         .arg(std::env::current_exe().unwrap())
-        .arg("a_save_that_fails_half_way_leaves_the_older_file")
+        .arg("files::a_failed_save_keeps_the_older_file")
         .env(TARGET, &path)
         .output()
         .unwrap();
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     assert!(String::from_utf8_lossy(&again.stdout).contains("1 passed"));
     assert!(fs::read(&path).unwrap() == before);
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
 #[test]
-fn a_reader_never_sees_half_a_file() {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+fn a_reader_never_sees_a_partial_file() {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
     weights::save(&models[0], &path).unwrap();
     let known = models.each_ref().map(parameters);
@@ -1054,50 +1052,50 @@ fn a_reader_never_sees_half_a_file() {
     });
 }
 
-/// What is promised before a training holds after it.
+/// `ensure_writable` and `save` agree.
 #[test]
-fn a_folder_that_is_not_there_is_no_file() {
-    let folder = Folder::new();
-    for path in ["weights/", "weights/."].map(|path| folder.join(path)) {
-        let (named, _) = not_written(weights::ensure_writable(&path));
+fn a_path_in_a_missing_folder_is_not_writable() {
+    let folder = temp_dir();
+    for path in ["weights/", "weights/."].map(|path| folder.path().join(path)) {
+        let (named, _) = write_error(weights::ensure_writable(&path));
         assert_eq!(named, path);
-        not_written(weights::save(&build::<Tiny>(), &path));
+        write_error(weights::save(&build::<Tiny>(), &path));
     }
-    assert_eq!(folder.content(), [""; 0], "something is left");
+    assert_eq!(file_names(&folder), [""; 0], "files are left over");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_a_link() {
-    let folder = Folder::new();
-    let link = folder.join("link");
-    fs::write(folder.join("weights"), "what was there").unwrap();
+fn saving_through_a_link_keeps_the_link() {
+    let folder = temp_dir();
+    let link = folder.path().join("link");
+    fs::write(folder.path().join("weights"), "what was there").unwrap();
     std::os::unix::fs::symlink("weights", &link).unwrap();
     let tiny = build::<Tiny>();
     weights::save(&tiny, &link).unwrap();
     assert!(link.is_symlink());
-    assert_eq!(tensors(&folder.join("weights")), parameters(&tiny));
-    assert_eq!(folder.content(), ["link", "weights"]);
+    assert_eq!(tensors(&folder.path().join("weights")), parameters(&tiny));
+    assert_eq!(file_names(&folder), ["link", "weights"]);
 }
 
-/// Whoever may do everything would otherwise lose `/dev/null`.
+/// Otherwise a privileged user could replace `/dev/null`.
 #[cfg(unix)]
 #[test]
-fn what_is_no_ordinary_file_is_not_replaced() {
-    let folder = Folder::new();
-    let path = folder.join("pipe");
+fn only_a_regular_file_is_replaced() {
+    let folder = temp_dir();
+    let path = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
-    not_written(weights::ensure_writable(&path));
-    not_written(weights::save(&build::<Tiny>(), &path));
-    assert_eq!(folder.content(), ["pipe"]);
+    write_error(weights::ensure_writable(&path));
+    write_error(weights::save(&build::<Tiny>(), &path));
+    assert_eq!(file_names(&folder), ["pipe"]);
     assert!(!path.metadata().unwrap().is_file());
 }
 
 #[test]
-fn two_threads_may_save_to_one_path() {
-    let folder = Folder::new();
-    let path = folder.join("weights");
+fn two_threads_can_save_to_one_path() {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
     let models: [Typed<f32>; 2] = [1, 2].map(|seed| BuildModule::build(&Cpu::seed_from_u64(seed)));
     thread::scope(|scope| {
         for model in &models {
@@ -1110,12 +1108,12 @@ fn two_threads_may_save_to_one_path() {
             });
         }
     });
-    assert_eq!(folder.content(), ["weights"], "something is left");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
 }
 
-// ---- What a style decides without a trace in the tensors ----
+// ---- Conventions that no tensor shows ----
 
-/// How a model is saved, and how it is loaded.
+/// How a model is saved and loaded.
 struct Files {
     save: fn(&Path),
     load: fn(&Path) -> Result<(), LoadError>,
@@ -1129,7 +1127,7 @@ fn files<M: SingleStack>() -> Files {
     }
 }
 
-/// A model of a style of three types and some constants; the types alone are *The Typed Transformer*'s.
+/// A model with these conventions; the defaults are those of *The Typed Transformer*.
 macro_rules! styled {
     ($($const:ident: $type:ty = $value:expr),*) => {
         styled!(ops::Gelu, Learned, PadQueriesAndKeys $(, $const: $type = $value)*)
@@ -1154,7 +1152,7 @@ macro_rules! styled {
 }
 
 #[test]
-fn weights_of_one_style_do_not_become_a_model_of_another() {
+fn weights_saved_with_other_conventions_are_refused() {
     let all = [
         styled!(),
         styled!(ops::Relu, Learned, PadQueriesAndKeys),
@@ -1175,18 +1173,18 @@ fn weights_of_one_style_do_not_become_a_model_of_another() {
         styled!(EMBEDDING_SCALE: WidthScale = WidthScale::Sqrt),
         styled!(EMBEDDING_NORM: bool = false),
     ];
-    let folder = Folder::new();
+    let folder = temp_dir();
     for (i, saved) in all.iter().enumerate() {
-        let path = folder.join(&i.to_string());
+        let path = folder.path().join(i.to_string());
         (saved.save)(&path);
         for (j, loaded) in all.iter().enumerate() {
             let result = (loaded.load)(&path);
             assert_eq!(result.is_ok(), i == j, "{i} as {j}: {result:?}");
         }
     }
-    // Where the tensors are the same, the error says what is not.
+    // If the tensors agree, the error names the convention that differs.
     assert_eq!(
-        (all[1].load)(&folder.join("0")).unwrap_err().to_string(),
+        (all[1].load)(&folder.path().join("0")).unwrap_err().to_string(),
         "the model's activation is Relu, but the file was saved with Gelu",
     );
 }

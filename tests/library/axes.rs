@@ -1,4 +1,4 @@
-//! What the operations on named axes compute, on every axis, and what they refuse when they run.
+//! Operations on named axes: their results on every axis, and their run-time errors.
 
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
@@ -13,37 +13,37 @@ dims! { Rows; Past; Present; Columns; Width = 3; Half = 2; Twice = 6; }
 
 type X<Dims> = Tensor<Dims, f64, Cpu>;
 
-/// Elements that count on from `first`.
-fn counted<Dims: Shape>(first: usize, shape: Dims) -> X<Dims> {
+/// The elements `first`, `first + 1`, …
+fn count_from<Dims: Shape>(first: usize, shape: Dims) -> X<Dims> {
     let elements = (first..first + shape.num_elements()).map(|i| i as f64);
     Cpu::default().tensor_from_vec(elements.collect(), shape)
 }
 
-/// An element of three axes.
-fn at<A: Dim, B: Dim, C: Dim>(x: &X<(A, B, C)>, a: usize, b: usize, c: usize) -> f64 {
+/// One element of a tensor of three axes.
+fn element<A: Dim, B: Dim, C: Dim>(x: &X<(A, B, C)>, a: usize, b: usize, c: usize) -> f64 {
     let (_, len, width) = *x.shape();
     x.as_vec()[(a * len.size() + b) * width.size() + c]
 }
 
 proptest! {
     #[test]
-    fn the_parts_of_a_whole_are_in_it_in_their_order(
+    fn concat_keeps_the_order_and_split_undoes_it(
         rows in 1usize..4, past in 1usize..4, present in 1usize..4, columns in 1usize..4,
     ) {
         let (rows, past) = (Rows::new(rows), Past::new(past));
         let (present, columns) = (Present::new(present), Columns::new(columns));
         let all = Sum::of(past, present);
-        let one = counted(0, (rows, past, columns));
-        let other = counted(1000, (rows, present, columns));
+        let one = count_from(0, (rows, past, columns));
+        let other = count_from(1000, (rows, present, columns));
         let whole: X<(Rows, Sum<Past, Present>, Columns)> =
             concat(one.clone(), other.clone(), along::<Past, Present>());
         prop_assert_eq!(*whole.shape(), (rows, all, columns));
         for (r, c) in (0..rows.size()).flat_map(|r| (0..columns.size()).map(move |c| (r, c))) {
             for s in 0..past.size() {
-                prop_assert_eq!(at(&whole, r, s, c), at(&one, r, s, c));
+                prop_assert_eq!(element(&whole, r, s, c), element(&one, r, s, c));
             }
             for s in 0..present.size() {
-                prop_assert_eq!(at(&whole, r, past.size() + s, c), at(&other, r, s, c));
+                prop_assert_eq!(element(&whole, r, past.size() + s, c), element(&other, r, s, c));
             }
         }
         let (first, second) = split(whole, axis::<Sum<Past, Present>>(), past, present);
@@ -52,26 +52,26 @@ proptest! {
     }
 
     #[test]
-    fn reductions_take_the_axis_that_is_named(
+    fn reductions_remove_the_named_axis(
         rows in 1usize..4, past in 1usize..4, columns in 1usize..4,
     ) {
         let shape = (Rows::new(rows), Past::new(past), Columns::new(columns));
-        let x = counted(0, shape);
-        let pca_of_rows: X<(Past, Columns)> = sum_over(x.clone(), axis::<Rows>());
-        let of_past: X<(Rows, Columns)> = mean_over(x.clone(), axis::<Past>());
-        let of_columns: X<(Rows, Past)> = max_over(x.clone(), axis::<Columns>());
+        let x = count_from(0, shape);
+        let sum_of_rows: X<(Past, Columns)> = sum_over(x.clone(), axis::<Rows>());
+        let mean_of_past: X<(Rows, Columns)> = mean_over(x.clone(), axis::<Past>());
+        let max_of_columns: X<(Rows, Past)> = max_over(x.clone(), axis::<Columns>());
         let weights = softmax_over(x.clone(), axis::<Past>());
         for r in 0..rows {
             for s in 0..past {
                 for c in 0..columns {
-                    let column: f64 = (0..rows).map(|r| at(&x, r, s, c)).sum();
-                    prop_assert_eq!(pca_of_rows.as_vec()[s * columns + c], column);
-                    let middle = (at(&x, r, 0, c) + at(&x, r, past - 1, c)) / 2.0;
-                    prop_assert!((of_past.as_vec()[r * columns + c] - middle).abs() < 1e-9);
-                    prop_assert_eq!(of_columns.as_vec()[r * past + s], at(&x, r, s, columns - 1));
-                    let exp = |s: usize| (at(&x, r, s, c) - at(&x, r, 0, c)).exp();
+                    let column: f64 = (0..rows).map(|r| element(&x, r, s, c)).sum();
+                    prop_assert_eq!(sum_of_rows.as_vec()[s * columns + c], column);
+                    let middle = (element(&x, r, 0, c) + element(&x, r, past - 1, c)) / 2.0;
+                    prop_assert!((mean_of_past.as_vec()[r * columns + c] - middle).abs() < 1e-9);
+                    prop_assert_eq!(max_of_columns.as_vec()[r * past + s], element(&x, r, s, columns - 1));
+                    let exp = |s: usize| (element(&x, r, s, c) - element(&x, r, 0, c)).exp();
                     let weight = exp(s) / (0..past).map(exp).sum::<f64>();
-                    prop_assert!((at(&weights, r, s, c) - weight).abs() < 1e-9);
+                    prop_assert!((element(&weights, r, s, c) - weight).abs() < 1e-9);
                 }
             }
         }
@@ -81,17 +81,17 @@ proptest! {
     fn a_permutation_moves_each_element_with_its_axes(
         rows in 1usize..4, past in 1usize..4, columns in 1usize..4,
     ) {
-        let x = counted(0, (Rows::new(rows), Past::new(past), Columns::new(columns)));
+        let x = count_from(0, (Rows::new(rows), Past::new(past), Columns::new(columns)));
         let moved: X<(Columns, Rows, Past)> = permute(x.clone());
         for r in 0..rows {
             for s in 0..past {
                 for c in 0..columns {
-                    prop_assert_eq!(at(&moved, c, r, s), at(&x, r, s, c));
+                    prop_assert_eq!(element(&moved, c, r, s), element(&x, r, s, c));
                 }
             }
         }
-        // What was moved is put together as what it is, not as it lies in memory.
-        let half = counted(1000, (Columns::new(columns), Half, Past::new(past)));
+        // Concatenation reads a permuted tensor by its axes, not by its memory order.
+        let half = count_from(1000, (Columns::new(columns), Half, Past::new(past)));
         let longer: X<(Columns, Sum<Rows, Half>, Past)> =
             concat(moved.clone(), half, along::<Rows, Half>());
         let (rows_again, _) = split(longer, axis::<Sum<Rows, Half>>(), Rows::new(rows), Half);
@@ -102,10 +102,10 @@ proptest! {
 }
 
 #[test]
-fn every_axis_of_every_rank_has_its_name() {
-    let one = counted(0, (Half,));
-    let two = counted(0, (Half, Width));
-    let four = counted(0, (Rows::new(2), Half, Width, Twice));
+fn sum_over_removes_any_axis_of_any_rank() {
+    let one = count_from(0, (Half,));
+    let two = count_from(0, (Half, Width));
+    let four = count_from(0, (Rows::new(2), Half, Width, Twice));
     assert_eq!(sum_over(one, axis::<Half>()).array(), 1.0);
     assert_eq!(sum_over(two.clone(), axis::<Half>()).as_vec(), [3.0, 5.0, 7.0]);
     assert_eq!(sum_over(two, axis::<Width>()).as_vec(), [3.0, 12.0]);
@@ -127,8 +127,8 @@ fn every_axis_of_every_rank_has_its_name() {
 }
 
 #[test]
-fn a_slice_begins_where_it_is_told_to() {
-    let x = counted(0, (Half, Twice));
+fn narrow_starts_at_the_given_position() {
+    let x = count_from(0, (Half, Twice));
     let part: X<(Half, Width)> = narrow(x.clone(), axis::<Twice>(), 2, Width);
     assert_eq!(part.as_vec(), [2.0, 3.0, 4.0, 8.0, 9.0, 10.0]);
     let error = try_narrow(x.clone(), axis::<Twice>(), 4, Width).unwrap_err();
@@ -137,17 +137,17 @@ fn a_slice_begins_where_it_is_told_to() {
 }
 
 #[test]
-fn sizes_that_only_a_run_shows_are_compared() {
+fn run_time_sizes_are_compared() {
     let (two, three) = (Rows::new(2), Rows::new(3));
-    let error = try_broadcast(counted(0, (two,)), (three, Width), axis::<Width>()).unwrap_err();
+    let error = try_broadcast(count_from(0, (two,)), (three, Width), axis::<Width>()).unwrap_err();
     assert_eq!(error.to_string(), "broadcast: (Rows=2,) does not fit (Rows=3, Width=3)");
-    let error = try_reshape(counted(0, (two, Twice)), (three, Half, Width)).unwrap_err();
+    let error = try_reshape(count_from(0, (two, Twice)), (three, Half, Width)).unwrap_err();
     assert_eq!(error.to_string(), "reshape: (Rows=2, Twice=6) does not fit (Rows=3, Half=2, Width=3)");
-    let past = counted(0, (two, Past::new(1)));
-    let present = counted(0, (three, Present::new(1)));
+    let past = count_from(0, (two, Past::new(1)));
+    let present = count_from(0, (three, Present::new(1)));
     let whole: Result<X<(Rows, Sum<Past, Present>)>, _> = try_concat(past, present, along::<Past, Present>());
     assert_eq!(whole.unwrap_err().to_string(), "concat: (Rows=2, Past=1) does not fit (Rows=3, Present=1)");
-    let whole = counted(0, (Sum::of(Past::new(2), Present::new(3)),));
+    let whole = count_from(0, (Sum::of(Past::new(2), Present::new(3)),));
     let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(2), Present::new(2));
     assert_eq!(
         parts.unwrap_err().to_string(),
@@ -156,14 +156,14 @@ fn sizes_that_only_a_run_shows_are_compared() {
 }
 
 #[test]
-fn an_empty_past_is_no_obstacle_and_other_empty_tensors_are_errors() {
-    let past = counted(0, (Half, Past::new(0)));
-    let present = counted(0, (Half, Present::new(2)));
+fn only_concat_accepts_an_empty_tensor() {
+    let past = count_from(0, (Half, Past::new(0)));
+    let present = count_from(0, (Half, Present::new(2)));
     let whole: X<(Half, Sum<Past, Present>)> = concat(past, present.clone(), along::<Past, Present>());
     assert_eq!(whole.as_vec(), present.as_vec());
     let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(0), Present::new(2));
     assert_eq!(parts.unwrap_err().to_string(), "split: (Half=2, Past=0) has no elements");
-    let nothing = counted(0, (Half, Past::new(0)));
+    let nothing = count_from(0, (Half, Past::new(0)));
     assert_eq!(
         try_sum_over(nothing, axis::<Half>()).unwrap_err().to_string(),
         "sum_over: (Half=2, Past=0) has no elements"
@@ -171,7 +171,7 @@ fn an_empty_past_is_no_obstacle_and_other_empty_tensors_are_errors() {
 }
 
 #[test]
-fn a_fresh_dimension_keeps_its_bound_and_its_name() {
+fn a_local_dimension_keeps_its_bound_and_its_name() {
     local_dims! {
         let short: Short <= Half = 2;
         let long: Long <= Half = 3;

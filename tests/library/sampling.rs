@@ -12,17 +12,17 @@ dims! { VocabSize = 5; }
 
 const LOGITS: [f64; 5] = [1.0, -0.5, 2.0, 0.25, 1.5];
 
-/// How often each token is chosen in this many tries.
-fn frequencies(mut sampler: Sampler<VocabSize>, tries: usize) -> [f64; 5] {
+/// The relative frequency of each token over this many samples.
+fn frequencies(mut sampler: Sampler<VocabSize>, samples: usize) -> [f64; 5] {
     let mut counts = [0.0; 5];
-    for _ in 0..tries {
-        counts[sampler.choose(&LOGITS).unwrap().value()] += 1.0 / tries as f64;
+    for _ in 0..samples {
+        counts[sampler.choose(&LOGITS).unwrap().value()] += 1.0 / samples as f64;
     }
     counts
 }
 
-/// `softmax(logits / temperature)` over the tokens that are kept.
-fn chances(temperature: f64, kept: &[usize]) -> [f64; 5] {
+/// `softmax(logits / temperature)` over the tokens in `kept`.
+fn probabilities(temperature: f64, kept: &[usize]) -> [f64; 5] {
     let weight = |token: usize| (LOGITS[token] / temperature).exp();
     let sum: f64 = kept.iter().map(|&token| weight(token)).sum();
     std::array::from_fn(|token| if kept.contains(&token) { weight(token) / sum } else { 0.0 })
@@ -31,51 +31,51 @@ fn chances(temperature: f64, kept: &[usize]) -> [f64; 5] {
 #[track_caller]
 fn assert_close(found: [f64; 5], expected: [f64; 5]) {
     for (found, expected) in found.into_iter().zip(expected) {
-        // Five standard deviations of a frequency among 20,000 tries, and none where there is no chance.
+        // Five standard deviations of the frequency of a token among 20,000 samples.
         let deviation = (expected * (1.0 - expected) / 20_000.0).sqrt();
         assert!((found - expected).abs() <= 5.0 * deviation + 1e-9, "{found} instead of {expected}");
     }
 }
 
 #[test]
-fn tokens_come_as_often_as_the_model_says() {
+fn token_frequencies_match_the_softmax() {
     for temperature in [0.3, 1.0, 2.5] {
         let sampler = Sampler::with_temperature(temperature, 11).unwrap();
-        assert_close(frequencies(sampler, 20_000), chances(temperature, &[0, 1, 2, 3, 4]));
+        assert_close(frequencies(sampler, 20_000), probabilities(temperature, &[0, 1, 2, 3, 4]));
     }
 }
 
 #[test]
-fn top_k_keeps_the_likeliest() {
+fn top_k_keeps_the_k_most_likely_tokens() {
     let sampler = Sampler::with_temperature(1.0, 12).unwrap().top_k(3).unwrap();
-    assert_close(frequencies(sampler, 20_000), chances(1.0, &[2, 4, 0]));
+    assert_close(frequencies(sampler, 20_000), probabilities(1.0, &[2, 4, 0]));
     let all = Sampler::with_temperature(1.0, 12).unwrap().top_k(99).unwrap();
-    assert_close(frequencies(all, 20_000), chances(1.0, &[0, 1, 2, 3, 4]));
+    assert_close(frequencies(all, 20_000), probabilities(1.0, &[0, 1, 2, 3, 4]));
 }
 
 #[test]
-fn top_p_keeps_the_token_that_reaches_it() {
-    let all = chances(1.0, &[0, 1, 2, 3, 4]);
-    // 2, 4 and 0 are the likeliest; a little more than the first two needs the third.
+fn top_p_keeps_the_token_that_reaches_p() {
+    let all = probabilities(1.0, &[0, 1, 2, 3, 4]);
+    // Tokens 2, 4 and 0 are the most likely; slightly more than the sum of the first two needs the third.
     let two = all[2] + all[4];
     let sampler = |p| Sampler::with_temperature(1.0, 13).unwrap().top_p(p).unwrap();
-    assert_close(frequencies(sampler(two + 1e-6), 20_000), chances(1.0, &[2, 4, 0]));
-    assert_close(frequencies(sampler(two - 1e-6), 20_000), chances(1.0, &[2, 4]));
-    assert_close(frequencies(sampler(1e-9), 100), chances(1.0, &[2]));
-    assert_close(frequencies(sampler(1.0), 20_000), chances(1.0, &[0, 1, 2, 3, 4]));
+    assert_close(frequencies(sampler(two + 1e-6), 20_000), probabilities(1.0, &[2, 4, 0]));
+    assert_close(frequencies(sampler(two - 1e-6), 20_000), probabilities(1.0, &[2, 4]));
+    assert_close(frequencies(sampler(1e-9), 100), probabilities(1.0, &[2]));
+    assert_close(frequencies(sampler(1.0), 20_000), probabilities(1.0, &[0, 1, 2, 3, 4]));
 }
 
 #[test]
-fn a_list_of_tokens_is_kept_to() {
+fn only_allowed_tokens_are_sampled() {
     let tokens = [1, 3].map(|token| Fin::new(token).unwrap());
     let sampler = Sampler::with_temperature(1.0, 14).unwrap().restrict_to(tokens);
-    assert_close(frequencies(sampler, 20_000), chances(1.0, &[1, 3]));
+    assert_close(frequencies(sampler, 20_000), probabilities(1.0, &[1, 3]));
     let best = Sampler::greedy().restrict_to(tokens).choose(&LOGITS).unwrap();
     assert_eq!(best.value(), 3);
 }
 
 #[test]
-fn the_same_seed_makes_the_same_choices() {
+fn equal_seeds_sample_equal_tokens() {
     let choices = |seed| -> Vec<usize> {
         let mut sampler = Sampler::<VocabSize>::with_temperature(1.5, seed).unwrap();
         (0..50).map(|_| sampler.choose(&LOGITS).unwrap().value()).collect()
@@ -85,7 +85,7 @@ fn the_same_seed_makes_the_same_choices() {
 }
 
 #[test]
-fn what_is_no_number_is_never_chosen() {
+fn nan_and_negative_infinity_are_never_sampled() {
     let mut samplers = [Sampler::greedy(), Sampler::with_temperature(1.0, 1).unwrap()];
     for sampler in &mut samplers {
         let odd = [f32::NAN, f32::NEG_INFINITY, -3e38, f32::NAN, f32::NAN];
@@ -99,7 +99,7 @@ fn what_is_no_number_is_never_chosen() {
 }
 
 #[test]
-fn settings_without_meaning_are_refused() {
+fn invalid_settings_are_an_error() {
     for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Sampler::<VocabSize>::with_temperature(temperature, 0).is_err());
     }
@@ -112,7 +112,7 @@ fn settings_without_meaning_are_refused() {
 
 proptest! {
     #[test]
-    fn every_text_that_fits_comes_back(text in "[a-eà世]{0,30}") {
+    fn decoding_inverts_encoding(text in "[a-eà世]{0,30}") {
         match CharTokenizer::<VocabSize>::from_text(&text) {
             Ok(characters) => {
                 let tokens = characters.encode(&text).unwrap();

@@ -1,27 +1,24 @@
-//! The example `train_sequences` as a user meets it: at a small size, since learning takes minutes.
+//! The example `train_sequences`, run as a user runs it, with few steps because learning takes minutes.
 
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
-use program::{Run, built, end, interrupt, metrics_of, start};
+use crate::program::{Run, built, end, interrupt, metrics_of, start};
+use crate::support::{file_names, temp_dir};
 use std::{fs, path::PathBuf, sync::LazyLock};
-use support::Folder;
+use tempfile::TempDir;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_sequences"));
 
-fn run(folder: &Folder, args: &str) -> Run {
+fn run(folder: &TempDir, args: &str) -> Run {
     end(start(&PROGRAM, folder, args.split_whitespace()))
 }
 
 #[test]
-fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
-    let folder = Folder::new();
+fn too_few_steps_are_an_error_after_both_directions_are_shown() {
+    let folder = temp_dir();
     let run = run(&folder, "--steps 3 --batch 2 --metrics metrics");
     run.assert_ended_with(1);
-    let said: Vec<_> = run.stderr.lines().collect();
-    assert_eq!(said.len(), 5, "{said:?}");
-    for (number, line) in (1..=3).zip(&said) {
+    let lines: Vec<_> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    for (number, line) in (1..=3).zip(&lines) {
         let words: Vec<_> = line.split_whitespace().collect();
         let ["step", step, "loss", loss, "rate", rate, speed, "tokens/s", left, "left"] = words[..] else {
             panic!("{line}");
@@ -32,10 +29,10 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
         assert!(speed.parse::<f64>().unwrap() > 0.0, "{line}");
         assert!(left.contains(':'), "{line}");
     }
-    assert!(said[3].starts_with("mean loss ") && said[3].ends_with(" of the last 3 steps"));
-    assert!(said[4].starts_with("error: only ") && said[4].ends_with("try more --steps"));
+    assert!(lines[3].starts_with("mean loss ") && lines[3].ends_with(" of the last 3 steps"));
+    assert!(lines[4].starts_with("error: only ") && lines[4].ends_with("try more --steps"));
 
-    // All of the examined sequences are of one direction or the other, and runs of integers.
+    // Every evaluated sequence counts up or down.
     let counts = run.stdout.lines().filter(|line| line.contains(" continued correctly"));
     let count = |line: &str| line.split(' ').nth(3).unwrap().parse::<usize>().unwrap();
     assert_eq!(counts.map(count).sum::<usize>(), 1_000);
@@ -50,19 +47,19 @@ fn it_trains_shows_both_directions_and_fails_if_it_learned_too_little() {
         assert!(given.windows(2).all(|pair| pair[1] - pair[0] == step), "{given:?}");
         let last = given.last().unwrap();
         let next = format!("{} {}", last + step, last + 2 * step);
-        let right = written.trim() == next;
-        assert!(right || written.ends_with(&format!("but it is {next}")), "{given:?} {written}");
+        let correct = written.trim() == next;
+        assert!(correct || written.ends_with(&format!("but it is {next}")), "{given:?} {written}");
         assert!(given.iter().chain([&(last + 2 * step)]).all(|n| (0..125).contains(n)));
     }
-    assert_eq!(folder.content(), ["metrics"]);
-    assert_eq!(metrics_of(&folder.join("metrics")).len(), 3);
+    assert_eq!(file_names(&folder), ["metrics"]);
+    assert_eq!(metrics_of(&folder.path().join("metrics")).len(), 3);
 }
 
 #[test]
-fn it_learns() {
-    let folder = Folder::new();
+fn the_loss_falls() {
+    let folder = temp_dir();
     run(&folder, "--steps 60 --batch 16 --metrics metrics").assert_ended_with(1);
-    let losses = metrics_of(&folder.join("metrics"));
+    let losses = metrics_of(&folder.path().join("metrics"));
     let loss = |line: &String| -> f64 {
         let (_, rest) = line.split_once("\"loss\":").unwrap();
         rest.split(',').next().unwrap().parse().unwrap()
@@ -71,43 +68,43 @@ fn it_learns() {
     assert!(mean(&losses[50..]) < mean(&losses[..10]) - 0.5, "{losses:?}");
 }
 
-/// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
+/// Metrics and the last checkpoint equal those of an uninterrupted run.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
-    let folder = Folder::new();
+fn a_training_resumed_after_ctrl_c_is_bit_exact() {
+    let folder = temp_dir();
     let args = "--steps 12 --batch 3 --checkpoint-every 12";
     let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
     straight.assert_ended_with(1);
 
     let args = format!("{args} --metrics stopped.jsonl");
     let child = start(&PROGRAM, &folder, args.split_whitespace());
-    interrupt(&child, &folder.join("stopped.jsonl"), 2);
+    interrupt(&child, &folder.path().join("stopped.jsonl"), 2);
     let stopped = end(child);
     stopped.assert_ended_with(130);
     assert_eq!(stopped.stdout, "");
     let advice = "of 12; the same command with --resume train_sequences.checkpoint goes on from there";
     assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
-    let made = metrics_of(&folder.join("stopped.jsonl")).len();
+    let made = metrics_of(&folder.path().join("stopped.jsonl")).len();
     assert!((2..12).contains(&made), "{made}");
 
     let resumed = run(&folder, &format!("{args} --resume train_sequences.checkpoint"));
     resumed.assert_ended_with(1);
     assert_eq!(resumed.stdout, straight.stdout);
-    let metrics = |name| metrics_of(&folder.join(name));
+    let metrics = |name| metrics_of(&folder.path().join(name));
     assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
-    let bytes = |name| fs::read(folder.join(name)).unwrap();
+    let bytes = |name| fs::read(folder.path().join(name)).unwrap();
     assert!(bytes("train_sequences.checkpoint") == bytes("straight"));
 
-    // What decides how a training goes on must be as it was.
+    // Settings that affect the training must be unchanged.
     let other = run(&folder, "--steps 12 --batch 4 --resume straight");
     other.assert_refused("straight: the batch should be 4 but is 3");
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line_before_any_training() {
-    let folder = Folder::new();
-    fs::write(folder.join("garbage"), "garbage").unwrap();
+fn invalid_options_are_one_line_errors_before_training() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("garbage"), "garbage").unwrap();
     for (args, error) in [
         ("--resume garbage", "garbage is damaged or not a safetensors file: "),
         ("--resume missing", "cannot read missing: "),
@@ -130,5 +127,5 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
     ] {
         run(&folder, args).assert_usage(error);
     }
-    assert_eq!(folder.content(), ["garbage"]);
+    assert_eq!(file_names(&folder), ["garbage"]);
 }

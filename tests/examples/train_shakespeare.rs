@@ -1,28 +1,25 @@
-//! The example `train_shakespeare` as a user meets it: at a small size, since learning takes minutes.
+//! The example `train_shakespeare`, run as a user runs it, with few steps because learning takes minutes.
 
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
-use program::{Run, built, end, interrupt, metrics_of, start};
+use crate::program::{Run, built, end, interrupt, metrics_of, start};
+use crate::support::{file_names, temp_dir};
 use std::{fs, path::PathBuf, sync::LazyLock};
-use support::Folder;
+use tempfile::TempDir;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_shakespeare"));
 
-fn run(folder: &Folder, args: &str) -> Run {
+fn run(folder: &TempDir, args: &str) -> Run {
     end(start(&PROGRAM, folder, args.split_whitespace()))
 }
 
-/// A folder with a text of as many characters, which a model can learn.
-fn with_text(characters: usize) -> Folder {
-    let folder = Folder::new();
+/// A folder with a learnable text of this many characters.
+fn with_text(characters: usize) -> TempDir {
+    let folder = temp_dir();
     let text: String = "to be or not to be.\n".chars().cycle().take(characters).collect();
-    fs::write(folder.join("text"), text).unwrap();
+    fs::write(folder.path().join("text"), text).unwrap();
     folder
 }
 
-/// The two losses of a line after `after step N: `.
+/// The training and validation loss in a line that begins with `after step N: `.
 fn losses(line: &str) -> (f64, f64) {
     let (_, losses) = line.split_once(": training loss ").unwrap();
     let (training, validation) = losses.split_once(", validation loss ").unwrap();
@@ -30,56 +27,56 @@ fn losses(line: &str) -> (f64, f64) {
 }
 
 #[test]
-fn it_learns_a_text_and_writes_in_its_characters() {
+fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
     let folder = with_text(2_000);
     let args = "--data text --steps 120 --batch 4 --interval 50 --sample 90 --metrics metrics";
     let run = run(&folder, args);
     run.assert_ended_with(0);
-    let looks: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("after step ")).collect();
-    let steps = looks.iter().map(|line| line.split([' ', ':']).nth(2).unwrap());
+    let evaluations: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("after step ")).collect();
+    let steps = evaluations.iter().map(|line| line.split([' ', ':']).nth(2).unwrap());
     assert_eq!(steps.collect::<Vec<_>>(), ["0", "50", "100", "120"]);
-    // At first any token of the vocabulary is as likely as any other.
-    let (training, validation) = losses(looks[0]);
+    // Before training, all tokens of the vocabulary are equally likely.
+    let (training, validation) = losses(evaluations[0]);
     assert!((training - 256f64.ln()).abs() < 0.1 && (validation - 256f64.ln()).abs() < 0.1);
-    let (training, validation) = losses(looks[3]);
-    assert!(training < 1.5 && validation < 1.5, "{looks:?}");
+    let (training, validation) = losses(evaluations[3]);
+    assert!(training < 1.5 && validation < 1.5, "{evaluations:?}");
     assert_eq!(run.stderr.lines().filter(|line| line.starts_with("step ")).count(), 10);
 
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
     let loss = loss.strip_prefix("validation loss ").unwrap();
     let loss: f64 = loss.strip_suffix(" over all 200 characters").unwrap().parse().unwrap();
     assert!((loss - validation).abs() < 0.2, "{loss} {validation}");
-    // The prompt, what the model wrote, and the end of the line.
+    // The prompt, the generated characters, and a line break.
     assert_eq!(sample.chars().count(), 1 + 90 + 1);
     assert!(sample.starts_with('\n'), "{sample:?}");
     assert!(sample.chars().all(|c| "to be or not to be.\n".contains(c)), "{sample:?}");
 
-    let metrics = metrics_of(&folder.join("metrics"));
+    let metrics = metrics_of(&folder.path().join("metrics"));
     assert_eq!(metrics.len(), 120);
     let noted = metrics.iter().enumerate().filter(|(_, line)| line.contains("\"validation_loss\":"));
     assert_eq!(noted.map(|(i, _)| i).collect::<Vec<_>>(), [0, 50, 100]);
 }
 
 #[test]
-fn without_a_text_it_is_shakespeare_s() {
-    let folder = Folder::new();
+fn the_default_text_is_shakespeare() {
+    let folder = temp_dir();
     let run =
         run(&folder, "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9");
     run.assert_ended_with(0);
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
     assert!(loss.ends_with(" over all 124764 characters"), "{loss}");
     assert!(sample.starts_with("ROMEO:") && sample.chars().count() == 6 + 5 + 1, "{sample:?}");
-    assert_eq!(folder.content(), [""; 0]);
+    assert_eq!(file_names(&folder), [""; 0]);
 }
 
 #[test]
-fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
+fn saved_weights_keep_the_characters_of_their_text() {
     let folder = with_text(1_000);
     let sampled = "--sample 40 --prompt not --temperature 0.5 --seed 3";
     let trained = run(&folder, &format!("--data text --steps 5 --batch 2 --save weights {sampled}"));
     trained.assert_ended_with(0);
     assert!(trained.stderr.ends_with("saved weights\n"), "{}", trained.stderr);
-    fs::remove_file(folder.join("text")).unwrap();
+    fs::remove_file(folder.path().join("text")).unwrap();
 
     let loaded = run(&folder, &format!("--load weights {sampled}"));
     loaded.assert_ended_with(0);
@@ -91,13 +88,13 @@ fn saved_weights_write_with_the_characters_that_they_were_trained_on() {
 
     let unknown = "--prompt: 'x' at position 0 is not one of the 9 characters of the vocabulary";
     run(&folder, "--load weights --prompt x").assert_refused(unknown);
-    assert_eq!(folder.content(), ["weights"]);
+    assert_eq!(file_names(&folder), ["weights"]);
 }
 
-/// Both the metrics and the checkpoint after the last step are those of a run that nothing stopped.
+/// Metrics and the last checkpoint equal those of an uninterrupted run.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
+fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let folder = with_text(1_000);
     let args = "--data text --steps 40 --batch 2 --interval 15 --checkpoint-every 40 --sample 20";
     let straight = run(&folder, &format!("{args} --checkpoint straight --metrics straight.jsonl"));
@@ -105,26 +102,26 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
 
     let args = format!("{args} --metrics stopped.jsonl");
     let child = start(&PROGRAM, &folder, args.split_whitespace());
-    interrupt(&child, &folder.join("stopped.jsonl"), 3);
+    interrupt(&child, &folder.path().join("stopped.jsonl"), 3);
     let stopped = end(child);
     stopped.assert_ended_with(130);
     assert_eq!(stopped.stdout, "");
     let advice = "of 40; the same command with --resume train_shakespeare.checkpoint goes on from there";
     assert!(stopped.stderr.contains(advice), "{}", stopped.stderr);
-    let made = metrics_of(&folder.join("stopped.jsonl")).len();
+    let made = metrics_of(&folder.path().join("stopped.jsonl")).len();
     assert!((3..40).contains(&made), "{made}");
 
     let resumed = run(&folder, &format!("{args} --resume train_shakespeare.checkpoint"));
     resumed.assert_ended_with(0);
     assert_eq!(resumed.stdout, straight.stdout);
-    let metrics = |name| metrics_of(&folder.join(name));
+    let metrics = |name| metrics_of(&folder.path().join(name));
     assert_eq!(metrics("stopped.jsonl"), metrics("straight.jsonl"));
-    let bytes = |name| fs::read(folder.join(name)).unwrap();
+    let bytes = |name| fs::read(folder.path().join(name)).unwrap();
     assert!(bytes("train_shakespeare.checkpoint") == bytes("straight"));
 
-    // Nor does it go on with another text, be it as long and of the same characters.
-    let text = fs::read_to_string(folder.join("text")).unwrap();
-    fs::write(folder.join("text"), text.replacen("to", "ot", 1)).unwrap();
+    // A text of the same length and characters is refused as well.
+    let text = fs::read_to_string(folder.path().join("text")).unwrap();
+    fs::write(folder.path().join("text"), text.replacen("to", "ot", 1)).unwrap();
     let other = run(&folder, "--data text --steps 40 --batch 2 --resume straight");
     other.assert_ended_with(1);
     assert!(
@@ -133,14 +130,14 @@ fn ctrl_c_saves_and_a_resumed_training_is_as_if_it_had_not_stopped() {
         other.stderr
     );
 
-    // A checkpoint is no file of weights.
+    // A checkpoint is not a file of weights.
     let error = "straight: there are no characters with the weights";
     run(&folder, "--load straight").assert_refused(error);
 }
 
 #[test]
-fn a_text_that_does_not_fit_is_refused() {
-    let folder = Folder::new();
+fn a_text_too_short_or_with_too_many_characters_is_an_error() {
+    let folder = temp_dir();
     let needed = "but 641 are needed: the last tenth is for validation, and a window and the character after it are 65 characters";
     let distinct =
         |count: u32| (0..700).map(|i| char::from_u32(0x4e00 + i % count).unwrap()).collect::<String>();
@@ -149,26 +146,26 @@ fn a_text_that_does_not_fit_is_refused() {
         ("a".repeat(640), format!("the text has 640 characters, {needed}")),
         (distinct(257), "the text has 257 different characters, but `VocabSize` has room for 256".into()),
     ] {
-        fs::write(folder.join("text"), text).unwrap();
+        fs::write(folder.path().join("text"), text).unwrap();
         run(&folder, "--data text").assert_refused(&format!("text: {error}"));
     }
-    fs::write(folder.join("text"), b"caf\xe9").unwrap();
+    fs::write(folder.path().join("text"), b"caf\xe9").unwrap();
     run(&folder, "--data text").assert_refused("text: not UTF-8 at byte 3");
     let missing = run(&folder, "--data missing");
     assert!(missing.stderr.starts_with("error: cannot read missing: "), "{}", missing.stderr);
     missing.assert_ended_with(1);
 
-    // The least that fits, and the most different characters.
+    // The shortest text, and the largest number of different characters.
     for text in ["a".repeat(641), distinct(256)] {
-        fs::write(folder.join("text"), text).unwrap();
+        fs::write(folder.path().join("text"), text).unwrap();
         run(&folder, "--data text --steps 0 --sample 3").assert_ended_with(0);
     }
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line_before_any_training() {
+fn invalid_options_are_one_line_errors_before_training() {
     let folder = with_text(700);
-    fs::write(folder.join("garbage"), "garbage").unwrap();
+    fs::write(folder.path().join("garbage"), "garbage").unwrap();
     for (args, error) in [
         ("--temperature 0", "a temperature must be above 0 and finite, but it is 0"),
         ("--top-k 0", "top-k must keep at least 1 token, but it is 0"),
@@ -196,5 +193,5 @@ fn what_cannot_be_is_said_in_one_line_before_any_training() {
     ] {
         run(&folder, args).assert_usage(error);
     }
-    assert_eq!(folder.content(), ["garbage", "text"]);
+    assert_eq!(file_names(&folder), ["garbage", "text"]);
 }

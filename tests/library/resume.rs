@@ -1,8 +1,7 @@
-//! Trainings that stop and go on: to the last bit as if they had not stopped, whatever stopped them,
-//! and never as what they are not.
+//! A training that was stopped and resumed is bit-exact, however it was stopped, and a checkpoint of
+//! another training is refused.
 
-mod support;
-
+use crate::support::{file_names, temp_dir};
 use dfdx::{
     nn::BuildModule,
     tensor::{AsArray, Cpu, OwnedTape},
@@ -19,7 +18,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::Folder;
+use tempfile::TempDir;
 use typed_transformer::{
     prelude::*,
     train::{
@@ -29,7 +28,7 @@ use typed_transformer::{
     weights::{self, SafetensorsDtype},
 };
 
-// No two of these are of the same size, so that no two dimensions can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     SrcVocab = 7; TgtVocab = 9; MaxSrcLen = 5; MaxTgtLen = 6; EmbedDim = 4; NumHeads = 3;
     QKDim = 8; VODim = 10; HiddenDim = 11; NumLayers = 1; Batch = 2; OtherVocab = 9; LongTgtLen = 12;
@@ -101,8 +100,8 @@ where
     trainer.update(model, loss.backward(), value, tokens).map(drop)
 }
 
-/// A new model, trained until `steps` are made, with nothing else between them.
-fn straight<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
+/// A new model, trained without a stop until `steps` steps are done.
+fn train_until<O: Optimizer<Model<E>, E>, S: Schedule, E: SafetensorsDtype>(
     trainer: &mut Trainer<O, S>,
     steps: usize,
 ) -> Model<E>
@@ -116,77 +115,79 @@ where
     model
 }
 
-/// Saves a training of 3 steps and returns its bytes.
-fn saved(folder: &Folder) -> Vec<u8> {
-    let path = folder.join("checkpoint");
+/// Saves a training after 3 steps and returns the file's bytes.
+fn saved(folder: &TempDir) -> Vec<u8> {
+    let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Adam::default(), RATE);
-    let model: Model = straight(&mut trainer, 3);
+    let model: Model = train_until(&mut trainer, 3);
     trainer.save(&model, &path).unwrap();
     fs::read(path).unwrap()
 }
 
-// ---- Going on ----
+// ---- Resuming ----
 
-/// Straight to step 12, and to it by a stop after each of some steps: the checkpoints, and with
-/// them model, optimizer and best loss, are the same to the last bit.
+/// Trains 12 steps without a stop, and 12 steps with stops after some of them. The checkpoints, and with
+/// them model, optimizer and best loss, are equal bit by bit.
 #[track_caller]
-fn goes_on<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
+fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: SafetensorsDtype>(
     optimizer: impl Fn() -> O,
     schedule: S,
 ) where
     Cpu: Backend<E>,
 {
-    let folder = Folder::new();
-    let (once, again) = (folder.join("once"), folder.join("again"));
+    let folder = temp_dir();
+    let (uninterrupted_path, resumed_path) =
+        (folder.path().join("uninterrupted"), folder.path().join("resumed"));
     let mut uninterrupted = trainer(optimizer(), schedule);
-    let model = straight(&mut uninterrupted, 12);
-    uninterrupted.save(&model, &once).unwrap();
+    let model = train_until(&mut uninterrupted, 12);
+    uninterrupted.save(&model, &uninterrupted_path).unwrap();
 
     let mut first = trainer(optimizer(), schedule);
-    let model = straight(&mut first, 0);
-    first.save(&model, &again).unwrap();
+    let model = train_until(&mut first, 0);
+    first.save(&model, &resumed_path).unwrap();
     for (stop, from) in [(1, 0), (5, 1), (12, 5)] {
         let mut resumed = trainer(optimizer(), schedule);
-        // Neither a device that has drawn other numbers nor earlier steps matter.
+        // Earlier random numbers of the device and earlier steps of the trainer have no effect.
         let device = Cpu::seed_from_u64(100 + stop as u64);
-        let _: Model<E> = straight(&mut resumed, 2);
-        let mut model: Model<E> = resumed.resume(&again, &device).unwrap();
+        let _: Model<E> = train_until(&mut resumed, 2);
+        let mut model: Model<E> = resumed.resume(&resumed_path, &device).unwrap();
         assert_eq!(resumed.step(), from);
         while resumed.step() < stop {
             step(&mut resumed, &mut model).unwrap();
         }
-        resumed.save(&model, &again).unwrap();
+        resumed.save(&model, &resumed_path).unwrap();
     }
-    assert!(fs::read(once).unwrap() == fs::read(again).unwrap());
+    assert!(fs::read(uninterrupted_path).unwrap() == fs::read(resumed_path).unwrap());
 }
 
 #[test]
-fn a_resumed_training_goes_on_to_the_last_bit() {
+fn a_resumed_training_is_bit_exact() {
     let schedule = InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 };
-    goes_on::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
+    assert_resume_is_bit_exact::<Sgd<Model, f32>, _, f32>(Sgd::default, RATE);
     let momentum = || {
         let mut sgd = Sgd::default();
         sgd.momentum = 0.9;
         sgd
     };
-    goes_on::<Sgd<Model, f32>, _, f32>(momentum, schedule);
-    goes_on::<Adam<Model, f32>, _, f32>(Adam::default, schedule);
-    goes_on::<AdamW<Model, f32>, _, f32>(AdamW::default, schedule);
-    goes_on::<AdamW<Model<f64>, f64>, _, f64>(AdamW::default, schedule);
+    assert_resume_is_bit_exact::<Sgd<Model, f32>, _, f32>(momentum, schedule);
+    assert_resume_is_bit_exact::<Adam<Model, f32>, _, f32>(Adam::default, schedule);
+    assert_resume_is_bit_exact::<AdamW<Model, f32>, _, f32>(AdamW::default, schedule);
+    assert_resume_is_bit_exact::<AdamW<Model<f64>, f64>, _, f64>(AdamW::default, schedule);
 }
 
-/// Without it the test above would prove nothing of dropout, nor of batches.
+/// Otherwise the test above would not cover dropout and batches.
 #[test]
-fn what_is_random_comes_from_the_seed_and_the_step() {
+fn randomness_depends_only_on_seed_and_step() {
     let weights = |seed, device| {
         let mut trainer = Trainer::new(Sgd::default(), RATE, 3, seed);
         let mut model: Model = Model::build(&Cpu::seed_from_u64(device));
-        // The same parameters, on a device of other random numbers.
+        // The same parameters on a device with another random state.
         let start: Model = Model::build(&Cpu::seed_from_u64(1));
-        let folder = Folder::new();
-        weights::save(&start, folder.join("start")).unwrap();
-        model = weights::load(folder.join("start"), model.encoder.embedder.token_embedder.weight.device())
-            .unwrap();
+        let folder = temp_dir();
+        weights::save(&start, folder.path().join("start")).unwrap();
+        model =
+            weights::load(folder.path().join("start"), model.encoder.embedder.token_embedder.weight.device())
+                .unwrap();
         while trainer.step() < 3 {
             step(&mut trainer, &mut model).unwrap();
         }
@@ -198,11 +199,11 @@ fn what_is_random_comes_from_the_seed_and_the_step() {
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
     let first = trainer.next_step().unwrap().rng.next_u64();
     assert_eq!(trainer.next_step().unwrap().rng.next_u64(), first, "the same step");
-    straight(&mut trainer, 1);
+    train_until(&mut trainer, 1);
     assert_ne!(trainer.next_step().unwrap().rng.next_u64(), first, "the next one");
 }
 
-// ---- Being killed ----
+// ---- Killed processes ----
 
 const TARGET: &str = "TYPED_TRANSFORMER_TEST_TARGET";
 
@@ -210,21 +211,21 @@ fn adamw() -> Trainer<AdamW<Model, f32>, InverseSqrt> {
     trainer(AdamW::default(), InverseSqrt { width: EmbedDim::SIZE, warmup_steps: 8 })
 }
 
-/// This test once more, in a process of its own.
-fn again(test: &str, target: &Path) -> Command {
+/// This test again, in a process of its own.
+fn rerun(test: &str, target: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test]).env(TARGET, target);
     command
 }
 
 #[test]
-fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
-    const TEST: &str = "a_training_that_is_killed_fifty_times_ends_as_one_that_is_not";
+fn a_training_killed_fifty_times_is_bit_exact() {
+    const TEST: &str = "resume::a_training_killed_fifty_times_is_bit_exact";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = adamw();
         let mut model: Model = match Path::new(&target).exists() {
             true => trainer.resume(&target, &Cpu::default()).unwrap(),
-            false => straight(&mut trainer, 0),
+            false => train_until(&mut trainer, 0),
         };
         trainer.checkpoint_every(&target, 1).unwrap();
         loop {
@@ -232,13 +233,13 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
         }
     }
 
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut rng = StdRng::seed_from_u64(1);
     let mut seen = 0;
     for _ in 0..50 {
         let until = Instant::now() + Duration::from_millis(rng.gen_range(0..350));
-        let mut child = again(TEST, &path).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = rerun(TEST, &path).stdout(Stdio::null()).spawn().unwrap();
         while Instant::now() < until {
             thread::sleep(Duration::from_millis(7));
             if path.exists() {
@@ -258,21 +259,21 @@ fn a_training_that_is_killed_fifty_times_ends_as_one_that_is_not() {
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
     trainer.checkpoint_every(&path, 1).unwrap();
     step(&mut trainer, &mut model).unwrap();
-    assert_eq!(folder.content(), ["checkpoint"], "something is left");
+    assert_eq!(file_names(&folder), ["checkpoint"], "files are left over");
     let mut uninterrupted = adamw();
-    let model = straight(&mut uninterrupted, trainer.step());
-    uninterrupted.save(&model, folder.join("uninterrupted")).unwrap();
-    assert!(fs::read(path).unwrap() == fs::read(folder.join("uninterrupted")).unwrap());
+    let model = train_until(&mut uninterrupted, trainer.step());
+    uninterrupted.save(&model, folder.path().join("uninterrupted")).unwrap();
+    assert!(fs::read(path).unwrap() == fs::read(folder.path().join("uninterrupted")).unwrap());
 }
 
-// ---- What cannot be written ----
+// ---- Failed writes ----
 
-/// Runs this very test once more, in a process that may write only the first few hundred bytes of a
-/// file: as on a full disk.
+/// Runs this test again in a process that may write only a few hundred bytes per file, as on a full
+/// disk.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_leaves_the_checkpoint_before() {
-    const TEST: &str = "a_full_disk_leaves_the_checkpoint_before";
+fn a_full_disk_keeps_the_older_checkpoint() {
+    const TEST: &str = "resume::a_full_disk_keeps_the_older_checkpoint";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = trainer(Adam::default(), RATE);
         let mut model: Model = trainer.resume(&target, &Cpu::default()).unwrap();
@@ -281,17 +282,17 @@ fn a_full_disk_leaves_the_checkpoint_before() {
         assert!(matches!(error, TrainError::Save(_)), "{error:?}");
         let expected = format!("cannot write {}: File too large", target.display());
         assert!(error.to_string().starts_with(&expected), "{error}");
-        // The step is made all the same, and the training could go on.
+        // The step is done nevertheless, and the training can continue.
         assert_eq!(trainer.step(), 4);
         step(&mut trainer, &mut model).unwrap_err();
         assert_eq!(trainer.step(), 5);
         return;
     }
-    let folder = Folder::new();
-    let (before, path) = (saved(&folder), folder.join("checkpoint"));
-    let child = again(TEST, &path);
+    let folder = temp_dir();
+    let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
+    let child = rerun(TEST, &path);
     let output = Command::new("sh")
-        // The limit is an error of the write only where its signal is ignored.
+        // With the signal ignored, exceeding the limit is an error of the write.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
         .arg(child.get_program())
         .args(child.get_args())
@@ -301,20 +302,20 @@ fn a_full_disk_leaves_the_checkpoint_before() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
     assert!(fs::read(&path).unwrap() == before);
-    assert_eq!(folder.content(), ["checkpoint"], "something is left");
+    assert_eq!(file_names(&folder), ["checkpoint"], "files are left over");
 }
 
 #[test]
-fn a_training_that_could_not_go_on_is_not_saved() {
-    let folder = Folder::new();
-    let (before, path) = (saved(&folder), folder.join("checkpoint"));
+fn a_model_with_nan_is_not_saved() {
+    let folder = temp_dir();
+    let (before, path) = (saved(&folder), folder.path().join("checkpoint"));
     let mut trainer = trainer(Adam::default(), RATE);
-    let mut model: Model = straight(&mut trainer, 1);
+    let mut model: Model = train_until(&mut trainer, 1);
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; TgtVocab::SIZE]));
     let error = trainer.save(&model, &path).unwrap_err();
     let text = "`model.logit.bias` holds NaN at position 0";
     assert_eq!(error.to_string(), format!("cannot write {}: {text}", path.display()));
-    // Nor is such a step made: the loss says it.
+    // A step with such a loss is refused too.
     let error = step(&mut trainer, &mut model).unwrap_err();
     assert_eq!(error.to_string(), "the loss is NaN at step 1");
     assert_eq!(trainer.step(), 1);
@@ -322,9 +323,9 @@ fn a_training_that_could_not_go_on_is_not_saved() {
 }
 
 #[test]
-fn gradients_that_are_no_numbers_do_not_touch_the_model() {
+fn non_finite_gradients_leave_the_model_unchanged() {
     let mut trainer = trainer(Adam::default(), RATE);
-    let mut model: Model = straight(&mut trainer, 1);
+    let mut model: Model = train_until(&mut trainer, 1);
     let before = model.logit.bias.as_ref().unwrap().as_vec();
     let step = trainer.next_step();
     let loss = model.logit.bias.as_ref().unwrap().leaky_trace() * f32::INFINITY;
@@ -336,17 +337,17 @@ fn gradients_that_are_no_numbers_do_not_touch_the_model() {
 }
 
 #[test]
-fn where_a_training_cannot_be_saved_is_said_before_it_begins() {
-    let folder = Folder::new();
+fn an_unwritable_checkpoint_path_is_an_error_before_training() {
+    let folder = temp_dir();
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
-    let path = folder.join("no/folder");
+    let path = folder.path().join("no/folder");
     let error = trainer.checkpoint_every(&path, 1).unwrap_err().to_string();
     assert!(error.starts_with(&format!("cannot write {}: ", path.display())), "{error}");
 }
 
 #[test]
-fn only_what_a_killed_writer_left_is_cleared() {
-    let folder = Folder::new();
+fn only_partial_checkpoints_are_removed() {
+    let folder = temp_dir();
     let others = [
         "checkpoint..partial",
         "checkpoint.1.partial.bak",
@@ -354,22 +355,22 @@ fn only_what_a_killed_writer_left_is_cleared() {
         "my.checkpoint.0.partial",
     ];
     for name in others.iter().chain(&["checkpoint.0.partial", "checkpoint.17.partial"]) {
-        fs::write(folder.join(name), "").unwrap();
+        fs::write(folder.path().join(name), "").unwrap();
     }
     let mut trainer = trainer(Sgd::<Model, f32>::default(), RATE);
-    trainer.checkpoint_every(folder.join("checkpoint"), 1).unwrap();
-    assert_eq!(folder.content(), others);
+    trainer.checkpoint_every(folder.path().join("checkpoint"), 1).unwrap();
+    assert_eq!(file_names(&folder), others);
 }
 
-// ---- When a training is saved, and when it ends ----
+// ---- When a training is saved and when it ends ----
 
 #[test]
-fn a_training_is_saved_after_its_intervals_and_its_end() {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+fn a_checkpoint_is_saved_at_every_interval_and_at_the_end() {
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut trainer = Trainer::new(Sgd::default(), RATE, 5, SEED);
     trainer.checkpoint_every(&path, 2).unwrap();
-    let mut model: Model = straight(&mut trainer, 0);
+    let mut model: Model = train_until(&mut trainer, 0);
     let step_in_file = || {
         let mut reader = Trainer::new(Sgd::default(), RATE, 5, SEED);
         let _: Model = reader.resume(&path, &Cpu::default()).ok()?;
@@ -385,12 +386,12 @@ fn a_training_is_saved_after_its_intervals_and_its_end() {
 }
 
 #[test]
-fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+fn a_stopped_training_finishes_its_step_and_saves() {
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
     trainer.checkpoint_every(&path, 0).unwrap();
-    let mut model: Model = straight(&mut trainer, 2);
+    let mut model: Model = train_until(&mut trainer, 2);
     assert!(!path.exists());
     trainer.stop.store(true, Ordering::Relaxed);
     step(&mut trainer, &mut model).unwrap();
@@ -403,8 +404,8 @@ fn a_training_that_is_stopped_finishes_its_step_and_is_saved() {
 
 #[test]
 fn the_best_loss_is_remembered() {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Sgd::default(), RATE);
     assert_eq!(trainer.best_loss(), f64::INFINITY);
     assert!(!trainer.record_best(f64::NAN));
@@ -421,14 +422,14 @@ fn the_best_loss_is_remembered() {
 // ---- Metrics ----
 
 #[test]
-fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
-    let folder = Folder::new();
-    let (path, checkpoint) = (folder.join("metrics"), folder.join("checkpoint"));
+fn resumed_metrics_have_one_line_per_step() {
+    let folder = temp_dir();
+    let (path, checkpoint) = (folder.path().join("metrics"), folder.path().join("checkpoint"));
     let mut first = trainer(Adam::default(), RATE);
     first.metrics = Some(Metrics::open(&path, 0).unwrap());
-    let mut model: Model = straight(&mut first, 4);
+    let mut model: Model = train_until(&mut first, 4);
     first.save(&model, &checkpoint).unwrap();
-    // Steps after the checkpoint, the last line cut off.
+    // Two steps after the checkpoint; the last line is cut off.
     step(&mut first, &mut model).unwrap();
     first.metrics.as_mut().unwrap().log("validation_loss", 1.5);
     step(&mut first, &mut model).unwrap();
@@ -462,24 +463,24 @@ fn each_step_has_one_line_of_metrics_whatever_stopped_the_training() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn metrics_that_cannot_be_written_are_named() {
+fn an_unwritable_metrics_file_is_named_in_the_error() {
     let mut trainer = trainer(Adam::default(), RATE);
-    let mut model: Model = straight(&mut trainer, 1);
-    let folder = Folder::new();
+    let mut model: Model = train_until(&mut trainer, 1);
+    let folder = temp_dir();
     assert!(Metrics::open(folder.path(), 0).is_err());
     trainer.metrics = Some(Metrics::open("/dev/full", 0).unwrap());
-    trainer.checkpoint_every(folder.join("checkpoint"), 1).unwrap();
+    trainer.checkpoint_every(folder.path().join("checkpoint"), 1).unwrap();
     let error = step(&mut trainer, &mut model).unwrap_err().to_string();
     assert!(error.starts_with("cannot write /dev/full: No space left"), "{error}");
-    // The step is made all the same, and saved.
+    // The step is done and saved nevertheless.
     assert_eq!(trainer.step(), 2);
-    assert_eq!(folder.content(), ["checkpoint"]);
+    assert_eq!(file_names(&folder), ["checkpoint"]);
 }
 
 #[test]
-fn a_report_says_how_far_and_how_fast() {
+fn a_step_report_has_progress_and_throughput() {
     let mut trainer = Trainer::new(Sgd::default(), RATE, 10, SEED);
-    let mut model: Model = straight(&mut trainer, 3);
+    let mut model: Model = train_until(&mut trainer, 3);
     let begun = trainer.next_step().unwrap();
     thread::sleep(Duration::from_millis(20));
     let loss = cross_entropy(
@@ -491,24 +492,24 @@ fn a_report_says_how_far_and_how_fast() {
     drop(begun);
     assert_eq!((report.step, report.steps), (4, 10));
     assert_eq!((report.loss, report.learning_rate, report.gradient_norm), (2.5, 0.01, 0.0));
-    // 4 steps of 12 tokens in at least 20 ms.
+    // Four steps of 12 tokens each in at least 20 ms.
     assert!((1.0..2_400.0).contains(&report.tokens_per_second), "{report:?}");
     let seconds = 48.0 / report.tokens_per_second;
     assert!((report.time_left.as_secs_f64() - seconds * 6.0 / 4.0).abs() < 1e-6);
 }
 
-// ---- What is no checkpoint of the training ----
+// ---- Files that are not a checkpoint of this training ----
 
-/// The error of resuming from these bytes; the trainer must be as it was.
+/// The error of resuming from these bytes. The trainer must be unchanged.
 fn error_of(bytes: &[u8]) -> (ResumeError, String) {
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     fs::write(&path, bytes).unwrap();
     let mut trainer = trainer(Adam::<Model, f32>::default(), RATE);
     let error = trainer.resume(&path, &Cpu::default()).map(drop).unwrap_err();
     assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (0, 0));
     let text = error.to_string();
-    // Every text names the file.
+    // Every message names the file.
     let text = text.replace(&path.display().to_string(), "FILE");
     assert!(text.contains("FILE"), "{text}");
     (error, text)
@@ -518,7 +519,7 @@ type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 
 /// The error of resuming after a change to tensors and header.
 fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
-    let bytes = saved(&Folder::new());
+    let bytes = saved(&temp_dir());
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let tensors = file.iter().map(|(path, view)| {
         let content = (view.dtype(), view.shape().to_vec(), view.data().to_vec());
@@ -536,17 +537,17 @@ fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
 }
 
 #[test]
-fn a_checkpoint_of_another_model_is_refused_by_dimension() {
-    fn error<A>(folder: &Folder) -> String
+fn a_checkpoint_of_another_model_names_the_dimension() {
+    fn error<A>(folder: &TempDir) -> String
     where
         A: Seq2Seq,
     {
         let mut trainer = trainer(Adam::<LM<A, f32, Cpu>, f32>::default(), RATE);
-        let resumed = trainer.resume(folder.join("checkpoint"), &Cpu::default());
+        let resumed = trainer.resume(folder.path().join("checkpoint"), &Cpu::default());
         let text = resumed.map(drop).unwrap_err().to_string();
         text.replace(&folder.path().display().to_string(), "")
     }
-    let folder = Folder::new();
+    let folder = temp_dir();
     saved(&folder);
     assert_eq!(
         error::<Renamed>(&folder),
@@ -564,7 +565,7 @@ fn a_checkpoint_of_another_model_is_refused_by_dimension() {
         error::<Shallower>(&folder),
         "/checkpoint: `model.encoder.encoder.layers.0.self_attention.attention.query_proj.weight` is in the file but not in the model"
     );
-    // The same dimensions everywhere: the type differs.
+    // All dimensions agree, but the type differs.
     assert_eq!(
         error::<Twin>(&folder),
         "/checkpoint: the model should be LM<Twin, f32, Cpu> but is LM<Small, f32, Cpu>"
@@ -572,14 +573,14 @@ fn a_checkpoint_of_another_model_is_refused_by_dimension() {
 }
 
 #[test]
-fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
+fn a_checkpoint_of_another_training_names_the_setting() {
     fn error<O: Optimizer<Model, f32>, S: Schedule>(mut trainer: Trainer<O, S>) -> String {
-        let folder = Folder::new();
+        let folder = temp_dir();
         saved(&folder);
-        let resumed: Result<Model, _> = trainer.resume(folder.join("checkpoint"), &Cpu::default());
+        let resumed: Result<Model, _> = trainer.resume(folder.path().join("checkpoint"), &Cpu::default());
         assert_eq!(trainer.step(), 0);
         let text = resumed.unwrap_err().to_string();
-        text.replace(&folder.join("checkpoint").display().to_string(), "FILE")
+        text.replace(&folder.path().join("checkpoint").display().to_string(), "FILE")
     }
     const ADAM: &str = "Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }";
     assert_eq!(
@@ -613,7 +614,7 @@ fn a_checkpoint_of_another_training_is_refused_by_what_differs() {
 }
 
 #[test]
-fn a_tensor_that_is_not_of_the_training_is_named() {
+fn a_wrong_tensor_in_a_checkpoint_is_named_in_the_error() {
     const BIAS: &str = "optimizer.exp_avg_sq.logit.bias";
     for (error, text) in [
         (
@@ -651,12 +652,12 @@ fn a_tensor_that_is_not_of_the_training_is_named() {
 }
 
 #[test]
-fn a_file_that_is_no_checkpoint_is_named_as_such() {
-    let folder = Folder::new();
+fn a_file_without_a_training_is_not_a_checkpoint() {
+    let folder = temp_dir();
     let whole = saved(&folder);
     let model: Model = Model::build(&Cpu::default());
-    weights::save(&model, folder.join("weights")).unwrap();
-    let (error, text) = error_of(&fs::read(folder.join("weights")).unwrap());
+    weights::save(&model, folder.path().join("weights")).unwrap();
+    let (error, text) = error_of(&fs::read(folder.path().join("weights")).unwrap());
     assert!(matches!(error, ResumeError::NotACheckpoint { .. }));
     assert_eq!(text, "FILE is not a training checkpoint: its metadata lack the key `training`");
     for length in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
@@ -688,11 +689,11 @@ fn a_file_that_is_no_checkpoint_is_named_as_such() {
     assert_eq!(no_checkpoint(no_number), "its best loss is NaN");
 }
 
-/// Whatever becomes of a byte, there is an error or a training that can make a step.
+/// Changes single bytes: resuming fails, or the training can do another step.
 #[test]
-fn any_byte_of_a_checkpoint_may_change() {
-    let folder = Folder::new();
-    let (whole, path) = (saved(&folder), folder.join("checkpoint"));
+fn a_changed_byte_gives_an_error_or_a_usable_training() {
+    let folder = temp_dir();
+    let (whole, path) = (saved(&folder), folder.path().join("checkpoint"));
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let mut rng = StdRng::seed_from_u64(2);
     let mut refused = 0;
@@ -700,7 +701,7 @@ fn any_byte_of_a_checkpoint_may_change() {
         let mut bytes = whole.clone();
         let end = if turn % 3 == 0 { bytes.len() } else { header };
         let at = rng.gen_range(0..end);
-        // In the header more often a digit, which leaves it whole.
+        // In the header often a digit, which keeps the JSON valid.
         bytes[at] = match bytes[at].is_ascii_digit() {
             true => b"0987654321"[usize::from(bytes[at] - b'0')],
             false => rng.r#gen(),
@@ -720,8 +721,8 @@ fn any_byte_of_a_checkpoint_may_change() {
 }
 
 #[test]
-fn a_training_may_be_as_far_as_a_number_can_say() {
-    let bytes = saved(&Folder::new());
+fn step_counts_do_not_overflow() {
+    let bytes = saved(&temp_dir());
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
     let header = &metadata.metadata().as_ref().unwrap()["training"];
@@ -729,8 +730,8 @@ fn a_training_may_be_as_far_as_a_number_can_say() {
         .replace("\"step\":3", &format!("\"step\":{}", usize::MAX - 1))
         .replace("\"optimizer_steps\":3", &format!("\"optimizer_steps\":{}", u64::MAX));
     let metadata = HashMap::from([("training".to_string(), header)]);
-    let folder = Folder::new();
-    let path = folder.join("checkpoint");
+    let folder = temp_dir();
+    let path = folder.path().join("checkpoint");
     fs::write(&path, safetensors::serialize(file.iter(), Some(metadata)).unwrap()).unwrap();
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();

@@ -1,8 +1,7 @@
-//! Files of other systems: whatever the names and however the tensors lie, the model that comes of a
-//! file is the one that was written, to the last bit, or there is an error that says what differs.
+//! Weights of other systems: a name map loads exactly the numbers that were written, or the error says
+//! what differs.
 
-mod support;
-
+use crate::support::temp_dir;
 use dfdx::{
     nn::{BuildModule, TensorCollection},
     tensor::Cpu,
@@ -10,7 +9,6 @@ use dfdx::{
 use proptest::{prelude::ProptestConfig, proptest};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
-use support::Folder;
 use typed_transformer::{
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
     nn::{Conventions, Learned, Linear, MHAttention, Module},
@@ -19,13 +17,13 @@ use typed_transformer::{
     weights::{self, LoadError, NameMap},
 };
 
-// No two of these are of the same size, so that no two dimensions can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     VocabSize = 13; MaxSeqLen = 5; EmbedDim = 6; NumHeads = 2; HeadDim = 3; HiddenDim = 11;
     NumLayers = 11; QKDim = 4; VODim = 7;
 }
 
-/// A PyTorch `TransformerEncoderLayer`, post-norm: biases everywhere.
+/// PyTorch's `TransformerEncoderLayer`: post-norm, with biases.
 struct Torch;
 impl Conventions for Torch {
     type Activation = Relu;
@@ -58,21 +56,21 @@ model!(Attending: Annotated, QKDim, VODim);
 
 type Attention = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f32, Cpu>;
 
-/// Sizes and elements of each tensor, by its name.
+/// Sizes and elements of each tensor by name.
 type Tensors = BTreeMap<String, (Vec<usize>, Vec<f32>)>;
 
 fn built<Model: BuildModule<Cpu, f32>>() -> Model {
     Model::build(&Cpu::seed_from_u64(1))
 }
 
-/// A model's parameters, by way of a file of its own names.
+/// A model's parameters, read from a file saved under its own names.
 fn parameters<Model>(model: &Model) -> Tensors
 where
     Model: Module + TensorCollection<f32, Cpu>,
 {
-    let folder = Folder::new();
-    weights::save(model, folder.join("weights")).unwrap();
-    let bytes = fs::read(folder.join("weights")).unwrap();
+    let folder = temp_dir();
+    weights::save(model, folder.path().join("weights")).unwrap();
+    let bytes = fs::read(folder.path().join("weights")).unwrap();
     let file = SafeTensors::deserialize(&bytes).unwrap();
     let tensors = file.iter().map(|(name, view)| {
         let elements = view.data().as_chunks().0.iter();
@@ -95,31 +93,31 @@ where
         let view = TensorView::new(Dtype::F32, sizes.to_vec(), bytes);
         (name, view.unwrap())
     });
-    let folder = Folder::new();
-    let path = folder.join("theirs");
+    let folder = temp_dir();
+    let path = folder.path().join("theirs");
     fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
     weights::load_mapped(path, &names.parse().unwrap(), &Cpu::default())
 }
 
-/// A model becomes a file of others, and the file the model.
-fn comes_back<Model>(names: &str, into_theirs: fn(&mut Tensors))
+/// Converts a model to foreign names and layout, loads it by the name map, and compares.
+fn assert_round_trip<Model>(names: &str, to_foreign: fn(&mut Tensors))
 where
     Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + BuildModule<Cpu, f32>,
 {
     let model: Model = built();
-    let mut theirs = parameters(&model);
-    let paths: Vec<_> = theirs.keys().cloned().collect();
-    into_theirs(&mut theirs);
-    assert!(theirs.keys().all(|name| !paths.contains(name)));
-    match load::<Model>(&theirs, names) {
+    let mut foreign = parameters(&model);
+    let paths: Vec<_> = foreign.keys().cloned().collect();
+    to_foreign(&mut foreign);
+    assert!(foreign.keys().all(|name| !paths.contains(name)));
+    match load::<Model>(&foreign, names) {
         Ok(loaded) => assert_eq!(parameters(&loaded), parameters(&model)),
         Err(error) => panic!("{error}"),
     }
 }
 
-// ---- What other systems do with the same numbers, each said once more and otherwise ----
+// ---- The layouts of other systems, written independently of the library ----
 
-/// Moves tensors to other names: `from` and `to` may have one `#`, for the layer.
+/// Renames tensors. `from` and `to` may contain one `#`, the layer number.
 fn rename(tensors: &mut Tensors, from: &str, to: &str) {
     for layer in 0..NumLayers::SIZE {
         let at = |name: &str| name.replace('#', &layer.to_string());
@@ -142,7 +140,7 @@ fn transpose((sizes, elements): &mut (Vec<usize>, Vec<f32>)) {
     sizes.swap(0, 1);
 }
 
-/// Puts three tensors one below the other.
+/// Concatenates three tensors along their first dimension.
 fn fuse(tensors: &mut Tensors, from: [&str; 3], to: &str) {
     for layer in 0..NumLayers::SIZE {
         let at = |name: &str| name.replace('#', &layer.to_string());
@@ -176,7 +174,7 @@ fn nano_gpt(tensors: &mut Tensors) {
     ] {
         rename(tensors, from, to);
     }
-    // What PyTorch keeps beside the parameters: the tied table once more, and masks.
+    // PyTorch also stores the tied table a second time, and masks.
     tensors.insert("lm_head.weight".into(), tensors["transformer.wte.weight"].clone());
     for layer in 0..NumLayers::SIZE {
         let mask = (vec![1, 1, 5, 5], vec![1.0; 25]);
@@ -202,19 +200,19 @@ const NANO_GPT: &str = "
 ";
 
 #[test]
-fn nano_gpt_in_pytorch() {
-    comes_back::<DecoderOnly<Gpt, f32, Cpu>>(NANO_GPT, nano_gpt);
+fn nano_gpt_weights_load() {
+    assert_round_trip::<DecoderOnly<Gpt, f32, Cpu>>(NANO_GPT, nano_gpt);
 }
 
-/// GPT-2 as Hugging Face keeps it: the linear maps the other way round.
+/// GPT-2 in Hugging Face's layout: linear weights are transposed.
 #[test]
-fn gpt_2_with_conv1d() {
+fn hugging_face_gpt_2_weights_load() {
     let turned = NANO_GPT
         .replace("attn.c_attn.weight", "attn.c_attn.weight [in out -> out in]")
         .replace("attn.c_proj.weight", "attn.c_proj.weight [in out -> out in]")
         .replace("mlp.c_fc.weight", "mlp.c_fc.weight [in out -> out in]")
         .replace("mlp.c_proj.weight", "mlp.c_proj.weight [in out -> out in]");
-    comes_back::<DecoderOnly<Gpt, f32, Cpu>>(&turned, |tensors| {
+    assert_round_trip::<DecoderOnly<Gpt, f32, Cpu>>(&turned, |tensors| {
         nano_gpt(tensors);
         for (name, tensor) in tensors {
             if name.contains(".c_") {
@@ -225,7 +223,7 @@ fn gpt_2_with_conv1d() {
 }
 
 #[test]
-fn an_encoder_of_pytorch() {
+fn pytorch_encoder_weights_load() {
     let names = "
         embedder.token_embedder.weight = embedding.weight
         embedder.position_embedder.weight = position
@@ -239,7 +237,7 @@ fn an_encoder_of_pytorch() {
         encoder.layers.{n}.feed_forward.output.{p} = encoder.layers.{n}.linear2.{p}
         encoder.layers.{n}.feed_forward.norm.{p} = encoder.layers.{n}.norm2.{p}
     ";
-    comes_back::<EncoderOnly<Encoding, f32, Cpu>>(names, |tensors| {
+    assert_round_trip::<EncoderOnly<Encoding, f32, Cpu>>(names, |tensors| {
         rename(tensors, "embedder.token_embedder.weight", "embedding.weight");
         rename(tensors, "embedder.position_embedder.weight", "position");
         for p in ["weight", "bias"] {
@@ -269,7 +267,7 @@ const FLAX: &str = "
     {role}_proj.bias = {role}.bias [head size -> (head size)]
 ";
 
-/// `MultiHeadDotProductAttention`: heads have a dimension of their own.
+/// Flax's `MultiHeadDotProductAttention` has a separate axis for heads.
 fn flax(tensors: &mut Tensors) {
     for (role, size) in [("query", 4), ("key", 4), ("value", 7)] {
         let mut kernel = tensors.remove(&format!("{role}_proj.weight")).unwrap();
@@ -288,13 +286,13 @@ fn flax(tensors: &mut Tensors) {
 }
 
 #[test]
-fn an_attention_of_flax() {
-    comes_back::<Attention>(FLAX, flax);
+fn flax_attention_weights_load() {
+    assert_round_trip::<Attention>(FLAX, flax);
 }
 
-// ---- What does not fit ----
+// ---- Mismatches ----
 
-/// The error of loading the attention from Flax's names after a change to both.
+/// The error of loading the attention after a change to Flax's tensors or to the name map.
 fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
     let (mut tensors, mut names) = (parameters(&built::<Attention>()), FLAX.to_string());
     flax(&mut tensors);
@@ -303,7 +301,7 @@ fn error_after(change: impl FnOnce(&mut Tensors, &mut String)) -> String {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn a_mismatch_names_the_tensor_and_its_source() {
     let sizes = |name: &'static str, sizes: &'static [usize]| {
         error_after(move |tensors, _| {
             let elements = vec![0.5; sizes.iter().product()];
@@ -312,7 +310,7 @@ fn what_does_not_fit_is_named() {
     };
     let expected = "`query_proj.weight` should be (NumHeads=2 * QKDim=4, EmbedDim=6)";
     let read_as = "read as `query.kernel [in head size -> (head size) in]`";
-    // Heads and their size the other way round; another width; as many elements; other ranks.
+    // Heads and head width swapped; other widths; the same number of elements; other ranks.
     for found in
         [&[6, 4, 2][..], &[5, 2, 4], &[6, 1, 8], &[6, 8, 1], &[8, 6], &[6, 8], &[48], &[6, 2, 2, 2], &[]]
     {
@@ -323,7 +321,7 @@ fn what_does_not_fit_is_named() {
         "`key_proj.bias` should be (NumHeads=2 * QKDim=4,) but is [4, 2], \
          read as `key.bias [head size -> (head size)]`"
     );
-    // A dimension without the names that say how it lies.
+    // A rule without axes for a tensor of more dimensions.
     assert_eq!(
         error_after(|_, names| *names = names.replace(" [head size -> (head size)]", "")),
         "`query_proj.bias` should be (NumHeads=2 * QKDim=4,) but is [2, 4], read as `query.bias`"
@@ -335,7 +333,7 @@ fn what_does_not_fit_is_named() {
     );
     assert_eq!(
         error_after(|_, names| *names = names.replace("output_proj.bias", "output_proj.offset")),
-        // The next line that is for it.
+        // The next rule that matches.
         "`output_proj.bias` (EmbedDim=6,) is missing, \
          read as `output.bias [head size -> (head size)]`"
     );
@@ -343,7 +341,7 @@ fn what_does_not_fit_is_named() {
         error_after(|_, names| *names = names.replace("{role}_proj.bias", "{role}_prj.bias")),
         "the name map has no rule for `query_proj.bias` (Product<NumHeads, QKDim>=8,)"
     );
-    // Where it is in the model, and not where it is in the file.
+    // The position in the model's tensor, not in the file's.
     assert_eq!(
         error_after(|tensors, _| tensors.get_mut("query.kernel").unwrap().1[1] = f32::NAN),
         "`query_proj.weight` holds NaN at position 6, \
@@ -358,7 +356,7 @@ fn what_does_not_fit_is_named() {
 }
 
 #[test]
-fn a_part_that_nobody_reads_is_named() {
+fn an_unread_part_is_named_in_the_error() {
     let mut tensors = parameters(&built::<DecoderOnly<Gpt, f32, Cpu>>());
     nano_gpt(&mut tensors);
     let error = |from: &str, to: &str| {
@@ -383,12 +381,12 @@ fn a_part_that_nobody_reads_is_named() {
 }
 
 #[test]
-fn another_dtype_is_named() {
-    let folder = Folder::new();
-    weights::save(&built::<Attention>(), folder.join("f32")).unwrap();
+fn a_wrong_dtype_is_named_in_the_error() {
+    let folder = temp_dir();
+    weights::save(&built::<Attention>(), folder.path().join("f32")).unwrap();
     type Wide = MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Attending, f64, Cpu>;
     let names = "* = *".parse().unwrap();
-    let error = weights::load_mapped::<Wide, _, _>(folder.join("f32"), &names, &Cpu::default());
+    let error = weights::load_mapped::<Wide, _, _>(folder.path().join("f32"), &names, &Cpu::default());
     assert_eq!(
         error.unwrap_err().to_string(),
         "`query_proj.weight` should hold F64 but holds F32, read as `query_proj.weight`"
@@ -396,7 +394,7 @@ fn another_dtype_is_named() {
 }
 
 #[test]
-fn names_that_say_nothing_are_refused_by_line() {
+fn an_invalid_rule_is_reported_with_its_line() {
     for (text, why) in [
         ("a", "`a` is neither `PATH = NAME` nor `ignore NAME`"),
         ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
@@ -431,13 +429,12 @@ fn names_that_say_nothing_are_refused_by_line() {
 }
 
 proptest! {
-    // No file of failures beside the tests: a failure prints what it needs.
+    // Failures are printed with their input, so no file records them.
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any text is one of names or an error, and any names are ones of a file or an error: nothing
-    /// panics.
+    /// Arbitrary text parses or is an error, and arbitrary rules load or are an error; nothing panics.
     #[test]
-    fn any_text_may_be_names(
+    fn no_text_makes_the_name_map_panic(
         text in "\\PC{0,40}",
         layout in "(\\[[aé ()>-]{0,12}(->)?[aé ()]{0,8}\\])? ?(part [0-9]{1,20} of [0-9]{1,20})?",
         hole in "[*{}aé.]{0,8}",

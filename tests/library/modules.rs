@@ -1,5 +1,6 @@
-//! What the modules promise beyond their dimensions.
+//! Behaviour of the modules that their types do not show.
 
+use crate::fixture::*;
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use typed_transformer::{
     generate::{greedy, try_greedy},
@@ -10,78 +11,46 @@ use typed_transformer::{
     train::{Adam, Schedule, WarmupCosine, update},
 };
 
-dims! {
-    SrcVocab = 11; TgtVocab = 13; MaxSrcLen = 9; MaxTgtLen = 7; EmbedDim = 6; NumHeads = 3;
-    QKDim = 4; VODim = 5; HiddenDim = 10; EncoderLayers = 2; DecoderLayers = 1;
-    SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch;
-}
-
-/// An architecture with these dimensions, of a style, with a rate of dropout.
-macro_rules! model {
-    ($name:ident, $style:ty, $dropout:expr) => {
-        struct $name;
-        impl Arch for $name {
-            type NumHeads = NumHeads;
-            type QKDim = QKDim;
-            type VODim = VODim;
-            type HiddenDim = HiddenDim;
-            type Conventions = $style;
-            const DROPOUT: f64 = $dropout;
-            const ATTENTION_DROPOUT: f64 = $dropout;
-        }
-        impl Seq2Seq for $name {
-            type SrcVocab = SrcVocab;
-            type TgtVocab = TgtVocab;
-            type MaxSrcLen = MaxSrcLen;
-            type MaxTgtLen = MaxTgtLen;
-            type EmbedDim = EmbedDim;
-            type EncoderLayers = EncoderLayers;
-            type DecoderLayers = DecoderLayers;
-        }
-    };
-}
-model!(Typed, TypedTransformer, 0.0);
-model!(Flax, Annotated, 0.0);
-model!(Dropping, Annotated, 0.3);
+model!(DroppingModel: Annotated, DROPOUT = 0.3, ATTENTION_DROPOUT = 0.3);
 
 const SRC_PAD: Fin<SrcVocab> = Fin::literal::<10>();
-const TGT_PAD: Fin<TgtVocab> = Fin::literal::<12>();
+const TGT_PAD: Fin<VocabSize> = Fin::literal::<12>();
 
 fn source<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, SrcLen, SrcVocab> {
     let shape = (Batch::new(rows.len()), SrcLen::new(S).unwrap());
     TokenIds::from_ids(rows.as_flattened(), Some(SRC_PAD), shape).unwrap()
 }
 
-fn target<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, TgtLen, TgtVocab> {
-    let shape = (Batch::new(rows.len()), TgtLen::new(S).unwrap());
+fn target<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, SeqLen, VocabSize> {
+    let shape = (Batch::new(rows.len()), SeqLen::new(S).unwrap());
     TokenIds::from_ids(rows.as_flattened(), Some(TGT_PAD), shape).unwrap()
 }
 
 fn logits<M: Seq2Seq, E: Real, D: Backend<E>>(
     model: &LM<M, E, D>,
     source: &TokenIds<Batch, SrcLen, M::SrcVocab>,
-    target: &TokenIds<Batch, TgtLen, M::TgtVocab>,
+    target: &TokenIds<Batch, SeqLen, M::TgtVocab>,
 ) -> Vec<E>
 where
     SrcLen: AtMost<M::MaxSrcLen>,
-    TgtLen: AtMost<M::MaxTgtLen>,
+    SeqLen: AtMost<M::MaxTgtLen>,
 {
     model.forward(source, target, NoneTape).logit_output.as_vec()
 }
 
 #[test]
-fn the_length_varies_from_call_to_call() {
-    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+fn the_length_can_change_between_calls() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     assert_eq!(logits(&model, &source(&[[1]]), &target(&[[1]])).len(), 13);
-    let (long_source, long_target) = (source(&[[1; 9]; 3]), target(&[[1; 7]; 3]));
-    assert_eq!(logits(&model, &long_source, &long_target).len(), 3 * 7 * 13);
+    let (long_source, long_target) = (source(&[[1; 9]; 3]), target(&[[1; 12]; 3]));
+    assert_eq!(logits(&model, &long_source, &long_target).len(), 3 * 12 * 13);
 }
 
 #[test]
-fn what_is_padding_does_not_matter() {
+fn padding_does_not_change_the_output() {
     fn check<M>()
     where
-        M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = TgtVocab, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>,
+        M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = VocabSize, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxSeqLen>,
     {
         let model = LM::<M, f64, Cpu>::build(&Cpu::default());
         let short = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5]]));
@@ -90,13 +59,13 @@ fn what_is_padding_does_not_matter() {
             assert!((short - padded).abs() < 1e-12, "{short} {padded}");
         }
     }
-    check::<Typed>();
-    check::<Flax>();
+    check::<TypedModel>();
+    check::<AnnotatedModel>();
 }
 
 #[test]
-fn a_decoder_does_not_see_its_future() {
-    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+fn a_decoder_ignores_later_positions() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     let one = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5, 6]]));
     let other = logits(&model, &source(&[[1, 2, 3]]), &target(&[[4, 5, 9]]));
     assert_eq!(one[..2 * 13], other[..2 * 13]);
@@ -104,17 +73,17 @@ fn a_decoder_does_not_see_its_future() {
 }
 
 #[test]
-fn an_encoder_sees_its_future() {
-    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+fn an_encoder_attends_to_later_positions() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     let first = |ids| model.encoder.forward(&source(&[ids]), NoneTape).as_vec()[..6].to_vec();
     assert_ne!(first([1, 2, 3]), first([1, 2, 4]));
 }
 
 #[test]
-fn a_fully_padded_row_yields_no_nan() {
+fn a_fully_padded_sequence_gives_no_nan() {
     fn check<M, E>()
     where
-        M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = TgtVocab, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>,
+        M: Seq2Seq<SrcVocab = SrcVocab, TgtVocab = VocabSize, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxSeqLen>,
         E: Real,
         Cpu: Backend<E>,
     {
@@ -127,15 +96,15 @@ fn a_fully_padded_row_yields_no_nan() {
         update(&mut model, loss.backward(), &mut Adam::default(), 0.1, 1.0).unwrap();
         assert!(logits(&model, &source, &labels).iter().all(|x| x.is_finite()));
     }
-    check::<Typed, f32>();
-    check::<Typed, f64>();
-    check::<Flax, f32>();
-    check::<Flax, f64>();
+    check::<TypedModel, f32>();
+    check::<TypedModel, f64>();
+    check::<AnnotatedModel, f32>();
+    check::<AnnotatedModel, f64>();
 }
 
 #[test]
 fn dropout_is_active_only_in_training() {
-    let model = LM::<Dropping, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = LM::<DroppingModel, f32, Cpu>::build(&Cpu::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let inference = || logits(&model, &source, &target);
     let training = || {
@@ -148,7 +117,7 @@ fn dropout_is_active_only_in_training() {
 }
 
 #[test]
-fn a_seed_of_dropout_holds_while_it_lives_on_its_thread() {
+fn a_dropout_seed_applies_to_its_scope_and_thread() {
     let dropped = |seed| {
         let x: Tensor<(Const<64>,), f64, Cpu> = Cpu::seed_from_u64(seed).ones();
         dropout(x.leaky_traced(), 0.5).as_vec()
@@ -159,7 +128,7 @@ fn a_seed_of_dropout_holds_while_it_lives_on_its_thread() {
     assert!(first != by_device && first != second, "one sequence of numbers");
     {
         let _inner = DropoutSeed::new(7);
-        // On another device, and in another place of the outer sequence.
+        // Another device and another position in the outer sequence make no difference.
         assert_eq!([dropped(2), dropped(3)], [first, second]);
         let elsewhere = std::thread::spawn(move || dropped(1)).join().unwrap();
         assert_eq!(elsewhere, by_device);
@@ -172,7 +141,7 @@ fn a_seed_of_dropout_holds_while_it_lives_on_its_thread() {
 }
 
 #[test]
-fn what_is_kept_of_dropout_makes_up_for_what_is_not() {
+fn dropout_scales_the_kept_elements() {
     const COUNT: usize = 100_000;
     for rate in [0.001, 0.1, 0.5, 0.9] {
         let x: Tensor<(Const<COUNT>,), f64, Cpu> = Cpu::default().ones();
@@ -189,7 +158,7 @@ fn what_is_kept_of_dropout_makes_up_for_what_is_not() {
 
 #[test]
 fn without_dropout_training_computes_what_inference_does() {
-    let model = LM::<Flax, f32, Cpu>::build(&Cpu::seed_from_u64(1));
+    let model = LM::<AnnotatedModel, f32, Cpu>::build(&Cpu::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let output = model.forward(&source, &target, OwnedTape::default());
     assert_eq!(output.logit_output.as_vec(), logits(&model, &source, &target));
@@ -197,8 +166,8 @@ fn without_dropout_training_computes_what_inference_does() {
 
 #[test]
 fn single_and_double_precision_agree() {
-    let double = LM::<Flax, f64, Cpu>::build(&Cpu::seed_from_u64(1));
-    let single: LM<Flax, f32, Cpu> = double.to_dtype::<f32>();
+    let double = LM::<AnnotatedModel, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    let single: LM<AnnotatedModel, f32, Cpu> = double.to_dtype::<f32>();
     let (source, target) = (source(&[[1, 2, 10], [3, 4, 5]]), target(&[[4, 5], [6, 12]]));
     let (exact, rounded) = (logits(&double, &source, &target), logits(&single, &source, &target));
     for (exact, rounded) in exact.iter().zip(rounded) {
@@ -207,9 +176,9 @@ fn single_and_double_precision_agree() {
 }
 
 #[test]
-fn one_seed_makes_one_model() {
+fn equal_seeds_build_equal_models() {
     let weights = |seed| {
-        let model = LM::<Typed, f32, Cpu>::build(&Cpu::seed_from_u64(seed));
+        let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(seed));
         (model.logit.weight.unwrap().as_vec(), model.encoder.embedder.token_embedder.weight.as_vec())
     };
     assert_eq!(weights(3), weights(3));
@@ -217,8 +186,8 @@ fn one_seed_makes_one_model() {
 }
 
 #[test]
-fn batches_of_different_sizes_are_told_apart() {
-    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+fn different_batch_sizes_are_an_error() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     let error = model.try_forward(&source(&[[1, 2]; 2]), &target(&[[1, 2]; 3]), NoneTape);
     assert_eq!(
         error.err().unwrap().to_string(),
@@ -232,32 +201,32 @@ fn batches_of_different_sizes_are_told_apart() {
 
 #[test]
 #[should_panic(expected = "`Batch` is 3 in the query padding and 2 in the key padding")]
-fn the_plain_form_panics_with_the_text_of_the_error() {
-    let model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+fn the_panicking_form_shows_the_error_message() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     let _ = model.forward(&source(&[[1, 2]; 2]), &target(&[[1, 2]; 3]), NoneTape);
 }
 
 #[test]
-fn a_greedy_decoder_writes_what_it_would_write_word_by_word() {
-    let model = LM::<Typed, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+fn greedy_decoding_of_a_batch_equals_decoding_each_sequence() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
     let source = source(&[[1, 2, 3], [4, 5, 10], [6, 7, 8]]);
-    let len = TgtLen::new(7).unwrap();
+    let len = SeqLen::new(12).unwrap();
     let start = Fin::literal::<11>();
-    let written = greedy(&model, &source, start, TGT_PAD, len);
+    let generated = greedy(&model, &source, start, TGT_PAD, len);
 
     for row in 0..3 {
         let alone: Vec<_> = source.row(row).unwrap();
         let alone = TokenIds::padded(&[alone], SRC_PAD, (Batch::new(1), source.shape().1)).unwrap();
         let mut so_far = vec![start];
         loop {
-            let shape = (Batch::new(1), TgtLen::new(so_far.len()).unwrap());
+            let shape = (Batch::new(1), SeqLen::new(so_far.len()).unwrap());
             let ids = so_far.iter().map(|token| token.value()).collect::<Vec<_>>();
             let ids = TokenIds::from_ids(&ids, None, shape).unwrap();
             let logits = logits(&model, &alone, &ids);
-            let last = &logits[logits.len() - TgtVocab::SIZE..];
-            let best = (0..TgtVocab::SIZE).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
-            assert_eq!(written.row(row).unwrap()[so_far.len() - 1].value(), best);
-            if best == TGT_PAD.value() || so_far.len() == 7 {
+            let last = &logits[logits.len() - VocabSize::SIZE..];
+            let best = (0..VocabSize::SIZE).max_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap();
+            assert_eq!(generated.row(row).unwrap()[so_far.len() - 1].value(), best);
+            if best == TGT_PAD.value() || so_far.len() == 12 {
                 break;
             }
             so_far.push(Fin::new(best).unwrap());
@@ -267,8 +236,28 @@ fn a_greedy_decoder_writes_what_it_would_write_word_by_word() {
 
 #[test]
 fn a_model_learns() {
-    let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
-    let (source, labels) = (source(&[[1, 2, 3], [4, 5, 6]]), target(&[[7, 8], [9, 10]]));
+    dims! { MaxTgtLen = 7; TgtLen <= MaxTgtLen; DecoderLayers = 1; }
+    struct Shallow;
+    impl Arch for Shallow {
+        type NumHeads = NumHeads;
+        type QKDim = QKDim;
+        type VODim = VODim;
+        type HiddenDim = HiddenDim;
+        type Conventions = TypedTransformer;
+    }
+    impl Seq2Seq for Shallow {
+        type SrcVocab = SrcVocab;
+        type TgtVocab = VocabSize;
+        type MaxSrcLen = MaxSrcLen;
+        type MaxTgtLen = MaxTgtLen;
+        type EmbedDim = EmbedDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = DecoderLayers;
+    }
+    let mut model = LM::<Shallow, f32, Cpu>::build(&Cpu::default());
+    let source = source(&[[1, 2, 3], [4, 5, 6]]);
+    let len = TgtLen::new(2).unwrap();
+    let labels = TokenIds::from_ids(&[7, 8, 9, 10], Some(TGT_PAD), (Batch::new(2), len)).unwrap();
     let schedule = WarmupCosine { peak_value: 0.02, end_value: 0.001, warmup_steps: 5, steps: 60 };
     let mut adam = Adam::default();
     let mut losses = Vec::new();
@@ -280,19 +269,18 @@ fn a_model_learns() {
         update(&mut model, loss.backward(), &mut adam, schedule.learning_rate(step), 1.0).unwrap();
     }
     assert!(losses[0] > 2.0 && losses[59] < 0.05, "{losses:?}");
-    let len = TgtLen::new(2).unwrap();
-    let written = greedy(&model, &source, Fin::literal::<11>(), TGT_PAD, len);
-    assert_eq!(written.as_slice(), labels.as_slice());
+    let generated = greedy(&model, &source, Fin::literal::<11>(), TGT_PAD, len);
+    assert_eq!(generated.as_slice(), labels.as_slice());
 }
 
 #[test]
-fn widths_of_query_key_value_and_output_may_all_differ() {
+fn query_key_value_and_output_widths_can_all_differ() {
     dims! { QDim = 2; KDim = 3; VDim = 5; OutputDim = 7; }
-    type Attention = MHAttention<QDim, KDim, VDim, OutputDim, Flax, f32, Cpu>;
+    type Attention = MHAttention<QDim, KDim, VDim, OutputDim, AnnotatedModel, f32, Cpu>;
     const _: () = assert!(Attention::NUM_PARAMS == (2 + 1) * 12 + (3 + 1) * 12 + (5 + 1) * 15 + (15 + 1) * 7);
     let device = Cpu::default();
     let attention = Attention::build(&device);
-    let (batch, queries, keys) = (Batch::new(2), TgtLen::new(3).unwrap(), SrcLen::new(4).unwrap());
+    let (batch, queries, keys) = (Batch::new(2), SeqLen::new(3).unwrap(), SrcLen::new(4).unwrap());
     let query: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, queries, QDim));
     let key: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, KDim));
     let value: Tensor<_, f32, Cpu> = device.zeros_like(&(batch, keys, VDim));
@@ -302,7 +290,7 @@ fn widths_of_query_key_value_and_output_may_all_differ() {
 }
 
 #[test]
-fn sinusoids_are_the_paper_s() {
+fn sinusoidal_positions_match_the_post() {
     // The values that the post prints for `sin_pos_enc(5, 2)`.
     let positions: Tensor<(Const<5>, Const<2>), f32, Cpu> =
         sinusoidal_positions(&Cpu::default(), Const, Const);
@@ -319,7 +307,7 @@ fn sinusoids_are_the_paper_s() {
 }
 
 #[test]
-fn an_empty_batch_or_length_is_refused_at_the_door() {
+fn an_empty_batch_or_sequence_is_an_error() {
     for shape in [(0, 3), (2, 0)] {
         let error = TokenIds::<usize, usize, SrcVocab>::from_ids(&[], None, shape).unwrap_err();
         assert!(error.to_string().starts_with("a batch needs at least one row and one position"));
@@ -345,7 +333,7 @@ fn a_tensor_can_be_added_to_itself() {
 }
 
 #[test]
-fn a_rate_of_dropout_is_below_one() {
+fn a_dropout_rate_outside_0_to_1_is_an_error() {
     for rate in [1.0, 1.5, -0.1, f64::NAN] {
         let x: Tensor<(MaxSrcLen,), f32, Cpu> = Cpu::default().zeros();
         let error = try_dropout(x.leaky_trace(), rate).err().unwrap();
@@ -354,30 +342,30 @@ fn a_rate_of_dropout_is_below_one() {
 }
 
 #[test]
-fn greedy_may_start_with_the_token_that_it_ends_with() {
-    let model = LM::<Typed, f64, Cpu>::build(&Cpu::seed_from_u64(5));
+fn the_start_token_can_be_the_end_token() {
+    let model = LM::<TypedModel, f64, Cpu>::build(&Cpu::seed_from_u64(5));
     let source = source(&[[1, 2, 3]]);
     let start = Fin::literal::<4>();
-    let written = greedy(&model, &source, start, start, TgtLen::new(3).unwrap());
-    let target = TokenIds::from_ids(&[4], None, (Batch::new(1), TgtLen::new(1).unwrap())).unwrap();
+    let generated = greedy(&model, &source, start, start, SeqLen::new(3).unwrap());
+    let target = TokenIds::from_ids(&[4], None, (Batch::new(1), SeqLen::new(1).unwrap())).unwrap();
     let first = logits(&model, &source, &target);
-    let best = (0..TgtVocab::SIZE).max_by(|&a, &b| first[a].total_cmp(&first[b])).unwrap();
-    assert_eq!(written.as_slice()[0], best);
+    let best = (0..VocabSize::SIZE).max_by(|&a, &b| first[a].total_cmp(&first[b])).unwrap();
+    assert_eq!(generated.as_slice()[0], best);
 }
 
 #[test]
-fn greedy_does_not_decode_from_nan() {
-    let mut model = LM::<Typed, f32, Cpu>::build(&Cpu::default());
+fn greedy_decoding_of_nan_logits_is_an_error() {
+    let mut model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
-    let len = TgtLen::new(3).unwrap();
+    let len = SeqLen::new(3).unwrap();
     let error = try_greedy(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len).unwrap_err();
     assert_eq!(error.to_string(), "choose: no token has a logit that is a number above -inf");
 }
 
 #[test]
-fn a_decoder_layer_follows_the_padding_rule_by_itself() {
-    // In this style a decoder's self-attention is causal and hides no padding.
-    let model = LM::<Flax, f64, Cpu>::build(&Cpu::default());
+fn a_decoder_follows_the_padding_rule_when_called_directly() {
+    // With these conventions a decoder's self-attention is causal and does not mask padding.
+    let model = LM::<AnnotatedModel, f64, Cpu>::build(&Cpu::default());
     let (source, target) = (source(&[[1, 2]]), target(&[[4, 12, 5]]));
     let encoded = model.encoder.forward(&source, NoneTape);
     let embeds = model.decoder.embedder.forward(&target, NoneTape);

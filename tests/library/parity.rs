@@ -1,8 +1,7 @@
-//! The reference systems' numbers: outputs and loss within 1e-5, gradients within 1e-4 of each
-//! tensor's largest entry, in `f32` by the kernels and in `f64` by the definitions.
+//! The numbers of the reference implementations, in `f32` by the kernels and in `f64` by the definitions.
+//! Tolerances: 1e-5 for outputs and loss, 1e-4 of a tensor's largest entry for gradients.
 
-mod support;
-
+use crate::support::temp_dir;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
     shapes::Shape,
@@ -11,7 +10,6 @@ use dfdx::{
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
-use support::Folder;
 use typed_transformer::{
     models::{
         another_annotated::Annotated,
@@ -23,7 +21,7 @@ use typed_transformer::{
     weights::{self, SafetensorsDtype},
 };
 
-/// A fixture's tensors: sizes and elements by key.
+/// The tensors of a fixture file: sizes and elements by key.
 struct Fixture {
     path: String,
     tensors: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
@@ -54,7 +52,7 @@ impl Fixture {
         self.numbers(key).iter().map(|&id| id as usize).collect()
     }
 
-    /// A model of what the fixture has under a prefix: its weights, or their gradients.
+    /// A model of the tensors under a prefix: the weights, or their gradients.
     fn model<Model, E>(&self, prefix: &str, names: &str) -> Model
     where
         Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
@@ -71,13 +69,13 @@ impl Fixture {
         if E::DTYPE == Dtype::F32 {
             return weights::load_mapped(&self.path, &names, &Cpu::default()).unwrap();
         }
-        let folder = Folder::new();
-        let path = folder.join("widened");
+        let folder = temp_dir();
+        let path = folder.path().join("widened");
         fs::write(&path, self.widened::<E>()).unwrap();
         weights::load_mapped(&path, &names, &Cpu::default()).unwrap()
     }
 
-    /// The fixture's file, with its numbers as other ones.
+    /// The fixture file with elements of another type.
     fn widened<E: SafetensorsDtype>(&self) -> Vec<u8> {
         let tensors = self.tensors.iter().map(|(key, (shape, elements))| {
             let mut bytes = Vec::new();
@@ -116,7 +114,7 @@ fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
     }
 }
 
-/// The parameters of a model, by their paths.
+/// The parameters of a model by path.
 struct Collect(BTreeMap<String, Vec<f64>>);
 
 impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for Collect
@@ -138,7 +136,7 @@ where
     }
 }
 
-/// Compares every parameter's gradient with the fixture's.
+/// Compares the gradient of every parameter with the fixture's.
 struct CompareGradients<'a, E: SafetensorsDtype>
 where
     Cpu: Device<E>,
@@ -164,15 +162,15 @@ where
         let expected = &self.expected[&path];
         let largest = expected.iter().fold(0f64, |largest, g| largest.max(g.abs()));
         let gradient = as_f64(&self.gradients.get(parameter));
-        // The gradient of a key's bias is zero, since a softmax does not change when all its logits
-        // do; what the reference has there is rounding.
+        // A softmax does not change if all its logits shift, so the gradient of a key's bias is zero,
+        // and the reference holds rounding errors there.
         let tolerance = (1e-4 * largest).max(1e-7);
         assert_close(&path, &gradient, expected, tolerance);
         Ok(None)
     }
 }
 
-/// Compares with a model of gradients, which has as many parameters.
+/// Compares with a model that holds the expected gradients as parameters.
 fn compare_gradients<Model, E>(model: &Model, gradients: &Gradients<E, Cpu>, expected: &Model)
 where
     Model: TensorCollection<E, Cpu>,
@@ -240,12 +238,12 @@ mod typed_transformer_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }
@@ -333,12 +331,12 @@ mod annotated_flax_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }
@@ -369,7 +367,7 @@ mod from_scratch_torch_fixture {
         type DecoderLayers = NumLayers;
     }
 
-    // What the decoder's inner encoder block attends to is the source.
+    // In the decoder's inner encoder block, queries attend to the source.
     const NAMES: &str = "
         {side}.embedder.token_embedder.weight = PREFIX.{side}.embed.weight
         logit.{p} = PREFIX.decoder.fc.{p}
@@ -425,12 +423,12 @@ mod from_scratch_torch_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }
@@ -490,12 +488,12 @@ mod learning_equinox_fixture {
     }
 
     #[test]
-    fn by_the_kernels() {
+    fn kernels_match_the_reference() {
         compare::<f32>();
     }
 
     #[test]
-    fn by_the_definitions() {
+    fn definitions_match_the_reference() {
         compare::<f64>();
     }
 }

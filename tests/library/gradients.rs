@@ -1,4 +1,4 @@
-//! Every operation's gradient against finite differences, in `f64`, by its definition.
+//! The gradient of every operation's definition against finite differences, in `f64`.
 
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -8,7 +8,7 @@ use typed_transformer::{
     prelude::*,
 };
 
-// A size of its own for every dimension, so that no two can be taken for each other.
+// Every dimension has its own size, so that confusing two of them fails.
 dims! {
     QKDim = 2; NumHeads = 3; Batch = 2; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; OutDim = 11;
     VocabSize = 13; MaxSeqLen = 9;
@@ -24,22 +24,22 @@ fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
     Cpu::default().tensor_from_vec(elements, shape)
 }
 
-/// A scalar that depends on every element differently.
-fn weigh<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
+/// A scalar in which every element has another weight.
+fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
     let count = output.shape().num_elements();
     let weights = (0..count).map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0).collect();
     let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights, *output.shape());
     (output * weights).sum()
 }
 
-/// Compares the gradient that `function` records for its input with the slope of its value.
+/// Compares the recorded gradient of the input with finite differences.
 #[track_caller]
 fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
     let gradient = function(input.leaky_trace()).backward().get(&input).as_vec();
     let at = |elements: Vec<f64>| {
-        let moved: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
-        function(moved.leaky_trace()).array()
+        let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
+        function(shifted.leaky_trace()).array()
     };
     for i in 0..gradient.len() {
         let [mut above, mut below] = [input.as_vec(), input.as_vec()];
@@ -57,19 +57,21 @@ fn linear() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let weight = random::<(OutDim, EmbedDim)>(2);
     let bias = random::<(OutDim,)>(3);
-    check(input.clone(), |x| weigh(ops::linear(x, &weight, Some(&bias))));
-    check(input.clone(), |x| weigh(ops::linear(x, &weight, None)));
+    check(input.clone(), |x| weighted_sum(ops::linear(x, &weight, Some(&bias))));
+    check(input.clone(), |x| weighted_sum(ops::linear(x, &weight, None)));
     // A parameter's gradient is recorded under the parameter's id.
-    let gradients = weigh(ops::linear(input.leaky_trace(), &weight, Some(&bias))).backward();
-    parameter(&weight, &gradients, |weight| {
-        weigh(ops::linear(input.leaky_trace(), weight, Some(&bias))).array()
+    let gradients = weighted_sum(ops::linear(input.leaky_trace(), &weight, Some(&bias))).backward();
+    check_parameter(&weight, &gradients, |weight| {
+        weighted_sum(ops::linear(input.leaky_trace(), weight, Some(&bias))).array()
     });
-    parameter(&bias, &gradients, |bias| weigh(ops::linear(input.leaky_trace(), &weight, Some(bias))).array());
+    check_parameter(&bias, &gradients, |bias| {
+        weighted_sum(ops::linear(input.leaky_trace(), &weight, Some(bias))).array()
+    });
 }
 
-/// As [`check`], for what is not the input.
+/// As [`check`], for a parameter.
 #[track_caller]
-fn parameter<Dims: Shape + Default>(
+fn check_parameter<Dims: Shape + Default>(
     parameter: &F64<Dims>,
     gradients: &Gradients<f64, Cpu>,
     value: impl Fn(&F64<Dims>) -> f64,
@@ -77,12 +79,12 @@ fn parameter<Dims: Shape + Default>(
     const STEP: f64 = 1e-5;
     let gradient = gradients.get(parameter).as_vec();
     for i in 0..gradient.len() {
-        let moved = |step: f64| {
+        let shifted = |step: f64| {
             let mut elements = parameter.as_vec();
             elements[i] += step;
             value(&Cpu::default().tensor_from_vec(elements, Dims::default()))
         };
-        let slope = (moved(STEP) - moved(-STEP)) / (2.0 * STEP);
+        let slope = (shifted(STEP) - shifted(-STEP)) / (2.0 * STEP);
         let difference = (slope - gradient[i]).abs();
         assert!(difference <= 1e-7 * (1.0 + slope.abs()), "at {i}: slope {slope}, gradient {}", gradient[i],);
     }
@@ -91,49 +93,49 @@ fn parameter<Dims: Shape + Default>(
 #[test]
 fn embed() {
     let table = random::<(VocabSize, EmbedDim)>(1);
-    // A token twice: its gradients add up.
+    // Token 12 occurs three times, so its gradients add up.
     let ids = TokenIds::from_ids(&[0, 12, 3, 3, 7, 1, 12, 12], None, (Batch, QLen)).unwrap();
-    let value = |table: &F64<_>| weigh(ops::embed(table, &ids, OwnedTape::default()));
-    parameter(&table, &value(&table).backward(), |table| value(table).array());
+    let value = |table: &F64<_>| weighted_sum(ops::embed(table, &ids, OwnedTape::default()));
+    check_parameter(&table, &value(&table).backward(), |table| value(table).array());
 }
 
 #[test]
 fn positions() {
     let table = random::<(MaxSeqLen, EmbedDim)>(1);
-    let value = |table: &F64<_>| weigh(ops::learned_positions(table, QLen));
-    parameter(&table, &value(&table).backward(), |table| value(table).array());
+    let value = |table: &F64<_>| weighted_sum(ops::learned_positions(table, QLen));
+    check_parameter(&table, &value(&table).backward(), |table| value(table).array());
 
     let input = random::<(Batch, QLen, EmbedDim)>(2);
     let positions = random::<(QLen, EmbedDim)>(3);
-    check(input.clone(), |x| weigh(ops::add_positions(x, positions.retaped())));
-    check(positions, |p| weigh(ops::add_positions(input.retaped(), p)));
+    check(input.clone(), |x| weighted_sum(ops::add_positions(x, positions.retaped())));
+    check(positions, |p| weighted_sum(ops::add_positions(input.retaped(), p)));
 }
 
 #[test]
 fn residual_and_scale() {
     let (input, output) = (random::<(Batch, QLen, EmbedDim)>(1), random(2));
-    check(input.clone(), |x| weigh(ops::residual(x, output.retaped())));
-    check(output, |y| weigh(ops::residual(input.retaped(), y)));
-    check(input, |x| weigh(ops::scale(x, -1.75)));
+    check(input.clone(), |x| weighted_sum(ops::residual(x, output.retaped())));
+    check(output, |y| weighted_sum(ops::residual(input.retaped(), y)));
+    check(input, |x| weighted_sum(ops::scale(x, -1.75)));
 }
 
 #[test]
 fn activations() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
-    check(input.clone(), |x| weigh(Relu::try_apply(x).unwrap()));
-    check(input.clone(), |x| weigh(Gelu::try_apply(x).unwrap()));
-    check(input, |x| weigh(GeluErf::try_apply(x).unwrap()));
+    check(input.clone(), |x| weighted_sum(Relu::try_apply(x).unwrap()));
+    check(input.clone(), |x| weighted_sum(Gelu::try_apply(x).unwrap()));
+    check(input, |x| weighted_sum(GeluErf::try_apply(x).unwrap()));
 }
 
 #[test]
 fn layer_norm() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let (weight, bias) = (random::<(EmbedDim,)>(2), random::<(EmbedDim,)>(3));
-    let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weigh(ops::layer_norm(x, w, Some(b), 1e-5));
+    let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weighted_sum(ops::layer_norm(x, w, Some(b), 1e-5));
     check(input.clone(), |x| value(x, &weight, &bias));
     let gradients = value(input.leaky_trace(), &weight, &bias).backward();
-    parameter(&weight, &gradients, |w| value(input.leaky_trace(), w, &bias).array());
-    parameter(&bias, &gradients, |b| value(input.leaky_trace(), &weight, b).array());
+    check_parameter(&weight, &gradients, |w| value(input.leaky_trace(), w, &bias).array());
+    check_parameter(&bias, &gradients, |b| value(input.leaky_trace(), &weight, b).array());
 }
 
 #[test]
@@ -143,27 +145,27 @@ fn layer_norm_without_bias_and_rms_norm() {
     let norms: [fn(Taped<(Batch, QLen, EmbedDim)>, &F64<(EmbedDim,)>) -> Taped<_>; 2] =
         [|x, w| ops::layer_norm(x, w, None, 1e-5), |x, w| ops::rms_norm(x, w, 1e-5)];
     for norm in norms {
-        check(input.clone(), |x| weigh(norm(x, &weight)));
-        let gradients = weigh(norm(input.leaky_trace(), &weight)).backward();
-        parameter(&weight, &gradients, |w| weigh(norm(input.leaky_trace(), w)).array());
+        check(input.clone(), |x| weighted_sum(norm(x, &weight)));
+        let gradients = weighted_sum(norm(input.leaky_trace(), &weight)).backward();
+        check_parameter(&weight, &gradients, |w| weighted_sum(norm(input.leaky_trace(), w)).array());
     }
 }
 
 #[test]
 fn masked_mean() {
-    // A row with padding, and one of padding alone.
+    // One sequence ends in padding, the other is all padding.
     let ids = [0, 12, 3, 12, 12, 12, 12, 12];
     let ids = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<12>()), (Batch, QLen));
     let padding = ids.unwrap().padding_mask();
-    check(random::<(Batch, QLen, EmbedDim)>(1), |x| weigh(ops::masked_mean(x, &padding)));
+    check(random::<(Batch, QLen, EmbedDim)>(1), |x| weighted_sum(ops::masked_mean(x, &padding)));
 }
 
 #[test]
 fn heads() {
     check(random::<(Batch, QLen, Product<NumHeads, VODim>)>(1), |x| {
-        weigh(ops::split_heads::<_, _, NumHeads, VODim, _, _, _>(x))
+        weighted_sum(ops::split_heads::<_, _, NumHeads, VODim, _, _, _>(x))
     });
-    check(random::<(Batch, NumHeads, QLen, VODim)>(1), |x| weigh(ops::merge_heads(x)));
+    check(random::<(Batch, NumHeads, QLen, VODim)>(1), |x| weighted_sum(ops::merge_heads(x)));
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn attention_under_every_mask() {
     let masks = [
         AttentionMask::all_visible(shape),
         AttentionMask::from_fn(shape, |_, q, k| k <= q),
-        // The second query of the first row sees nothing.
+        // The second query of the first sequence sees no key.
         AttentionMask::from_fn(shape, |b, q, k| (b, q) != (0, 1) && (b + q + k) % 3 != 0),
     ];
     for mask in masks {
@@ -183,13 +185,13 @@ fn attention_under_every_mask() {
             (AttentionScale::HeadDim, MaskFill::MinValue),
             (AttentionScale::EmbedDim, MaskFill::Subtract(10.0)),
         ] {
-            let attend = |q, k, v| weigh(ops::attention(q, k, v, &mask, scale, masked, 0.0));
+            let attend = |q, k, v| weighted_sum(ops::attention(q, k, v, &mask, scale, masked, 0.0));
             check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
             check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
             check(value.clone(), |v| attend(query.retaped(), key.retaped(), v));
             check(query.clone(), |q| {
                 let key = key.retaped();
-                weigh(ops::attention_weights(q, key, &mask, scale, masked))
+                weighted_sum(ops::attention_weights(q, key, &mask, scale, masked))
             });
         }
     }
@@ -202,7 +204,15 @@ fn multi_head_attention() {
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
     let attend = |q, k, v| {
-        weigh(ops::multi_head_attention(q, k, v, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0))
+        weighted_sum(ops::multi_head_attention(
+            q,
+            k,
+            v,
+            &mask,
+            AttentionScale::HeadDim,
+            MaskFill::MinValue,
+            0.0,
+        ))
     };
     check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
     check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
@@ -216,9 +226,9 @@ fn unweighted_attention() {
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
     let (scale, masked) = (AttentionScale::EmbedDim, MaskFill::MinValue);
-    let sum = |q, k, v| weigh(unweighted_attention_as_published(q, k, v, &mask, scale, masked));
+    let sum = |q, k, v| weighted_sum(unweighted_attention_as_published(q, k, v, &mask, scale, masked));
     check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
-    // Neither query nor key matters.
+    // Query and key have no effect.
     let gradients = sum(query.leaky_trace(), key.retaped(), value.retaped()).backward();
     for gradient in [gradients.get(&query).as_vec(), gradients.get(&key).as_vec()] {
         assert!(gradient.iter().all(|g| g.abs() < 1e-12));
@@ -242,19 +252,19 @@ fn cross_entropy() {
 
 #[test]
 fn dropout_of_a_known_seed() {
-    // Each call draws anew; a device of the same seed draws the same.
+    // Every call draws new numbers; a device with the same seed draws the same ones.
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     let value = |x: Vec<f64>| {
         let device = Cpu::seed_from_u64(7);
         let x: F64<(Batch, QLen, EmbedDim)> = device.tensor_from_vec(x, Default::default());
-        let loss = weigh(ops::dropout(x.leaky_trace(), 0.4));
+        let loss = weighted_sum(ops::dropout(x.leaky_trace(), 0.4));
         (loss.array(), loss.backward().get(&x).as_vec())
     };
     let (_, gradient) = value(input.as_vec());
     for i in 0..gradient.len() {
-        let mut moved = input.as_vec();
-        moved[i] += 1.0;
-        let slope = value(moved).0 - value(input.as_vec()).0;
+        let mut shifted = input.as_vec();
+        shifted[i] += 1.0;
+        let slope = value(shifted).0 - value(input.as_vec()).0;
         assert!((slope - gradient[i]).abs() < 1e-9);
     }
     let dropped = gradient.iter().filter(|g| **g == 0.0).count();
@@ -265,20 +275,22 @@ fn dropout_of_a_known_seed() {
 fn axes() {
     type Dims = (Batch, QLen, EmbedDim);
     let input = random::<Dims>(61);
-    check(input.clone(), |x| weigh(sum_over(x, axis::<QLen>())));
-    check(input.clone(), |x| weigh(mean_over(x, axis::<Batch>())));
-    check(input.clone(), |x| weigh(max_over(x, axis::<EmbedDim>())));
-    check(input.clone(), |x| weigh(softmax_over(x, axis::<QLen>())));
+    check(input.clone(), |x| weighted_sum(sum_over(x, axis::<QLen>())));
+    check(input.clone(), |x| weighted_sum(mean_over(x, axis::<Batch>())));
+    check(input.clone(), |x| weighted_sum(max_over(x, axis::<EmbedDim>())));
+    check(input.clone(), |x| weighted_sum(softmax_over(x, axis::<QLen>())));
     check(input.clone(), |x| {
         let to: Taped<(QLen, EmbedDim, Batch)> = permute(x);
-        weigh(to)
+        weighted_sum(to)
     });
-    check(input.clone(), |x| weigh(broadcast(x, (Batch, NumHeads, QLen, EmbedDim), axis::<NumHeads>())));
-    check(input.clone(), |x| weigh(reshape(x, (Batch, QLen, NumHeads, QKDim))));
+    check(input.clone(), |x| {
+        weighted_sum(broadcast(x, (Batch, NumHeads, QLen, EmbedDim), axis::<NumHeads>()))
+    });
+    check(input.clone(), |x| weighted_sum(reshape(x, (Batch, QLen, NumHeads, QKDim))));
 }
 
 #[test]
-fn parts() {
+fn concat_split_and_narrow() {
     type One = (Batch, QLen, EmbedDim);
     type Other = (Batch, KLen, EmbedDim);
     type Total = (Batch, OutDim, EmbedDim);
@@ -286,25 +298,25 @@ fn parts() {
     let parts = along::<QLen, KLen>;
     check(one.clone(), |x| -> Taped<()> {
         let total: Taped<Total> = concat(x, other.retaped(), parts());
-        weigh(total)
+        weighted_sum(total)
     });
     check(other, |x| -> Taped<()> {
         let total: Taped<Total> = concat(one.retaped(), x, parts());
-        weigh(total)
+        weighted_sum(total)
     });
-    // A tensor put after itself.
+    // A tensor concatenated with itself.
     check(one, |x| -> Taped<()> {
         let again = x.retaped();
         let twice: Taped<(Batch, Sum<QLen, QLen>, EmbedDim)> = concat(x, again, along::<QLen, QLen>());
-        weigh(twice)
+        weighted_sum(twice)
     });
     let whole = random::<Total>(73);
     check(whole.clone(), |x| -> Taped<()> {
         let (one, other): (Taped<One>, Taped<Other>) = split(x, axis::<OutDim>(), QLen, KLen);
-        weigh(one) * 3.0 + weigh(other)
+        weighted_sum(one) * 3.0 + weighted_sum(other)
     });
     check(whole, |x| {
         let part: Taped<Other> = narrow(x, axis::<OutDim>(), 2, KLen);
-        weigh(part)
+        weighted_sum(part)
     });
 }

@@ -1,45 +1,38 @@
-//! The page that `--report` writes holds all that it shows, and a browser shows it.
+//! The page that `--report` writes is self-contained, and a browser renders it.
 
-#![cfg(feature = "plot")]
-
-// Not all of it is used here.
-#[allow(dead_code)]
-#[path = "support/program.rs"]
-mod program;
-mod support;
-
+use crate::program::interrupt;
+use crate::program::{Run, built, end, start};
 #[cfg(unix)]
-use program::interrupt;
-use program::{Run, built, end, start};
+use crate::support::temp_dir;
 use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
-use support::Folder;
+use tempfile::TempDir;
 
-/// The page of a short training, which is in the folder `report`.
-fn page_of(example: &str, folder: &Folder, args: &str) -> String {
+/// The HTML page of a short training, in the folder `report`.
+fn report_html(example: &str, folder: &TempDir, args: &str) -> String {
     let args = format!("{args} --report report");
-    // So short a training may miss its goal, and says so; that is tested elsewhere.
+    // So short a training may miss its goal; other tests check that.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
     let page = Path::new("report").join("index.html");
     assert!(stderr.contains(&format!("wrote {}", page.display())), "{stderr}");
-    fs::read_to_string(folder.join("report").join("index.html")).unwrap()
+    fs::read_to_string(folder.path().join("report").join("index.html")).unwrap()
 }
 
-/// Nothing in it leads out of it.
+/// Asserts that the page refers to nothing outside it.
 #[track_caller]
-fn assert_holds_all_that_it_shows(html: &str) {
+fn assert_self_contained(html: &str) {
     let outside = ["http:", "https:", "src=", "href", "url(", "@import", "<script", "<link", "<iframe"];
     let found: Vec<_> = outside.iter().filter(|word| html.contains(**word)).collect();
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// What a browser makes of a page and tells by a script: whether it was fetched anything for, how many
-/// pictures it shows, and whether a narrow screen is wide enough for it.
-fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
-    let browser = browser()?;
+/// What a browser reports by a script: the resources it fetched, the pictures it shows, and whether the
+/// page is wider than a narrow screen.
+fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
+    let find_browser = find_browser()?;
     let probe = "<script>
         const seen = [
             'fetched ' + performance.getEntriesByType('resource').length,
@@ -51,16 +44,16 @@ fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
         </script></body>";
     let page = html.replace("</body>", probe);
     let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
-    // A window cannot be made as narrow as a phone; a frame can.
+    // A browser window cannot be as narrow as a phone, but a frame can.
     let frame = format!(
         "<!DOCTYPE html><body><iframe srcdoc=\"{quoted}\" style=\"width:360px;height:640px\"></iframe></body>"
     );
-    let file = folder.join("frame.html");
+    let file = folder.path().join("frame.html");
     fs::write(&file, frame).unwrap();
-    let output = Command::new(browser)
+    let output = Command::new(find_browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"])
         .args(["--dump-dom", "--virtual-time-budget=5000"])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .stderr(Stdio::null())
         .output()
@@ -70,8 +63,8 @@ fn seen_by_a_browser(folder: &Folder, html: &str) -> Option<String> {
     Some(title.map_or_else(|| panic!("no title in {dom}"), |(title, _)| title.to_string()))
 }
 
-/// A Chromium, by the names that it goes under.
-fn browser() -> Option<PathBuf> {
+/// The path of Chromium, under any of its names.
+fn find_browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
@@ -80,20 +73,20 @@ fn browser() -> Option<PathBuf> {
 }
 
 #[track_caller]
-fn assert_shown(folder: &Folder, html: &str) {
+fn assert_renders(folder: &TempDir, html: &str) {
     let pictures = html.matches("<svg").count();
-    match seen_by_a_browser(folder, html) {
+    match rendered_in_browser(folder, html) {
         Some(seen) => assert_eq!(seen, format!("fetched 0, pictures {pictures}, sideways false, dark false")),
         None => eprintln!("skipped: there is no Chromium to open the page in"),
     }
 }
 
-/// Every picture on the page is a file, too, as SVG and as PNG.
+/// Asserts that every picture of the page is also an SVG file and a PNG file.
 #[track_caller]
-fn assert_pictures(folder: &Folder, html: &str, expected: &[&str]) {
+fn assert_pictures(folder: &TempDir, html: &str, expected: &[&str]) {
     assert_eq!(html.matches("<svg").count(), expected.len());
     for name in expected {
-        let file = folder.join("report").join(name);
+        let file = folder.path().join("report").join(name);
         assert!(file.with_extension("svg").is_file(), "{name}");
         let png = fs::read(file.with_extension("png")).unwrap();
         assert!(png.starts_with(b"\x89PNG"), "{name}");
@@ -101,10 +94,10 @@ fn assert_pictures(folder: &Folder, html: &str, expected: &[&str]) {
 }
 
 #[test]
-fn rot13_shows_its_training_its_attention_and_its_letters() {
-    let folder = Folder::new();
-    let html = page_of("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
-    assert_holds_all_that_it_shows(&html);
+fn the_rot13_report_shows_training_attention_and_embeddings() {
+    let folder = temp_dir();
+    let html = report_html("train_rot13", &folder, "--steps 4 --batch 2 --seed 3 hey you");
+    assert_self_contained(&html);
     let training = ["loss", "learning_rate", "norm"];
     let model = ["cross_attention", "encoder_attention", "decoder_attention", "letters"];
     let positions = ["position_curves", "position_matrix"];
@@ -120,50 +113,50 @@ fn rot13_shows_its_training_its_attention_and_its_letters() {
     ] {
         assert!(html.contains(text), "{text}");
     }
-    assert_shown(&folder, &html);
+    assert_renders(&folder, &html);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_resumed_training_is_marked() {
-    let folder = Folder::new();
+fn the_report_marks_where_a_training_was_resumed() {
+    let folder = temp_dir();
     let args = "--steps 30 --batch 2";
     let program = built("train_sequences");
     let first = format!("{args} --report report");
     let child = start(&program, &folder, first.split_whitespace());
-    interrupt(&child, &folder.join("report").join("metrics.jsonl"), 2);
+    interrupt(&child, &folder.path().join("report").join("metrics.jsonl"), 2);
     assert_eq!(end(child).status.code(), Some(130));
     let args = format!("{args} --resume train_sequences.checkpoint");
-    let html = page_of("train_sequences", &folder, &args);
-    // In the legend of each of the three curves.
+    let html = report_html("train_sequences", &folder, &args);
+    // Once in the legend of each of the three plots.
     assert_eq!(html.matches("\nresumed\n").count(), 3);
 }
 
 #[test]
-fn sequences_show_what_they_are_continued_by() {
-    let folder = Folder::new();
-    let html = page_of("train_sequences", &folder, "--steps 2 --batch 2");
-    assert_holds_all_that_it_shows(&html);
+fn the_sequences_report_shows_attention() {
+    let folder = temp_dir();
+    let html = report_html("train_sequences", &folder, "--steps 2 --batch 2");
+    assert_self_contained(&html);
     assert!(html.contains("layer 3, head 1"));
-    assert_shown(&folder, &html);
+    assert_renders(&folder, &html);
 }
 
 #[test]
-fn shakespeare_shows_a_line() {
-    let folder = Folder::new();
+fn the_shakespeare_report_shows_attention_and_validation_loss() {
+    let folder = temp_dir();
     let args = "--steps 2 --batch 2 --interval 1 --sample 9";
-    let html = page_of("train_shakespeare", &folder, args);
-    assert_holds_all_that_it_shows(&html);
+    let html = report_html("train_shakespeare", &folder, args);
+    assert_self_contained(&html);
     for text in ["layer 3, head 3", "validation loss", "<td>text</td><td>plays by Shakespeare</td>"] {
         assert!(html.contains(text), "{text}");
     }
-    assert_shown(&folder, &html);
+    assert_renders(&folder, &html);
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named_before_anything_is_trained() {
-    let folder = Folder::new();
-    fs::write(folder.join("file"), "").unwrap();
+fn an_unwritable_report_folder_is_an_error_before_training() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("file"), "").unwrap();
     for example in ["train_rot13", "train_sequences", "train_shakespeare"] {
         let run = end(start(&built(example), &folder, ["--report", "file/report"]));
         assert!(run.stderr.starts_with("error: cannot make file/report: "), "{}", run.stderr);

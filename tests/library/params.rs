@@ -1,4 +1,4 @@
-//! Parameter counts that the posts print, checked by the compiler.
+//! The parameter counts printed in the posts, checked at compile time.
 
 use dfdx::{nn::NumParams, tensor::Cpu};
 use typed_transformer::{
@@ -28,7 +28,7 @@ dims! {
     Hidden512 = 512;
 }
 
-/// An [`Arch`], and if it has layers a [`Seq2Seq`] of one vocabulary and one maximum length.
+/// An [`Arch`]; with a vocabulary, a length and layers also a [`Seq2Seq`].
 macro_rules! arch {
     ($name:ident: $style:ty, $heads:ty, $head:ty, $hidden:ty $(, $vocab:ty, $len:ty, $embed:ty, $layers:ty)?) => {
         struct $name;
@@ -62,7 +62,7 @@ type ThreeLayerEncoder = EmbeddingEncoder<Vocab28, Len15, Embed30, Three, SevenH
 type ThreeLayerDecoder = EmbeddingDecoder<Vocab28, Len15, Embed30, Embed28, Three, SevenHeadsOf17, f32, Cpu>;
 type Logit = Linear<Embed30, Vocab28, f32, Cpu>;
 
-// *Another annotated transformer*, in the order of the post; its decoder includes the logits.
+// *Another annotated transformer*, in the order of the post. Its decoder includes the logits.
 const _: () = assert!(Attention::NUM_PARAMS == 63);
 const _: () = assert!(ThreeLayerEncoder::NUM_PARAMS == 47_670);
 const _: () = assert!(ThreeLayerDecoder::NUM_PARAMS + Logit::NUM_PARAMS == 91_291);
@@ -72,7 +72,7 @@ const _: () = assert!(LM::<Rot13, f32, Cpu>::NUM_PARAMS == 4_665);
 const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
 
 #[test]
-fn what_is_counted_by_type_is_what_is_built() {
+fn num_params_equals_the_built_parameter_count() {
     let device = Cpu::default();
     assert_eq!(Attention::build(&device).num_trainable_params(), 63);
     assert_eq!(LM::<Rot13, f32, Cpu>::build(&device).num_trainable_params(), 4_665);
@@ -80,7 +80,7 @@ fn what_is_counted_by_type_is_what_is_built() {
 }
 
 #[test]
-fn the_summary_has_a_row_for_each_module() {
+fn the_summary_has_one_row_per_module() {
     let model = LM::<Rot13, f32, Cpu>::build(&Cpu::default());
     let summary = model.summary();
     assert_eq!(summary.total, 4_665);

@@ -1,6 +1,5 @@
-//! The examples as a user meets them: their arguments, their streams, their exit status.
+//! Runs the examples as a user does: with arguments, streams and an exit status.
 
-use super::support::Folder;
 use std::{
     env,
     ffi::OsStr,
@@ -10,12 +9,13 @@ use std::{
     thread,
     time::{Duration, Instant, SystemTime},
 };
+use tempfile::TempDir;
 
-/// Longer than any run here takes on a busy machine.
-const HANGS: Duration = Duration::from_secs(300);
+/// Longer than any run takes on a busy machine.
+pub const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The example of this profile. `cargo test` has built it; for a `cargo test --test NAME`, which builds
-/// no examples, it is built here if it is missing or older than what it is made of.
+/// The path of an example in the profile of this test. `cargo test` has built it. `cargo test --test NAME`
+/// builds no examples, so it is built here if it is missing or older than its sources.
 pub fn built(example: &str) -> PathBuf {
     let this_test = env::current_exe().unwrap();
     let profile = this_test.parent().and_then(Path::parent).unwrap();
@@ -41,7 +41,7 @@ pub fn built(example: &str) -> PathBuf {
     program
 }
 
-/// When a file, or any file of a folder, was last changed.
+/// The latest modification time of a file or of any file in a folder.
 fn newest(path: &Path) -> SystemTime {
     if !path.is_dir() {
         return path.metadata().and_then(|file| file.modified()).unwrap();
@@ -51,17 +51,17 @@ fn newest(path: &Path) -> SystemTime {
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// What became of a run.
+/// The outcome of a run.
 pub struct Run {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
 }
 
-/// Starts a program; what it is given by relative path it finds in `folder`.
+/// Starts a program in `folder`, to which its relative paths refer.
 pub fn start<Arg: AsRef<OsStr>>(
     program: &Path,
-    folder: &Folder,
+    folder: &TempDir,
     args: impl IntoIterator<Item = Arg>,
 ) -> Child {
     Command::new(program)
@@ -74,13 +74,13 @@ pub fn start<Arg: AsRef<OsStr>>(
         .unwrap()
 }
 
-/// Waits for its end; what it says by then must fit into a pipe.
+/// Waits until the program ends. Its output until then must fit into a pipe.
 pub fn end(mut child: Child) -> Run {
-    let until = Instant::now() + HANGS;
+    let until = Instant::now() + TIMEOUT;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > until {
             child.kill().unwrap();
-            panic!("it hangs");
+            panic!("timed out");
         }
         thread::sleep(Duration::from_millis(5));
     }
@@ -92,12 +92,12 @@ pub fn end(mut child: Child) -> Run {
     }
 }
 
-/// Presses Ctrl-C once the file of metrics has this many lines.
+/// Sends Ctrl-C once the metrics file has this many lines.
 #[cfg(unix)]
 pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
-    let until = Instant::now() + HANGS;
+    let until = Instant::now() + TIMEOUT;
     while metrics_of(metrics).len() < lines {
-        assert!(Instant::now() < until, "it makes no steps");
+        assert!(Instant::now() < until, "no steps within the time limit");
         thread::sleep(Duration::from_millis(2));
     }
     let mut kill = Command::new("kill");
@@ -105,7 +105,7 @@ pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
     assert!(kill.status().unwrap().success());
 }
 
-/// The whole lines of a file of metrics, without the speed, which no two runs share.
+/// The complete lines of a metrics file without the throughput, which differs from run to run.
 pub fn metrics_of(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -118,7 +118,7 @@ pub fn metrics_of(path: &Path) -> Vec<String> {
 }
 
 impl Run {
-    /// It failed with this line, which no progress came before and no result after.
+    /// Asserts an error message of one line, without progress or results.
     #[track_caller]
     pub fn assert_refused(&self, error: &str) {
         assert_eq!(self.stderr, format!("error: {error}\n"));
@@ -126,7 +126,7 @@ impl Run {
         assert_eq!(self.stdout, "");
     }
 
-    /// A wrong argument: the parser of the command line says that this is an error, and which.
+    /// Asserts an error of the command-line parser.
     #[track_caller]
     pub fn assert_usage(&self, error: &str) {
         let said = self.stderr.lines().next().unwrap();
@@ -135,7 +135,7 @@ impl Run {
         assert_eq!(self.stdout, "");
     }
 
-    /// It made its steps, whatever it thinks of the result.
+    /// Asserts the exit status, and that nothing panicked.
     #[track_caller]
     pub fn assert_ended_with(&self, code: i32) {
         assert_eq!(self.status.code(), Some(code), "{}", self.stderr);

@@ -1,6 +1,6 @@
-//! Mixed precision: passes on a copy of a model in fewer bits, and its gradients for the model itself.
+//! Mixed precision: a copy of the model runs in fewer bits, and its gradients update the model.
 //!
-//! That `f32` copies of `f64` models are right is always tested, `AMP<f16>` with the feature `f16`.
+//! Copies in `f32` of `f64` models are always tested, copies in `AMP<f16>` with the feature `f16`.
 
 use dfdx::{
     nn::{TensorCollection, ToDtype, ZeroGrads},
@@ -37,8 +37,8 @@ type Model<E> = DecoderOnly<Small, E, Cpu>;
 
 type Map<E> = Linear<Const<2>, Const<2>, E, Cpu>;
 
-/// Counting from any token on, modulo the vocabulary.
-fn counting() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqLen, VocabSize>) {
+/// Sequences that count up from any token, modulo the vocabulary size.
+fn counting_batch() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqLen, VocabSize>) {
     let [ids, labels] = [0, 1].map(|next| {
         let position = |i| 3 * (i / SeqLen::SIZE) + i % SeqLen::SIZE + next;
         let ids: Vec<_> = (0..Batch::SIZE * SeqLen::SIZE).map(|i| position(i) % VocabSize::SIZE).collect();
@@ -47,13 +47,13 @@ fn counting() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqLen, Vo
     (ids, labels)
 }
 
-/// The loss and its gradients, the loss being `factor` times as large for them: in two steps, as what
-/// scales is of as few bits.
-fn pass<E: Real>(model: &Model<E>, factor: f64) -> (f64, Gradients<E, Cpu>)
+/// The loss, and the gradients of `factor` times the loss.
+/// The factor is applied in two steps, because it may not fit into 16 bits.
+fn loss_and_gradients<E: Real>(model: &Model<E>, factor: f64) -> (f64, Gradients<E, Cpu>)
 where
     Cpu: Backend<E>,
 {
-    let (ids, labels) = counting();
+    let (ids, labels) = counting_batch();
     let logits = model.forward(&ids, OwnedTape::default());
     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
     let value = loss.array().to_f64().unwrap();
@@ -61,13 +61,13 @@ where
     (value, loss.backward())
 }
 
-/// Looks at the gradients and changes nothing.
-struct Look<Model, E> {
-    memory: OptimizerState<Model, E, [Slot<E>; 0]>,
+/// An optimizer that records the gradients and changes nothing.
+struct RecordGradients<Model, E> {
+    state: OptimizerState<Model, E, [Slot<E>; 0]>,
     parameters: Vec<Parameter<E>>,
 }
 
-impl<Model, E: Real> Optimizer<Model, E> for Look<Model, E> {
+impl<Model, E: Real> Optimizer<Model, E> for RecordGradients<Model, E> {
     fn step(&mut self, _: f64, parameters: &mut [Parameter<E>]) {
         self.parameters = parameters.to_vec();
     }
@@ -75,68 +75,67 @@ impl<Model, E: Real> Optimizer<Model, E> for Look<Model, E> {
         "looks".into()
     }
     fn state(&self) -> &OptimizerState<Model, E> {
-        &self.memory
+        &self.state
     }
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
-        &mut self.memory
+        &mut self.state
     }
 }
 
-/// Each parameter with its gradient.
-fn look<E: Real, Collection: TensorCollection<E, Cpu>>(
+/// Every parameter with its gradient.
+fn recorded_parameters<E: Real, Collection: TensorCollection<E, Cpu>>(
     model: &mut Collection,
     gradients: Gradients<E, Cpu>,
 ) -> Vec<Parameter<E>>
 where
     Cpu: Backend<E>,
 {
-    let mut look = Look { memory: OptimizerState::new([]), parameters: Vec::new() };
-    update(model, gradients, &mut look, 0.0, f64::INFINITY).unwrap();
-    look.parameters
+    let mut recorded_parameters = RecordGradients { state: OptimizerState::new([]), parameters: Vec::new() };
+    update(model, gradients, &mut recorded_parameters, 0.0, f64::INFINITY).unwrap();
+    recorded_parameters.parameters
 }
 
-/// The gradients by a copy are those of the model, but for the bits that the copy lacks, whatever the
-/// scale.
+/// The gradients of a copy equal those of the model up to rounding, at every loss scale.
 #[track_caller]
-fn check_gradients<E: Real, Low: Real>(
-    copied: impl Fn(&Model<E>) -> Model<Low>,
+fn check_gradients<E: Real, CopyE: Real>(
+    to_copy: impl Fn(&Model<E>) -> Model<CopyE>,
     scales: &[f64],
     tolerance: f64,
 ) where
-    Cpu: Backend<E> + Backend<Low>,
+    Cpu: Backend<E> + Backend<CopyE>,
 {
     let mut model = Model::<E>::build(&Cpu::seed_from_u64(1));
-    let (loss, gradients) = pass(&model, 1.0);
-    let exact = look(&mut model, gradients);
+    let (loss, gradients) = loss_and_gradients(&model, 1.0);
+    let exact = recorded_parameters(&mut model, gradients);
     assert!(exact.len() > 20);
     for &scale in scales {
-        let copy = copied(&model);
-        let (low_loss, gradients) = pass(&copy, scale);
-        assert!((low_loss - loss).abs() <= tolerance * loss, "{low_loss} and {loss}");
+        let copy = to_copy(&model);
+        let (copy_loss, gradients) = loss_and_gradients(&copy, scale);
+        assert!((copy_loss - loss).abs() <= tolerance * loss, "{copy_loss} and {loss}");
         let gradients = master_gradients(&model, &copy, gradients, scale, model.alloc_grads()).unwrap();
-        let ours = look(&mut model, gradients);
+        let ours = recorded_parameters(&mut model, gradients);
         assert_eq!(ours.len(), exact.len());
         for (ours, exact) in ours.iter().zip(&exact) {
             assert_eq!((&ours.path, &ours.sizes), (&exact.path, &exact.sizes));
             assert_eq!(ours.values, exact.values);
-            let norm = |slopes: &mut dyn Iterator<Item = E>| {
-                slopes.map(|x| x.to_f64().unwrap().powi(2)).sum::<f64>().sqrt()
+            let norm = |gradient: &mut dyn Iterator<Item = E>| {
+                gradient.map(|x| x.to_f64().unwrap().powi(2)).sum::<f64>().sqrt()
             };
             let size = norm(&mut exact.gradient.iter().copied());
             let pairs = ours.gradient.iter().zip(&exact.gradient);
             let error = norm(&mut pairs.map(|(&ours, &exact)| ours - exact));
-            // A bias of keys has no slope but what rounding makes.
+            // The gradient of a key's bias is zero up to rounding.
             assert!(error <= tolerance * (size + 1e-2), "{} by {scale}: {error} of {size}", ours.path);
         }
     }
 }
 
 #[test]
-fn gradients_in_single_precision_are_those_in_double() {
+fn gradients_of_an_f32_copy_match_those_of_an_f64_model() {
     check_gradients::<f64, f32>(ToDtype::to_dtype, &[1.0, 1024.0, 3.0], 1e-5);
 }
 
-/// A parameter that takes no part in the loss has a slope of 0, one that is used twice the sum.
+/// An unused parameter has gradient 0; a parameter used twice has the sum of both gradients.
 #[test]
 fn each_parameter_gets_its_own_gradient() {
     let device = Cpu::seed_from_u64(0);
@@ -147,7 +146,7 @@ fn each_parameter_gets_its_own_gradient() {
     let twice = copy.1.forward(copy.1.forward(input.leaky_traced()));
     let gradients = scale(twice.sum(), 8.0).backward();
     let gradients = master_gradients(&model, &copy, gradients, 8.0, model.alloc_grads()).unwrap();
-    let parameters = look(&mut model, gradients);
+    let parameters = recorded_parameters(&mut model, gradients);
     let unused = parameters[..2].iter().flat_map(|p| &p.gradient);
     assert!(unused.copied().eq([0.0; 6]));
     let [[a, b], [c, d]] = copy.1.weight.array();
@@ -159,58 +158,61 @@ fn each_parameter_gets_its_own_gradient() {
         1.0 + a + c,
         1.0 + b + d,
     ];
-    let slopes = parameters[2..].iter().flat_map(|p| &p.gradient);
-    for (slope, expected) in slopes.zip(expected) {
-        let difference = (slope - f64::from(expected)).abs();
-        assert!(difference < 1e-6, "{slope} and {expected}");
+    let found = parameters[2..].iter().flat_map(|p| &p.gradient);
+    for (found, expected) in found.zip(expected) {
+        let difference = (found - f64::from(expected)).abs();
+        assert!(difference < 1e-6, "{found} and {expected}");
     }
 }
 
 #[test]
-fn a_parameter_may_be_empty() {
+fn an_empty_parameter_gets_an_empty_gradient() {
     type Both<E> = (Linear<Const<0>, Const<2>, E, Cpu>, Linear<Const<2>, Const<1>, E, Cpu>);
     let mut model: Both<f64> = <_>::build(&Cpu::seed_from_u64(0));
     let copy: Both<f32> = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = Cpu::default().ones();
     let gradients = copy.1.forward(input.leaky_traced()).sum().backward();
     let gradients = master_gradients(&model, &copy, gradients, 1.0, model.alloc_grads()).unwrap();
-    let parameters = look(&mut model, gradients);
-    let slopes: Vec<_> = parameters.iter().map(|p| p.gradient.clone()).collect();
-    assert_eq!(slopes, [vec![], vec![0.0; 2], vec![1.0; 2], vec![1.0]]);
+    let parameters = recorded_parameters(&mut model, gradients);
+    let found: Vec<_> = parameters.iter().map(|p| p.gradient.clone()).collect();
+    assert_eq!(found, [vec![], vec![0.0; 2], vec![1.0; 2], vec![1.0]]);
 }
 
-/// Many positions, in parts of as many as 16 bits can sum: the slope of a bias.
+/// Accumulates a bias gradient over more positions than 16 bits can sum.
 #[track_caller]
-fn check_parts<E: Real, Low: Real>(copied: impl Fn(&Map<E>) -> Map<Low>, tolerance: f64)
+fn check_parts<E: Real, CopyE: Real>(to_copy: impl Fn(&Map<E>) -> Map<CopyE>, tolerance: f64)
 where
-    Cpu: Backend<E> + Backend<Low>,
+    Cpu: Backend<E> + Backend<CopyE>,
 {
     const PARTS: usize = 64;
     dims! { Batch = 1; SeqLen = 200; }
     let device = Cpu::seed_from_u64(0);
     let mut model: Map<E> = Linear::build(&device);
-    let copy = copied(&model);
+    let copy = to_copy(&model);
     let labels = TokenIds::from_ids(&[0; SeqLen::SIZE], None, (Batch, SeqLen)).unwrap();
     let mut gradients = model.alloc_grads();
     for _ in 0..PARTS {
-        let input: Tensor<(Batch, SeqLen, Const<2>), Low, Cpu> = device.ones();
+        let input: Tensor<(Batch, SeqLen, Const<2>), CopyE, Cpu> = device.ones();
         let logits = copy.forward(input.leaky_traced());
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         let part = scale(scale(loss, 1.0 / PARTS as f64), 1024.0).backward();
         gradients = master_gradients(&model, &copy, part, 1024.0, gradients).unwrap();
     }
     let input: Tensor<(Const<1>, Const<1>, Const<2>), E, Cpu> = device.ones();
-    // Of two logits.
+    // There are two logits.
     let logits = model.forward(input).as_vec();
     let odds = (logits[1] - logits[0]).exp();
-    let slope = E::one() / (E::one() + odds) - E::one();
-    let slope = slope.to_f64().unwrap();
-    let bias = look(&mut model, gradients)[1].gradient[0].to_f64().unwrap();
-    assert!((bias - slope).abs() <= tolerance * slope.abs(), "{bias} and {slope}");
+    let expected_gradient = E::one() / (E::one() + odds) - E::one();
+    let expected_gradient = expected_gradient.to_f64().unwrap();
+    let bias = recorded_parameters(&mut model, gradients)[1].gradient[0].to_f64().unwrap();
+    assert!(
+        (bias - expected_gradient).abs() <= tolerance * expected_gradient.abs(),
+        "{bias} and {expected_gradient}"
+    );
 }
 
 #[test]
-fn the_parts_of_a_batch_are_summed_in_double_precision() {
+fn microbatch_gradients_accumulate_in_f64() {
     check_parts::<f64, f32>(ToDtype::to_dtype, 1e-5);
 }
 
@@ -220,22 +222,22 @@ mod half {
     use dfdx::dtypes::{AMP, f16};
     use typed_transformer::train::Adam;
 
-    /// 11 bits of each number.
+    /// `f16` has a significand of 11 bits.
     type Half = AMP<f16>;
 
     #[test]
-    fn gradients_in_mixed_precision_are_those_in_single() {
+    fn gradients_of_a_half_precision_copy_match_those_of_an_f32_model() {
         check_gradients::<f32, Half>(ToDtype::to_dtype, &[16.0, 1024.0], 2e-2);
     }
 
     #[test]
-    fn the_parts_of_a_batch_are_summed_in_single_precision() {
+    fn microbatch_gradients_accumulate_in_f32() {
         check_parts::<f32, Half>(ToDtype::to_dtype, 2e-2);
     }
 
-    /// From a uniform and from a normal distribution.
+    /// Weights are drawn from a uniform and from a normal distribution.
     #[test]
-    fn a_seed_draws_the_same_model_in_every_dtype() {
+    fn a_seed_gives_the_same_initial_weights_in_every_dtype() {
         fn weights<E: Real>() -> Vec<E>
         where
             Cpu: Backend<E>,
@@ -252,15 +254,15 @@ mod half {
         }
     }
 
-    /// Slopes that 16 bits round to 0 are there once the loss is scaled.
+    /// Gradients that underflow in `f16` survive if the loss is scaled.
     #[test]
-    fn a_scaled_loss_keeps_small_slopes() {
+    fn loss_scaling_keeps_small_gradients() {
         let mut model = Model::<f32>::build(&Cpu::seed_from_u64(1));
         let copy = model.to_dtype::<Half>();
         let mut norm = |factor: f64| {
-            let (_, gradients) = pass(&copy, factor * 1e-6);
+            let (_, gradients) = loss_and_gradients(&copy, factor * 1e-6);
             let gradients = master_gradients(&model, &copy, gradients, factor, model.alloc_grads()).unwrap();
-            let all = look(&mut model, gradients).into_iter().flat_map(|p| p.gradient);
+            let all = recorded_parameters(&mut model, gradients).into_iter().flat_map(|p| p.gradient);
             all.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt()
         };
         let [lost, kept] = [1.0, 1e6].map(&mut norm);
@@ -268,33 +270,33 @@ mod half {
     }
 
     #[test]
-    fn slopes_that_are_too_large_leave_the_model_as_it_was() {
+    fn infinite_gradients_leave_the_model_unchanged() {
         let mut model = Model::<f32>::build(&Cpu::seed_from_u64(1));
         let weight = |model: &Model<f32>| model.logit.weight.as_ref().unwrap().as_vec();
         let before = weight(&model);
         let copy = model.to_dtype::<Half>();
-        let (_, gradients) = pass(&copy, 1e8);
+        let (_, gradients) = loss_and_gradients(&copy, 1e8);
         let gradients = master_gradients(&model, &copy, gradients, 1e8, model.alloc_grads()).unwrap();
         let result = update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0);
         assert!(matches!(result, Err(OpError::Gradient { .. })), "{result:?}");
         assert_eq!(weight(&model), before);
     }
 
-    /// In mixed precision a model learns what it learns in single precision.
+    /// In mixed precision a model reaches the loss that it reaches in single precision.
     #[test]
-    fn a_model_learns() {
+    fn a_model_learns_in_mixed_precision() {
         let mut single = Model::<f32>::build(&Cpu::seed_from_u64(2));
         let mut mixed = Model::<f32>::build(&Cpu::seed_from_u64(2));
         let [mut adam, mut mixed_adam] = [Adam::default(), Adam::default()];
         let (mut loss, mut mixed_loss) = (0.0, 0.0);
         for step in 0..150 {
             let gradients;
-            (loss, gradients) = pass(&single, 1.0);
+            (loss, gradients) = loss_and_gradients(&single, 1.0);
             update(&mut single, gradients, &mut adam, 0.01, 1.0).unwrap();
 
             let copy = mixed.to_dtype::<Half>();
             let gradients;
-            (mixed_loss, gradients) = pass(&copy, 1024.0);
+            (mixed_loss, gradients) = loss_and_gradients(&copy, 1024.0);
             let gradients = master_gradients(&mixed, &copy, gradients, 1024.0, mixed.alloc_grads()).unwrap();
             update(&mut mixed, gradients, &mut mixed_adam, 0.01, 1.0).unwrap();
             if step == 0 {

@@ -1,11 +1,7 @@
-//! What is drawn lies in the file, in the format of its name.
+//! Plots are written to SVG and PNG files, chosen by the file's extension.
 
-#![cfg(feature = "plot")]
-
-mod support;
-
+use crate::support::{file_names, temp_dir};
 use std::{fs, path::Path};
-use support::Folder;
 use typed_transformer::{
     plot::{HeatMap, HeatMapGrid, Line, LinePlot, PlotError, ScatterPlot, training_curves},
     prelude::*,
@@ -21,9 +17,9 @@ fn curves(points: Vec<(f64, f64)>) -> LinePlot {
 }
 
 #[test]
-fn an_svg_says_what_it_shows() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+fn an_svg_contains_its_labels_and_lines() {
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     for text in ["A title", "across", "upwards", "a curve", "<polyline"] {
@@ -32,20 +28,20 @@ fn an_svg_says_what_it_shows() {
 }
 
 #[test]
-fn a_png_is_one() {
-    let folder = Folder::new();
-    let file = folder.join("curves.png");
+fn a_png_has_the_png_signature() {
+    let folder = temp_dir();
+    let file = folder.path().join("curves.png");
     curves(vec![(0.0, 1.0), (1.0, 2.0)]).draw(&file).unwrap();
     let bytes = fs::read(&file).unwrap();
     assert!(bytes.starts_with(b"\x89PNG"));
 }
 
-/// Below the lowest point of a curve there is nothing of it, however sharp its corners are.
+/// Nothing is drawn below the lowest point of a line, even at sharp corners.
 #[test]
-fn a_curve_stays_within_its_axes() {
-    let folder = Folder::new();
-    let file = folder.join("curves.png");
-    // Peaks on a slope, as gradients have them.
+fn a_line_stays_within_the_axes() {
+    let folder = temp_dir();
+    let file = folder.path().join("curves.png");
+    // Peaks on a slope, as gradient norms have.
     let height = |i: u32| f64::from(i * i * 37 % 101 * (i % 3) * (i % 7)) + f64::from(i) / 100.0;
     let points = (0..1_000).map(|i| (f64::from(i), height(i)));
     curves(points.collect()).draw(&file).unwrap();
@@ -56,15 +52,15 @@ fn a_curve_stays_within_its_axes() {
     let is_blue = |row: &[u8]| row.chunks(3).any(|pixel| i16::from(pixel[2]) > i16::from(pixel[0]) + 60);
     let rows: Vec<_> = pixels.chunks(info.line_size).map(is_blue).collect();
     let lowest = rows.iter().rposition(|&is_blue| is_blue).unwrap();
-    // The numbers of the axis and its name have 56 pixels.
+    // Tick labels and axis title take 56 pixels.
     assert!(lowest + 56 < rows.len(), "{lowest} of {}", rows.len());
     assert!(rows[lowest - 200..=lowest].iter().all(|&is_blue| is_blue));
 }
 
 #[test]
-fn a_legend_has_room_for_every_name() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+fn legend_entries_do_not_overlap() {
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     let mut picture = curves(vec![(0.0, 1.0), (1.0, 2.0)]);
     let name = |i: usize| match i % 3 {
         0 => format!("{i} WIDE MEMORY MAXIMUM"),
@@ -85,7 +81,7 @@ fn a_legend_has_room_for_every_name() {
             (number(text, "y=\""), number(text, "x=\""))
         })
         .collect();
-    // In a font of 15 pixels, which has wide capitals.
+    // Estimated for a font of 15 pixels with wide capitals.
     let width = |name: &str| {
         let capitals = name.chars().filter(char::is_ascii_uppercase).count();
         13 * capitals + 7 * (name.len() - capitals)
@@ -101,9 +97,9 @@ fn a_legend_has_room_for_every_name() {
 }
 
 #[test]
-fn a_curve_breaks_where_it_is_not_finite() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+fn a_line_breaks_at_non_finite_values() {
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     let points = [1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, 4.0, 5.0];
     let points = points.iter().enumerate().map(|(x, y)| (x as f64, *y));
     curves(points.collect()).draw(&file).unwrap();
@@ -112,28 +108,28 @@ fn a_curve_breaks_where_it_is_not_finite() {
 }
 
 #[test]
-fn the_axis_of_a_constant_shows_its_value() {
-    let folder = Folder::new();
-    let file = folder.join("curves.svg");
+fn the_axis_of_a_constant_line_shows_its_value() {
+    let folder = temp_dir();
+    let file = folder.path().join("curves.svg");
     curves(vec![(0.0, 5e-4), (1.0, 5e-4)]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     assert!(svg.contains("\n0.0005\n"));
 }
 
 #[test]
-fn what_cannot_be_drawn_is_an_error() {
+fn an_empty_plot_or_unknown_format_is_an_error() {
     let some = curves(vec![(0.0, 1.0)]);
     let gif = some.draw(Path::new("curves.gif")).unwrap_err();
     assert_eq!(gif.to_string(), "curves.gif: the name of a plot must end in .svg or .png");
-    let folder = Folder::new();
+    let folder = temp_dir();
     let missing = folder.path().join("missing").join("curves.svg");
     assert!(matches!(some.draw(&missing), Err(PlotError::Write { .. })));
-    let file = folder.join("curves.svg");
+    let file = folder.path().join("curves.svg");
     for nothing in [vec![], vec![(0.0, f64::NAN)]] {
         assert!(matches!(curves(nothing).draw(&file), Err(PlotError::Nothing { .. })));
     }
-    assert!(folder.content().is_empty());
-    // One point alone, and equal ones, have a range too.
+    assert!(file_names(&folder).is_empty());
+    // A single point or equal points also have a range.
     curves(vec![(3.0, 7.0)]).draw(&file).unwrap();
 }
 
@@ -151,24 +147,24 @@ fn heat(values: Vec<f64>) -> HeatMapGrid {
 }
 
 #[test]
-fn a_heat_map_has_a_colour_for_each_number_and_a_name_for_each_row_and_column() {
-    let folder = Folder::new();
-    let file = folder.join("heat.svg");
+fn a_heat_map_draws_every_cell_and_label() {
+    let folder = temp_dir();
+    let file = folder.path().join("heat.svg");
     heat(vec![0.0, 1.0, 0.0, 0.5, f64::NAN, 0.0]).draw(&file).unwrap();
     let svg = fs::read_to_string(&file).unwrap();
     for text in ["Heat &amp; &lt; more", "a panel", "r", "s", "x", "y", "z"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}");
     }
-    // Each cell is 22 pixels high; of the six, four are white or blank.
+    // Each cell is 22 pixels high; four of the six are white or blank.
     assert_eq!(svg.matches("height=\"22\"").count(), 2);
-    heat(vec![0.5; 6]).draw(&folder.join("heat.png")).unwrap();
+    heat(vec![0.5; 6]).draw(&folder.path().join("heat.png")).unwrap();
 }
 
 #[test]
-fn the_names_of_narrow_columns_stand_on_end() {
-    let folder = Folder::new();
-    let file = folder.join("heat.svg");
-    // Columns of 22 pixels, of 16, and of 16 with names of one letter.
+fn labels_of_narrow_columns_are_rotated() {
+    let folder = temp_dir();
+    let file = folder.path().join("heat.svg");
+    // Columns of 22 pixels, of 16 pixels, and of 16 pixels with labels of one letter.
     for (columns, name, on_end) in [(4, "ab", 0), (16, "ab", 16), (16, "a", 0)] {
         let mut maps = heat(vec![0.5; 2 * columns]);
         maps.panels[0].columns = vec![name.into(); columns];
@@ -179,18 +175,18 @@ fn the_names_of_narrow_columns_stand_on_end() {
 }
 
 #[test]
-fn a_heat_map_without_a_number_for_each_cell_is_an_error() {
-    let folder = Folder::new();
-    let file = folder.join("heat.svg");
+fn a_heat_map_with_missing_values_is_an_error() {
+    let folder = temp_dir();
+    let file = folder.path().join("heat.svg");
     let error = heat(vec![0.5; 5]).draw(&file).unwrap_err().to_string();
     let expected = format!("{}: `a panel` should have 6 values but has 5", file.display());
     assert_eq!(error, expected);
     assert!(matches!(heat(vec![f64::NAN; 6]).draw(&file), Err(PlotError::Nothing { .. })));
-    assert!(folder.content().is_empty());
+    assert!(file_names(&folder).is_empty());
 }
 
 #[test]
-fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
+fn attention_heat_maps_have_one_panel_per_head() {
     dims! { Batch = 2; Heads = 2; QLen = 2; KLen = 3; }
     let values: Vec<f32> = (0..24).map(|i| i as f32).collect();
     let weights: Tensor<(Batch, Heads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(values);
@@ -204,9 +200,9 @@ fn the_weights_of_the_positions_that_are_named_are_drawn_head_by_head() {
 }
 
 #[test]
-fn rows_lie_on_the_axes_in_which_they_vary_most() {
+fn pca_projects_rows_on_the_axes_of_largest_variance() {
     dims! { Rows = 5; Columns = 3; }
-    // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), not at all otherwise.
+    // Far apart along (0, 3, 4) / 5, less along (1, 0, 0), and not in the third direction.
     let [long, short] = [[0.0, 3.0, 4.0], [1.0, 0.0, 0.0]];
     let places = [(-2.0, 0.0), (0.0, 1.0), (0.0, -1.0), (2.0, 0.0)];
     let row = |(a, b): (f64, f64)| [0, 1, 2].map(|i| a * long[i] + b * short[i] + 7.0);
@@ -218,15 +214,15 @@ fn rows_lie_on_the_axes_in_which_they_vary_most() {
     for ((_, (x, y)), (a, b)) in points.points.iter().zip(places) {
         assert!((x - 5.0 * a).abs() < 1e-9 && (y - b).abs() < 1e-9, "{x} {y}");
     }
-    let folder = Folder::new();
-    points.draw(&folder.join("points.svg")).unwrap();
-    points.draw(&folder.join("points.png")).unwrap();
+    let folder = temp_dir();
+    points.draw(&folder.path().join("points.svg")).unwrap();
+    points.draw(&folder.path().join("points.png")).unwrap();
 }
 
 #[test]
-fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
-    let folder = Folder::new();
-    let file = folder.join("metrics");
+fn an_invalid_metrics_file_is_an_error_with_its_line() {
+    let folder = temp_dir();
+    let file = folder.path().join("metrics");
     let error = |text: &str| {
         fs::write(&file, text).unwrap();
         let error = training_curves(&file).unwrap_err().to_string();
@@ -234,15 +230,15 @@ fn what_is_no_file_of_metrics_is_an_error_that_names_the_line() {
     };
     assert_eq!(error("{\"loss\":1.0}\n"), "metrics: line 1: `step` is missing");
     assert!(error("{\"step\":1}\nx\n").starts_with("metrics: line 2: "));
-    assert!(training_curves(&folder.join("missing")).is_err());
+    assert!(training_curves(&folder.path().join("missing")).is_err());
     fs::write(&file, "").unwrap();
     assert_eq!(training_curves(&file).unwrap(), []);
 }
 
 #[test]
-fn a_long_training_is_drawn_by_means() {
-    let folder = Folder::new();
-    let file = folder.join("metrics");
+fn a_long_training_is_downsampled_by_averaging() {
+    let folder = temp_dir();
+    let file = folder.path().join("metrics");
     let line = |step| format!("{{\"step\":{step},\"loss\":{}.0}}\n", step % 2);
     fs::write(&file, (1..=1600).map(line).collect::<String>()).unwrap();
     let points = &training_curves(&file).unwrap()[0].lines[0].points;

@@ -1,10 +1,9 @@
-//! The example `train_rot13` as a user meets it: its arguments, its streams, its exit status.
+//! The example `train_rot13`, run as a user runs it.
 
-#[path = "support/program.rs"]
-#[allow(dead_code, reason = "this program reads its standard input, and is run by other means")]
-mod program;
-mod support;
-
+use crate::{
+    program::{TIMEOUT, built},
+    support::{file_names, temp_dir},
+};
 use std::{
     fs,
     io::{Read, Write},
@@ -14,27 +13,27 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use support::Folder;
+use tempfile::TempDir;
 
 // ---- The program ----
 
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| program::built("train_rot13"));
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| built("train_rot13"));
 
-/// What the program finds on its standard input.
+/// The standard input of the program.
 enum Input<'a> {
-    /// Its end.
+    /// Empty.
     Nothing,
-    /// A text, and its end.
+    /// A text.
     Text(&'a str),
-    /// Each text after its pause, and the end after the last.
+    /// Each text after a pause.
     Slowly(&'a [(Duration, &'a str)]),
-    /// Neither a byte nor an end, as long as the program runs.
+    /// An open pipe to which nothing is written.
     Silence,
-    /// What cannot be read.
+    /// A file that cannot be read.
     File(fs::File),
 }
 
-/// What became of a run.
+/// The outcome of a run.
 struct Run {
     status: ExitStatus,
     stdout: String,
@@ -42,17 +41,14 @@ struct Run {
     took: Duration,
 }
 
-/// Longer than any run here takes on a busy machine.
-const HANGS: Duration = Duration::from_secs(300);
-
-/// The program with these arguments; what it is given by relative path it finds in `folder`.
-fn program<'a>(folder: &Folder, args: impl IntoIterator<Item = &'a str>) -> Command {
+/// The program with these arguments, in `folder`, to which its relative paths refer.
+fn program<'a>(folder: &TempDir, args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut program = Command::new(&*PROGRAM);
     program.args(args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
     program
 }
 
-/// Runs it to its end.
+/// Runs the program until it ends.
 fn run(mut program: Command, input: Input) -> Run {
     let begun = Instant::now();
     program.stdin(match &input {
@@ -63,14 +59,14 @@ fn run(mut program: Command, input: Input) -> Run {
     let mut child = program.spawn().unwrap();
     let stdin = child.stdin.take();
     thread::scope(|scope| {
-        let stdout = child.stdout.take().map(|out| scope.spawn(|| all_of(out)));
-        let stderr = child.stderr.take().map(|err| scope.spawn(|| all_of(err)));
+        let stdout = child.stdout.take().map(|out| scope.spawn(|| read_all(out)));
+        let stderr = child.stderr.take().map(|err| scope.spawn(|| read_all(err)));
         let silent = match (input, stdin) {
             (Input::Text(text), Some(stdin)) => write_slowly(stdin, &[(Duration::ZERO, text)]),
             (Input::Slowly(texts), Some(stdin)) => write_slowly(stdin, texts),
             (_, stdin) => stdin,
         };
-        let status = wait(&mut child, begun + HANGS);
+        let status = wait(&mut child, begun + TIMEOUT);
         drop(silent);
         Run {
             status,
@@ -81,7 +77,7 @@ fn run(mut program: Command, input: Input) -> Run {
     })
 }
 
-/// Writes to the program and closes its input. That it does not read is for the test to say.
+/// Writes the texts and closes the pipe. Tests may use programs that do not read, so errors are ignored.
 fn write_slowly<W: Write>(mut stdin: W, texts: &[(Duration, &str)]) -> Option<W> {
     for (pause, text) in texts {
         thread::sleep(*pause);
@@ -90,7 +86,7 @@ fn write_slowly<W: Write>(mut stdin: W, texts: &[(Duration, &str)]) -> Option<W>
     None
 }
 
-fn all_of(mut stream: impl Read) -> String {
+fn read_all(mut stream: impl Read) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
@@ -103,16 +99,16 @@ fn wait(child: &mut Child, until: Instant) -> ExitStatus {
         }
         if Instant::now() > until {
             child.kill().unwrap();
-            panic!("it hangs");
+            panic!("timed out");
         }
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-// ---- What is asked of a run ----
+// ---- Assertions about a run ----
 
 impl Run {
-    /// It did what it was asked to, and said nothing that sounds otherwise.
+    /// Asserts success, and that standard error reports no error.
     #[track_caller]
     fn assert_success(&self) -> &Self {
         assert!(self.status.success(), "{}\n{}", self.status, self.stderr);
@@ -120,7 +116,7 @@ impl Run {
         self.assert_no_panic()
     }
 
-    /// It failed with this one line on standard error, besides progress.
+    /// Asserts failure with this one line on standard error, besides progress.
     #[track_caller]
     fn assert_error(&self, line: &str) -> &Self {
         self.assert_failure();
@@ -129,7 +125,7 @@ impl Run {
         self
     }
 
-    /// It failed, and exactly one line on standard error is its error, which is returned.
+    /// Asserts failure with exactly one error line, which it returns.
     #[track_caller]
     fn assert_failure(&self) -> &str {
         assert_eq!(self.status.code(), self.status.code().filter(|code| [1, 2].contains(code)));
@@ -140,12 +136,12 @@ impl Run {
         error
     }
 
-    /// It failed before it trained or decoded anything.
+    /// Asserts that the program failed before it trained or decoded anything.
     #[track_caller]
-    fn assert_at_once(&self) -> &Self {
+    fn assert_failed_before_training(&self) -> &Self {
         assert_eq!(self.progress(), [""; 0]);
         assert_eq!(self.stdout, "");
-        // A training takes longer, and a busy machine starts a program in less.
+        // Training takes longer than this; starting the program does not, even on a busy machine.
         assert!(self.took < Duration::from_secs(5), "{:?}", self.took);
         self
     }
@@ -156,7 +152,7 @@ impl Run {
         self
     }
 
-    /// The model wrote the cipher of each of the words that were given, and of no others.
+    /// Asserts that exactly these words were given, each with its correct cipher.
     #[track_caller]
     fn assert_decoded(&self, words: &[(&str, &str)]) -> &Self {
         let mut lines = self.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -169,8 +165,8 @@ impl Run {
         self
     }
 
-    /// The line that says how many fresh words came out right; it is the last one.
-    fn share(&self) -> &str {
+    /// The accuracy on random words, from the last line.
+    fn accuracy(&self) -> &str {
         let line = self.stdout.lines().last().unwrap();
         line.strip_suffix(" of 1000 fresh random words decoded exactly").unwrap()
     }
@@ -186,39 +182,39 @@ fn is_progress(line: &str) -> bool {
 
 const DEFAULT: [(&str, &str); 4] = [("hey", "url"), ("there", "gurer"), ("ma", "zn"), ("dood", "qbbq")];
 const ATTACK: [(&str, &str); 3] = [("attack", "nggnpx"), ("at", "ng"), ("dawn", "qnja")];
-/// A run that trains too little to be right, in a moment.
-const BRIEFLY: [&str; 2] = ["--steps", "3"];
+/// A training too short to learn anything.
+const THREE_STEPS: [&str; 2] = ["--steps", "3"];
 
-// ---- Training, and what it leaves for later runs ----
+// ---- Training, and weights for later tests ----
 
-/// The one long run of this file, and the weights that it saved.
+/// The one long training of this file, and the weights it saved.
 static TRAINED: LazyLock<(Run, Vec<u8>)> = LazyLock::new(|| {
-    let folder = Folder::new();
+    let folder = temp_dir();
     let args = ["--steps", "1500", "--seed", "3", "--save", "rot13.safetensors"];
     let run = run(program(&folder, args), Input::Nothing);
-    assert_eq!(folder.content(), ["rot13.safetensors"], "{}", run.stderr);
-    let weights = fs::read(folder.join("rot13.safetensors")).unwrap();
+    assert_eq!(file_names(&folder), ["rot13.safetensors"], "{}", run.stderr);
+    let weights = fs::read(folder.path().join("rot13.safetensors")).unwrap();
     (run, weights)
 });
 
-/// A folder with the trained weights in `weights`.
-fn trained() -> Folder {
-    let folder = Folder::new();
-    fs::write(folder.join("weights"), &TRAINED.1).unwrap();
+/// A folder with the trained weights in the file `weights`.
+fn trained() -> TempDir {
+    let folder = temp_dir();
+    fs::write(folder.path().join("weights"), &TRAINED.1).unwrap();
     folder
 }
 
-/// Decodes with the trained weights, which takes no time; returns what is on standard error.
+/// Decodes with the trained weights and returns the standard error.
 #[track_caller]
 fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> String {
     let folder = trained();
     let args = ["--load", "weights"].iter().chain(words).copied();
     let run = run(program(&folder, args), input);
     run.assert_success().assert_decoded(expected);
-    assert_eq!(run.share(), "100.0 %");
+    assert_eq!(run.accuracy(), "100.0 %");
     assert_eq!(run.progress(), [""; 0]);
     assert!(run.took < Duration::from_secs(10), "{:?}", run.took);
-    assert_eq!(folder.content(), ["weights"], "something is written");
+    assert_eq!(file_names(&folder), ["weights"], "files were written");
     run.stderr
 }
 
@@ -226,14 +222,14 @@ fn load_and_decode(words: &[&str], input: Input, expected: &[(&str, &str)]) -> S
 fn the_model_learns_rot13() {
     let run = &TRAINED.0;
     run.assert_success().assert_decoded(&DEFAULT);
-    assert_eq!(run.share(), "100.0 %");
-    // Of five random words the ciphers are right too: nothing is said to be another.
+    assert_eq!(run.accuracy(), "100.0 %");
+    // The ciphers of the five random words are correct too.
     assert!(!run.stdout.contains("but it is"), "{}", run.stdout);
     assert_eq!(run.stdout.lines().count(), 1 + 4 + 1 + 1 + 5 + 1 + 1);
 }
 
 #[test]
-fn progress_without_a_terminal_is_plain_lines() {
+fn progress_without_a_terminal_is_plain_text() {
     let run = &TRAINED.0;
     let steps: Vec<_> = run
         .progress()
@@ -263,15 +259,15 @@ fn progress_without_a_terminal_is_plain_lines() {
 }
 
 #[test]
-fn saved_weights_decode_words_of_the_command_line() {
+fn saved_weights_decode_words_from_the_command_line() {
     load_and_decode(&["attack", "at", "dawn"], Input::Nothing, &ATTACK);
-    // What is given is decoded, in its order and as often.
+    // Words are decoded in the given order, repetitions included.
     load_and_decode(&["ma", "a", "ma"], Input::Text("hey"), &[("ma", "zn"), ("a", "n"), ("ma", "zn")]);
     load_and_decode(&["abcdefghijklmno"], Input::Silence, &[("abcdefghijklmno", "nopqrstuvwxyzab")]);
 }
 
 #[test]
-fn saved_weights_decode_words_of_standard_input() {
+fn saved_weights_decode_words_from_standard_input() {
     load_and_decode(&[], Input::Text("attack at\n\n  dawn\n"), &ATTACK);
     load_and_decode(&[], Input::Text("attack\tat\r\ndawn"), &ATTACK);
     load_and_decode(&["-"], Input::Text("attack at dawn\n"), &ATTACK);
@@ -287,33 +283,33 @@ fn without_words_the_default_ones_are_decoded() {
 }
 
 #[test]
-fn an_open_but_silent_standard_input_is_not_waited_for() {
+fn a_silent_standard_input_is_not_waited_for() {
     let said = load_and_decode(&[], Input::Silence, &DEFAULT);
     let notice = "nothing comes from standard input, so its words are not waited for\n";
     assert_eq!(said, notice);
-    // Where words are given, it is not even asked.
+    // With words on the command line, standard input is not read.
     assert_eq!(load_and_decode(&["ma"], Input::Silence, &[("ma", "zn")]), "");
 }
 
 #[test]
-fn a_slow_writer_is_waited_for_once_it_has_begun() {
+fn a_slow_writer_is_waited_for_after_its_first_byte() {
     let pause = Duration::from_millis(1_500);
     let texts = [(Duration::ZERO, "attack a"), (pause, "t dawn\n")];
     load_and_decode(&[], Input::Slowly(&texts), &ATTACK);
-    // Whoever asks for standard input waits for it anyway.
+    // With `-`, standard input is always waited for.
     load_and_decode(&["-"], Input::Slowly(&[(pause, "attack at dawn\n")]), &ATTACK);
 }
 
 #[test]
-fn one_seed_gives_one_result_with_as_many_threads() {
+fn equal_seeds_and_thread_counts_give_equal_results() {
     let train = |seed, threads| {
-        let folder = Folder::new();
+        let folder = temp_dir();
         let args = ["--steps", "30", "--seed", seed, "--save", "weights", "hey"];
         let mut program = program(&folder, args);
         program.env("RAYON_NUM_THREADS", threads);
         let run = run(program, Input::Nothing);
         run.assert_failure();
-        (run.stdout, fs::read(folder.join("weights")).unwrap())
+        (run.stdout, fs::read(folder.path().join("weights")).unwrap())
     };
     let first = train("7", "2");
     assert!(first == train("7", "2"), "the second run differs");
@@ -322,9 +318,9 @@ fn one_seed_gives_one_result_with_as_many_threads() {
     assert!(first.0 != other.0 && first.1 != other.1, "the seed does nothing");
 }
 
-// ---- Trainings that stop and go on ----
+// ---- Resumed trainings ----
 
-/// Lets a training make some steps, presses Ctrl-C, and returns how it ended and its last line.
+/// Starts a training, sends Ctrl-C after its first progress, and returns its status and last line.
 #[cfg(unix)]
 fn interrupt(mut program: Command) -> (ExitStatus, String) {
     use std::io::{BufRead, BufReader};
@@ -336,21 +332,21 @@ fn interrupt(mut program: Command) -> (ExitStatus, String) {
     let interrupt = Command::new("kill").args(["-INT", &process]).status();
     assert!(interrupt.unwrap().success());
     let last = lines.last().unwrap().unwrap();
-    (wait(&mut child, Instant::now() + HANGS), last)
+    (wait(&mut child, Instant::now() + TIMEOUT), last)
 }
 
 #[cfg(unix)]
 #[test]
-fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
+fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     let args = ["--steps", "300", "--seed", "7", "--save", "weights", "hey"];
-    let trained = |folder: &Folder, more: &[&str]| {
+    let trained = |folder: &TempDir, more: &[&str]| {
         let args = args.iter().chain(more).copied();
         let run = run(program(folder, args), Input::Nothing);
-        (run.stdout, fs::read(folder.join("weights")).unwrap())
+        (run.stdout, fs::read(folder.path().join("weights")).unwrap())
     };
-    let straight = trained(&Folder::new(), &[]);
+    let straight = trained(&temp_dir(), &[]);
 
-    let folder = Folder::new();
+    let folder = temp_dir();
     let stops = [("rot13.checkpoint", &[][..]), ("mine", &["--checkpoint", "mine"])];
     for (checkpoint, more) in stops {
         let args = args.iter().chain(more).copied();
@@ -362,47 +358,47 @@ fn what_ctrl_c_stops_goes_on_as_if_it_had_not() {
         let expected = format!("the same command with --resume {checkpoint} goes on from there");
         assert_eq!(how, expected);
     }
-    assert_eq!(folder.content(), ["mine", "rot13.checkpoint"]);
+    assert_eq!(file_names(&folder), ["mine", "rot13.checkpoint"]);
     assert!(trained(&folder, &["--resume", "rot13.checkpoint"]) == straight);
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
-    // It is at its end now, and has nothing to do but to decode.
+    // This training is complete, so the program only decodes.
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
 }
 
 #[test]
-fn a_checkpoint_of_other_options_is_refused_by_the_option() {
-    let folder = Folder::new();
+fn a_checkpoint_with_other_options_names_the_option() {
+    let folder = temp_dir();
     let resumed = |args: &[&str]| {
         let mut args = args.to_vec();
         args.extend(["--resume", "checkpoint"]);
         run(program(&folder, args), Input::Nothing)
     };
     let missing = resumed(&[]);
-    let error = missing.assert_at_once().assert_failure();
+    let error = missing.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: cannot read checkpoint: "), "{error}");
 
-    let args = BRIEFLY.into_iter().chain(["--checkpoint", "checkpoint"]);
+    let args = THREE_STEPS.into_iter().chain(["--checkpoint", "checkpoint"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
-    let before = fs::read(folder.join("checkpoint")).unwrap();
+    let before = fs::read(folder.path().join("checkpoint")).unwrap();
     const SEEDS: &str = "the random generator should be ChaCha8 with seed 1 but is ChaCha8 with seed 0";
     for (args, error) in [
         (&["--steps", "3", "--batch", "49"][..], "the batch should be 49 but is 50"),
         (&["--steps", "3", "--seed", "1"], SEEDS),
     ] {
-        resumed(args).assert_error(&format!("checkpoint: {error}")).assert_at_once();
+        resumed(args).assert_error(&format!("checkpoint: {error}")).assert_failed_before_training();
     }
     let other = resumed(&["--steps", "4"]);
-    let error = other.assert_at_once().assert_failure();
+    let error = other.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: checkpoint: the schedule should be "), "{error}");
-    assert!(fs::read(folder.join("checkpoint")).unwrap() == before);
+    assert!(fs::read(folder.path().join("checkpoint")).unwrap() == before);
 }
 
 #[test]
-fn metrics_are_a_line_of_json_for_each_step() {
-    let folder = Folder::new();
-    let args = BRIEFLY.into_iter().chain(["--metrics", "metrics.jsonl"]);
+fn metrics_have_one_json_line_per_step() {
+    let folder = temp_dir();
+    let args = THREE_STEPS.into_iter().chain(["--metrics", "metrics.jsonl"]);
     run(program(&folder, args), Input::Nothing).assert_failure();
-    let text = fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    let text = fs::read_to_string(folder.path().join("metrics.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 3);
     for (line, step) in text.lines().zip(1..) {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -414,33 +410,33 @@ fn metrics_are_a_line_of_json_for_each_step() {
         }
     }
     let run = run(program(&folder, ["--metrics", "no/folder"]), Input::Nothing);
-    let error = run.assert_at_once().assert_failure();
+    let error = run.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: cannot write no/folder: "), "{error}");
 }
 
-// ---- Results that are none ----
+// ---- Failed trainings ----
 
 #[test]
-fn too_little_training_is_an_error_after_the_table() {
-    let folder = Folder::new();
+fn too_few_steps_are_an_error_after_the_table() {
+    let folder = temp_dir();
     let run = run(program(&folder, ["--steps", "5", "--save", "weights"]), Input::Nothing);
     assert_eq!(run.progress().len(), 5);
     for (plain, cipher) in DEFAULT {
         let line = run.stdout.lines().find(|line| line.starts_with(&format!("{plain} "))).unwrap();
         assert!(line.ends_with(&format!("   but it is {cipher}")), "{line}");
     }
-    assert_eq!(run.share(), "0.0 %");
+    assert_eq!(run.accuracy(), "0.0 %");
     assert_eq!(run.status.code(), Some(1));
-    // The weights are the user's all the same.
-    assert_eq!(folder.content(), ["weights"]);
+    // The weights are saved nevertheless.
+    assert_eq!(file_names(&folder), ["weights"]);
     let (saved, error) = run.stderr.split_once("error: ").unwrap();
     assert!(saved.ends_with("saved weights\n"), "{saved}");
     assert_eq!(error, "only 0.0 % of the words came out right; try more --steps\n");
 }
 
 #[test]
-fn a_loss_that_is_no_number_ends_the_training() {
-    let folder = Folder::new();
+fn a_non_finite_loss_ends_the_training() {
+    let folder = temp_dir();
     let args = ["--steps", "1500", "--learning-rate", "1e30", "--save", "weights"];
     let run = run(program(&folder, args), Input::Nothing);
     let error = run.assert_failure();
@@ -449,14 +445,14 @@ fn a_loss_that_is_no_number_ends_the_training() {
     assert!(step.0.parse::<usize>().unwrap() < 100, "{error}");
     assert_eq!(step.1, " try a lower --learning-rate");
     assert_eq!(run.stdout, "");
-    assert_eq!(folder.content(), [""; 0], "weights that are none are saved");
+    assert_eq!(file_names(&folder), [""; 0], "non-finite weights were saved");
 }
 
-// ---- Words that the model does not take ----
+// ---- Invalid words ----
 
 #[test]
-fn a_word_that_the_model_does_not_take_is_named() {
-    let folder = Folder::new();
+fn an_invalid_word_is_named_in_the_error() {
+    let folder = temp_dir();
     for (word, error) in [
         ("he7", "`7` in `he7` is not a letter from a to z"),
         ("Hey", "`H` in `Hey` is not a letter from a to z"),
@@ -466,10 +462,10 @@ fn a_word_that_the_model_does_not_take_is_named() {
         ("abcdefghijklmnop", "`abcdefghijklmnop` has 16 letters, but the model takes at most 15"),
         ("", "a word must have at least one letter"),
     ] {
-        // Whatever stands around it.
+        // The other words make no difference.
         for words in [&[word][..], &["hey", word], &[word, "hey"]] {
             let run = run(program(&folder, words.iter().copied()), Input::Nothing);
-            run.assert_error(error).assert_at_once();
+            run.assert_error(error).assert_failed_before_training();
         }
     }
     for (text, error) in [
@@ -478,15 +474,15 @@ fn a_word_that_the_model_does_not_take_is_named() {
         ("abcdefghijklmnop", "`abcdefghijklmnop` has 16 letters, but the model takes at most 15"),
     ] {
         let run = run(program(&folder, []), Input::Text(text));
-        run.assert_error(error).assert_at_once();
+        run.assert_error(error).assert_failed_before_training();
     }
 }
 
-// ---- Options that make no sense ----
+// ---- Invalid options ----
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
-    let folder = Folder::new();
+fn invalid_options_are_an_error() {
+    let folder = temp_dir();
     for (args, error) in [
         (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
         (&["--batch", "many"], "error: invalid value 'many' for '--batch <BATCH>'"),
@@ -510,31 +506,31 @@ fn options_that_make_no_sense_are_refused() {
         let run = run(program(&folder, args.iter().copied()), Input::Nothing);
         let said = run.assert_failure();
         assert!(said.starts_with(error), "{said}");
-        run.assert_at_once();
+        run.assert_failed_before_training();
     }
-    assert_eq!(folder.content(), [""; 0]);
+    assert_eq!(file_names(&folder), [""; 0]);
 }
 
 // ---- Files ----
 
-/// Gives the program a file of these bytes to `--load`.
+/// Runs the program with `--load` and a file of these bytes.
 fn load(bytes: &[u8]) -> Run {
-    let folder = Folder::new();
-    fs::write(folder.join("weights"), bytes).unwrap();
+    let folder = temp_dir();
+    fs::write(folder.path().join("weights"), bytes).unwrap();
     run(program(&folder, ["--load", "weights", "hey"]), Input::Nothing)
 }
 
 #[test]
-fn weights_that_cannot_be_read_are_named() {
-    let folder = Folder::new();
+fn unreadable_weights_are_named_in_the_error() {
+    let folder = temp_dir();
     for path in ["missing", "."] {
         let run = run(program(&folder, ["--load", path]), Input::Nothing);
-        let error = run.assert_at_once().assert_failure();
+        let error = run.assert_failed_before_training().assert_failure();
         assert!(error.starts_with(&format!("error: cannot read {path}: ")), "{error}");
     }
     for damaged in [&b""[..], b"no weights at all", &TRAINED.1[..TRAINED.1.len() - 1]] {
         let run = load(damaged);
-        let error = run.assert_at_once().assert_failure();
+        let error = run.assert_failed_before_training().assert_failure();
         let expected = "error: weights is damaged or not a safetensors file: ";
         assert!(error.starts_with(expected), "{error}");
     }
@@ -549,7 +545,7 @@ fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8>
 }
 
 #[test]
-fn weights_of_another_model_are_refused_by_tensor() {
+fn weights_of_another_model_name_the_tensor() {
     const FIRST: &str = "encoder.embedder.token_embedder.weight";
     for (file, error) in [
         (
@@ -564,35 +560,35 @@ fn weights_of_another_model_are_refused_by_tensor() {
         (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "(VocabSize=28, EmbedDim=8) is missing"),
     ] {
         let run = load(&file);
-        run.assert_error(&format!("weights: `{FIRST}` {error}")).assert_at_once();
+        run.assert_error(&format!("weights: `{FIRST}` {error}")).assert_failed_before_training();
     }
 }
 
 #[test]
-fn a_path_that_cannot_be_written_is_named_before_training() {
-    let folder = Folder::new();
-    fs::write(folder.join("file"), "what was there").unwrap();
+fn an_unwritable_path_is_an_error_before_training() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("file"), "what was there").unwrap();
     for path in ["no/folder/weights", ".", "file/weights"] {
         let run = run(program(&folder, ["--save", path]), Input::Nothing);
-        let error = run.assert_at_once().assert_failure();
+        let error = run.assert_failed_before_training().assert_failure();
         assert!(error.starts_with(&format!("error: cannot write {path}: ")), "{error}");
     }
-    assert_eq!(folder.content(), ["file"]);
-    assert_eq!(fs::read(folder.join("file")).unwrap(), b"what was there");
+    assert_eq!(file_names(&folder), ["file"]);
+    assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"what was there");
 }
 
 /// As on a disk that fills up during the training.
 #[cfg(unix)]
 #[test]
-fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
-    let folder = Folder::new();
-    fs::write(folder.join("weights"), "what was there").unwrap();
+fn a_failed_save_keeps_the_table_and_the_older_file() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("weights"), "what was there").unwrap();
     let mut limited = Command::new("sh");
     limited
-        // The limit is an error of the write only where its signal is ignored.
+        // With the signal ignored, exceeding the limit is an error of the write.
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
         .arg(&*PROGRAM)
-        .args(BRIEFLY)
+        .args(THREE_STEPS)
         .args(["--save", "weights"])
         .current_dir(folder.path())
         .stdout(Stdio::piped())
@@ -600,15 +596,15 @@ fn a_failed_save_costs_neither_the_table_nor_the_older_file() {
     let run = run(limited, Input::Nothing);
     let error = run.assert_failure();
     assert!(error.starts_with("error: cannot write weights: "), "{error}");
-    assert_eq!(run.share(), "0.0 %");
-    assert_eq!(folder.content(), ["weights"], "something is left");
-    assert_eq!(fs::read(folder.join("weights")).unwrap(), b"what was there");
+    assert_eq!(run.accuracy(), "0.0 %");
+    assert_eq!(file_names(&folder), ["weights"], "files are left over");
+    assert_eq!(fs::read(folder.path().join("weights")).unwrap(), b"what was there");
 }
 
-// ---- Streams that fail ----
+// ---- Failing streams ----
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_standard_output_is_not_an_error() {
     let folder = trained();
     let mut program = program(&folder, ["--load", "weights", "hey"]);
     let (reader, writer) = std::io::pipe().unwrap();
@@ -618,21 +614,21 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn nobody_need_listen_to_the_progress() {
-    let folder = Folder::new();
-    let mut program = program(&folder, BRIEFLY.into_iter().chain(["--save", "weights"]));
+fn a_closed_standard_error_does_not_stop_the_training() {
+    let folder = temp_dir();
+    let mut program = program(&folder, THREE_STEPS.into_iter().chain(["--save", "weights"]));
     let (reader, writer) = std::io::pipe().unwrap();
     program.stderr(writer);
     drop(reader);
     let run = run(program, Input::Nothing);
     assert_eq!(run.status.code(), Some(1));
-    assert_eq!(run.share(), "0.0 %");
-    assert_eq!(folder.content(), ["weights"]);
+    assert_eq!(run.accuracy(), "0.0 %");
+    assert_eq!(file_names(&folder), ["weights"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn streams_that_fail_are_named() {
+fn a_failing_stream_is_named_in_the_error() {
     let folder = trained();
     let mut full = program(&folder, ["--load", "weights", "hey"]);
     full.stdout(fs::File::create("/dev/full").unwrap());
@@ -642,6 +638,6 @@ fn streams_that_fail_are_named() {
 
     let unreadable = fs::File::open(folder.path()).unwrap();
     let run = run(program(&folder, ["--load", "weights"]), Input::File(unreadable));
-    let error = run.assert_at_once().assert_failure();
+    let error = run.assert_failed_before_training().assert_failure();
     assert!(error.starts_with("error: cannot read standard input: "), "{error}");
 }

@@ -1,0 +1,13 @@
+//! The examples, run as a user runs them: their arguments, their streams, their exit status.
+
+mod program;
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(not(feature = "cuda"))]
+mod devices;
+#[cfg(feature = "plot")]
+mod report;
+mod train_rot13;
+mod train_sequences;
+mod train_shakespeare;

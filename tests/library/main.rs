@@ -1,0 +1,26 @@
+//! The library, module by module. One binary, because every binary would compile the generic code of
+//! the models anew.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod attention_weights;
+mod axes;
+mod conventions;
+mod decoding;
+mod documentation;
+mod files;
+mod fixture;
+mod gradients;
+mod kernels;
+mod mixed_precision;
+mod modules;
+mod names;
+mod params;
+mod parity;
+#[cfg(feature = "plot")]
+mod plot;
+mod resume;
+mod sampling;
+mod sublayers;
+mod training;
