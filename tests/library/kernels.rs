@@ -13,15 +13,15 @@ use proptest::{
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{ops, prelude::*};
 
-type Leaf<Dims, E> = Tensor<Dims, E, Cpu>;
+type Untaped<Dims, E> = Tensor<Dims, E, Cpu>;
 type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
 
-/// Batch, queries and keys: what differs from call to call.
+/// The run-time dimensions of a call: batch, queries and keys.
 type Call = (usize, usize, usize);
 
 const CALLS: [Call; 6] = [(1, 1, 1), (2, 3, 5), (3, 16, 16), (1, 17, 15), (5, 2, 33), (64, 15, 15)];
 
-/// The calls above, and some that are drawn.
+/// Runs on the calls above and on random ones.
 fn on_calls(run: impl Fn(&mut StdRng, Call)) {
     for (seed, call) in CALLS.into_iter().enumerate() {
         run(&mut StdRng::seed_from_u64(seed as u64), call);
@@ -38,8 +38,8 @@ fn on_calls(run: impl Fn(&mut StdRng, Call)) {
 
 /// Inputs in both precisions, filled with the same numbers.
 struct Both<Dims: Shape> {
-    single: Leaf<Dims, f32>,
-    double: Leaf<Dims, f64>,
+    single: Untaped<Dims, f32>,
+    double: Untaped<Dims, f64>,
 }
 
 fn both<Dims: Shape>(rng: &mut StdRng, shape: Dims, size: f32) -> Both<Dims> {
@@ -73,7 +73,7 @@ fn assert_close(what: &str, kernel: &[f32], definition: &[f64]) {
     }
 }
 
-/// Compares outputs, then the gradient of each input.
+/// Compares the outputs, then the gradients of the inputs.
 macro_rules! compare {
     ($kernel:expr, $definition:expr, [$($input:expr),*]) => {
         let (kernel, definition) = ($kernel.unwrap(), $definition.unwrap());
@@ -223,7 +223,7 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
             AttentionMask::all_visible(shape),
             AttentionMask::from_fn(shape, |_, q, k| k <= q),
             AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries + q) * keys + k]),
-            // Rows of nothing but padding.
+            // Whole sequences of padding.
             AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
         ];
         for mask in masks {
@@ -272,7 +272,7 @@ fn attention_agrees_on_large_logits() {
 }
 
 #[test]
-fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
+fn a_tensor_used_several_times_gets_the_sum_of_its_gradients() {
     let mut rng = StdRng::seed_from_u64(6);
     let x = both(&mut rng, (2, 5, Product::<Const<2>, Const<3>>::default()), 1.0);
     let mask = AttentionMask::all_visible((2, 5, 5));
@@ -302,18 +302,18 @@ fn one_tensor_in_several_places_gets_the_sum_of_its_gradients() {
 
 #[test]
 fn without_rows_the_gradient_is_zero() {
-    let weight: Leaf<(Const<2>, Const<3>), f32> = Cpu::default().ones();
+    let weight: Untaped<(Const<2>, Const<3>), f32> = Cpu::default().ones();
     let bias = Cpu::default().ones::<(Const<2>,)>();
     let input = Cpu::default().zeros_like(&(0, 4, Const::<3>));
     let output = ops::try_linear(input.leaky_trace(), &weight, Some(&bias)).unwrap();
-    // dfdx cannot sum nothing, so the loss is of something else on the same tape.
+    // dfdx cannot sum an empty tensor, so the loss is another tensor on the same tape.
     let (_, tape) = output.split_tape();
     let gradients = bias.clone().put_tape(tape).sum().backward();
     assert_eq!(gradients.get(&weight).as_vec(), [0.0; 6]);
 }
 
 #[test]
-fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
+fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     let mut rng = StdRng::seed_from_u64(7);
     let input = both(&mut rng, (4, 3, Const::<6>), 1.0);
     let weight = both(&mut rng, (Const::<6>, Const::<5>), 1.0);
@@ -361,7 +361,7 @@ fn a_permuted_or_broadcast_input_is_read_as_it_looks() {
 }
 
 #[test]
-fn the_same_from_run_to_run() {
+fn results_are_reproducible() {
     let run = || {
         let mut rng = StdRng::seed_from_u64(8);
         let x = both(&mut rng, (64, 33, Product::<Const<4>, Const<16>>::default()), 1.0).single;

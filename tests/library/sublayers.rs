@@ -1,5 +1,5 @@
-//! Whole sublayers, each a kernel in `f32`, against their definitions in `f64`: the same numbers,
-//! forward and backward, over random lengths, masks and conventions.
+//! Whole sublayers agree with their definitions, forward and backward, over random lengths, masks and
+//! conventions: the kernel in `f32`, the definition in `f64`, on the same numbers.
 
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorRef},
@@ -21,7 +21,7 @@ use typed_transformer::{
 /// Outputs and gradients, tensor by tensor.
 type Numbers = Vec<Vec<f64>>;
 
-/// An architecture and, if it is not one of the published ones, its style.
+/// An architecture and its conventions.
 macro_rules! arch {
     ($name:ident, $heads:literal, $qk:literal, $vo:literal, $hidden:literal, $style:ty) => {
         struct $name;
@@ -63,7 +63,7 @@ impl Conventions for NoEpsilon {
     const NORM_EPSILON: f64 = 0.0;
 }
 
-// Heads that are worked on side by side, and heads that are not; sizes of 1, primes, powers of two.
+// Interleaved and row-major heads; sizes of 1, primes and powers of two.
 arch!(Rot13, 7, 5, 5, 5, Annotated);
 arch!(One, 1, 1, 1, 1, TypedTransformer);
 arch!(Uneven, 3, 2, 7, 19, PreRms);
@@ -72,12 +72,12 @@ arch!(WidePost, 2, 37, 64, 33, TypedTransformer);
 arch!(Plain, 2, 16, 16, 64, Shared);
 arch!(Bare, 2, 3, 3, 6, NoEpsilon);
 
-/// Gives every parameter of a model its numbers, or takes them.
-struct Visit<'a, E: Real> {
+/// Gives every parameter of a model its elements.
+struct SetElements<'a, E: Real> {
     numbers: &'a mut dyn FnMut(usize) -> Vec<E>,
 }
 
-impl<E: Real> TensorVisitor<E, Cpu> for Visit<'_, E>
+impl<E: Real> TensorVisitor<E, Cpu> for SetElements<'_, E>
 where
     Cpu: Backend<E>,
 {
@@ -96,13 +96,13 @@ where
     }
 }
 
-/// The gradients of every parameter of a model.
-struct Slopes<E: Real> {
+/// Collects the gradients of every parameter of a model.
+struct CollectGradients<E: Real> {
     gradients: Gradients<E, Cpu>,
     found: Numbers,
 }
 
-impl<E: Real> TensorVisitor<E, Cpu> for Slopes<E>
+impl<E: Real> TensorVisitor<E, Cpu> for CollectGradients<E>
 where
     Cpu: Backend<E>,
 {
@@ -116,22 +116,22 @@ where
         _: TensorOptions<S, E, Cpu>,
         tensor: &Tensor<S, E, Cpu>,
     ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
-        let slopes = self.gradients.get(tensor).as_vec();
+        let gradient = self.gradients.get(tensor).as_vec();
         let exact = |x: E| x.to_f64().unwrap();
-        self.found.push(slopes.into_iter().map(exact).collect());
+        self.found.push(gradient.into_iter().map(exact).collect());
         Ok(None)
     }
 }
 
-/// What a case draws.
+/// A random test case.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     batch: usize,
     queries: usize,
     keys: usize,
-    /// How large the inputs are.
+    /// The largest magnitude of an input element.
     size: f64,
-    /// The share of positions that are padding.
+    /// The probability that a position is padding.
     padding: f64,
     seed: u64,
 }
@@ -146,7 +146,7 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Numbers between -`size` and `size` that are the same in both precisions.
+/// Random elements between `-size` and `size` that `f32` represents exactly.
 fn draw(rng: &mut StdRng, count: usize, size: f64) -> Vec<f64> {
     let number = |_| f64::from(rng.gen_range(-1.0..1.0f32) * size as f32);
     (0..count).map(number).collect()
@@ -156,12 +156,12 @@ fn cast<E: Real>(numbers: &[f64]) -> Vec<E> {
     numbers.iter().map(|&x| num_traits::NumCast::from(x).unwrap()).collect()
 }
 
-/// Output and gradients, of the inputs and of every parameter, of a module in one precision.
+/// The output of a module in one precision, and the gradients of its inputs and parameters.
 fn run<Module, E: Real, Out: Shape>(
     case: Case,
     mut module: Module,
     inputs: &[Vec<f64>],
-    forward: impl FnOnce(&Module, &[Vec<E>]) -> (Tensor<Out, E, Cpu, OwnedTape<E, Cpu>>, Vec<Leaf<E>>),
+    forward: impl FnOnce(&Module, &[Vec<E>]) -> (Tensor<Out, E, Cpu, OwnedTape<E, Cpu>>, Vec<FlatTensor<E>>),
 ) -> Numbers
 where
     Module: TensorCollection<E, Cpu>,
@@ -170,7 +170,7 @@ where
     let mut rng = StdRng::seed_from_u64(case.seed ^ 1);
     Module::iter_tensors(&mut RecursiveWalker {
         m: &mut module,
-        f: &mut Visit { numbers: &mut |count| cast(&draw(&mut rng, count, 0.7)) },
+        f: &mut SetElements { numbers: &mut |count| cast(&draw(&mut rng, count, 0.7)) },
     })
     .unwrap();
     let inputs: Vec<Vec<E>> = inputs.iter().map(|input| cast(input)).collect();
@@ -187,18 +187,18 @@ where
     for leaf in leaves {
         found.push(exact(gradients.get(&leaf).as_vec()));
     }
-    let mut slopes = Slopes { gradients, found };
-    Module::iter_tensors(&mut RecursiveWalker { m: &module, f: &mut slopes }).unwrap();
-    slopes.found
+    let mut visitor = CollectGradients { gradients, found };
+    Module::iter_tensors(&mut RecursiveWalker { m: &module, f: &mut visitor }).unwrap();
+    visitor.found
 }
 
-type Leaf<E> = Tensor<(usize,), E, Cpu>;
+type FlatTensor<E> = Tensor<(usize,), E, Cpu>;
 
-/// A leaf and the same with dimensions, on a tape.
+/// A flat tensor without a tape, and the same with dimensions on a tape.
 fn leaf<Dims: Shape, E: Real>(
     numbers: &[E],
     shape: Dims,
-) -> (Leaf<E>, Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>)
+) -> (FlatTensor<E>, Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>)
 where
     Cpu: Backend<E>,
 {
@@ -209,10 +209,10 @@ where
 
 fn compare<A: Arch>(case: Case, kernel: Numbers, definition: Numbers) -> Result<(), TestCaseError> {
     prop_assert_eq!(kernel.len(), definition.len());
-    // Logits grow with the square of the inputs, into the hundreds, and are rounded accordingly.
+    // Logits grow with the square of the inputs, into the hundreds, and so does their rounding error.
     let mut bound = if case.size > 1.0 { 5e-3 } else { 3e-5 };
     if let MaskFill::Subtract(amount) = A::Conventions::MASK_FILL {
-        // Where a query sees no key, every logit is rounded as numbers of that size are.
+        // If a query sees no key, every logit has the rounding error of numbers of this magnitude.
         bound += 2e-7 * amount;
     }
     for (i, (kernel, definition)) in kernel.iter().zip(&definition).enumerate() {
@@ -307,7 +307,7 @@ fn feed_forward<A: Arch, const M: usize>(case: Case) -> Result<(), TestCaseError
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        // A bound on rounding that a case in a million exceeds should not fail a test now and then.
+        // A fixed seed: a rare case that exceeds the rounding bound must not fail the test at random.
         rng_seed: RngSeed::Fixed(0),
         ..ProptestConfig::with_cases(24)
     })]
@@ -334,7 +334,7 @@ proptest! {
         feed_forward::<Wide, 48>(case)?;
     }
 
-    // What stands in the place of sequences that there are not must not be what a norm cannot take.
+    // Unused lanes must not hold values that a norm without epsilon turns into NaN.
     #[test]
     fn a_norm_without_epsilon_agrees(case in case()) {
         self_attention::<Bare, NoMask, 8>(case)?;
@@ -342,7 +342,7 @@ proptest! {
     }
 
     #[test]
-    fn the_same_from_run_to_run(case in case()) {
+    fn results_are_reproducible(case in case()) {
         let mut rng = StdRng::seed_from_u64(case.seed);
         let inputs = [draw(&mut rng, 40 * 33 * 48, 1.0)];
         let run = || {

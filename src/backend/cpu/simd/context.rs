@@ -67,6 +67,16 @@ pub trait Context: Copy {
     }
 }
 
+/// Functions of elements.
+macro_rules! elementwise {
+    ($self:ident, $element:ty => $($name:ident($($argument:ident),*) = $body:expr;)*) => {$(
+        #[inline(always)]
+        fn $name($self, $($argument: $element),*) -> $element {
+            $body
+        }
+    )*};
+}
+
 /// A kernel body that is generic over the layout of its rows.
 pub trait KernelBody {
     fn run<C: Context>(self, context: C);
@@ -103,42 +113,18 @@ impl<S: Simd> Context for RowWise<S> {
     fn splat(self, x: f32) -> f32 {
         x
     }
-    #[inline(always)]
-    fn add(self, a: f32, b: f32) -> f32 {
-        a + b
-    }
-    #[inline(always)]
-    fn sub(self, a: f32, b: f32) -> f32 {
-        a - b
-    }
-    #[inline(always)]
-    fn mul(self, a: f32, b: f32) -> f32 {
-        a * b
-    }
-    #[inline(always)]
-    fn div(self, a: f32, b: f32) -> f32 {
-        a / b
-    }
-    #[inline(always)]
-    fn mul_add(self, a: f32, b: f32, c: f32) -> f32 {
+    elementwise! { self, f32 =>
+        add(a, b) = a + b;
+        sub(a, b) = a - b;
+        mul(a, b) = a * b;
+        div(a, b) = a / b;
         // Not `f32::mul_add`, which is a call into the C library on processors without FMA.
-        a * b + c
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, a: f32, b: f32, c: f32) -> f32 {
-        c - a * b
-    }
-    #[inline(always)]
-    fn sqrt(self, a: f32) -> f32 {
-        a.sqrt()
-    }
-    #[inline(always)]
-    fn min(self, a: f32, b: f32) -> f32 {
-        if a < b { a } else { b }
-    }
-    #[inline(always)]
-    fn max(self, a: f32, b: f32) -> f32 {
-        if a > b { a } else { b }
+        mul_add(a, b, c) = a * b + c;
+        neg_mul_add(a, b, c) = c - a * b;
+        sqrt(a) = a.sqrt();
+        min(a, b) = if a < b { a } else { b };
+        max(a, b) = if a > b { a } else { b };
+        scale_exponent(a, n_bits) = f32::from_bits(a.to_bits().wrapping_add(n_bits.to_bits() << 23));
     }
     #[inline(always)]
     fn less(self, a: f32, b: f32) -> bool {
@@ -151,10 +137,6 @@ impl<S: Simd> Context for RowWise<S> {
     #[inline(always)]
     fn select(self, mask: bool, then: f32, otherwise: f32) -> f32 {
         if mask { then } else { otherwise }
-    }
-    #[inline(always)]
-    fn scale_exponent(self, a: f32, n_bits: f32) -> f32 {
-        f32::from_bits(a.to_bits().wrapping_add(n_bits.to_bits() << 23))
     }
     #[inline(always)]
     fn sum(self, a: &[f32]) -> f32 {
@@ -208,41 +190,21 @@ impl<S: Simd> Context for LaneWise<S> {
     fn splat(self, x: f32) -> S::f32s {
         self.0.splat_f32s(x)
     }
-    #[inline(always)]
-    fn add(self, a: S::f32s, b: S::f32s) -> S::f32s {
-        self.0.add_f32s(a, b)
-    }
-    #[inline(always)]
-    fn sub(self, a: S::f32s, b: S::f32s) -> S::f32s {
-        self.0.sub_f32s(a, b)
-    }
-    #[inline(always)]
-    fn mul(self, a: S::f32s, b: S::f32s) -> S::f32s {
-        self.0.mul_f32s(a, b)
-    }
-    #[inline(always)]
-    fn div(self, a: S::f32s, b: S::f32s) -> S::f32s {
-        self.0.div_f32s(a, b)
-    }
-    #[inline(always)]
-    fn mul_add(self, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-        self.0.mul_add_e_f32s(a, b, c)
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
-        self.0.negate_mul_add_e_f32s(a, b, c)
-    }
-    #[inline(always)]
-    fn sqrt(self, a: S::f32s) -> S::f32s {
-        self.0.sqrt_f32s(a)
-    }
-    #[inline(always)]
-    fn min(self, a: S::f32s, b: S::f32s) -> S::f32s {
-        self.0.min_f32s(a, b)
-    }
-    #[inline(always)]
-    fn max(self, a: S::f32s, b: S::f32s) -> S::f32s {
-        self.0.max_f32s(a, b)
+    elementwise! { self, S::f32s =>
+        add(a, b) = self.0.add_f32s(a, b);
+        sub(a, b) = self.0.sub_f32s(a, b);
+        mul(a, b) = self.0.mul_f32s(a, b);
+        div(a, b) = self.0.div_f32s(a, b);
+        mul_add(a, b, c) = self.0.mul_add_e_f32s(a, b, c);
+        neg_mul_add(a, b, c) = self.0.negate_mul_add_e_f32s(a, b, c);
+        sqrt(a) = self.0.sqrt_f32s(a);
+        min(a, b) = self.0.min_f32s(a, b);
+        max(a, b) = self.0.max_f32s(a, b);
+        scale_exponent(a, n_bits) = {
+            let simd = self.0;
+            let n = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(n_bits), simd.splat_u32s(23));
+            simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(a), n))
+        };
     }
     #[inline(always)]
     fn less(self, a: S::f32s, b: S::f32s) -> S::m32s {
@@ -255,12 +217,6 @@ impl<S: Simd> Context for LaneWise<S> {
     #[inline(always)]
     fn select(self, mask: S::m32s, then: S::f32s, otherwise: S::f32s) -> S::f32s {
         self.0.select_f32s(mask, then, otherwise)
-    }
-    #[inline(always)]
-    fn scale_exponent(self, a: S::f32s, n_bits: S::f32s) -> S::f32s {
-        let simd = self.0;
-        let n = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(n_bits), simd.splat_u32s(23));
-        simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(a), n))
     }
     #[inline(always)]
     fn sum(self, a: &[S::f32s]) -> S::f32s {
