@@ -44,22 +44,21 @@ impl WithSimd for InterleavedMatmul<'_> {
         }
         let a_lanes = SimdMatrix::new(LaneWise(simd), a);
         macro_rules! multiply {
-            ($context:ident, $b:ident, $accumulate:literal) => {
-                multiply::<_, _, _, $accumulate>(
+            ($context:ident, $b:ident) => {
+                multiply(
                     simd,
                     output,
                     stride,
+                    accumulate,
                     a_lanes,
                     SimdMatrix::new($context(simd), $b),
-                    |_| Extent { inner: 0..a.columns(), columns: $b.columns() },
+                    &|_| Extent { inner: 0..a.columns(), columns: $b.columns() },
                 )
             };
         }
-        match (b, accumulate) {
-            (Rhs::Broadcast(b), true) => multiply!(RowWise, b, true),
-            (Rhs::Broadcast(b), false) => multiply!(RowWise, b, false),
-            (Rhs::Interleaved(b), true) => multiply!(LaneWise, b, true),
-            (Rhs::Interleaved(b), false) => multiply!(LaneWise, b, false),
+        match b {
+            Rhs::Broadcast(b) => multiply!(RowWise, b),
+            Rhs::Interleaved(b) => multiply!(LaneWise, b),
         }
     }
 }

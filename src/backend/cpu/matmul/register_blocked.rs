@@ -1,6 +1,6 @@
 use super::Matrix;
 use crate::backend::cpu::simd::Context;
-use pulp::Simd;
+use pulp::{NullaryFnOnce, Simd};
 use std::ops::Range;
 
 /// A matrix operand of [`multiply`] whose elements are read as vectors.
@@ -40,114 +40,101 @@ pub struct Extent {
 /// and uses each element it reads several times.
 const TILE_ROWS: usize = 4;
 
-/// `out = a b`, or `out += a b` if `ACCUMULATE`, vector by vector, without a sum across lanes.
+/// `out = a b`, or `out += a b` if `accumulate`, vector by vector, without a sum across lanes.
 /// Rows of `out` start `stride` vectors apart. `extent` limits the product for a range of rows; the
 /// rest of `out` is left as it is.
 #[inline(always)]
-pub fn multiply<S: Simd, A: Context<Simd = S>, B: Context<Simd = S>, const ACCUMULATE: bool>(
+pub fn multiply<S: Simd, A: Context<Simd = S>, B: Context<Simd = S>>(
     simd: S,
     out: &mut [S::f32s],
     stride: usize,
+    accumulate: bool,
     a: SimdMatrix<A>,
     b: SimdMatrix<B>,
-    extent: impl Fn(Range<usize>) -> Extent,
+    extent: &dyn Fn(Range<usize>) -> Extent,
 ) {
-    for row in (0..a.rows()).step_by(TILE_ROWS) {
-        let out = &mut out[row * stride..];
-        let rows = TILE_ROWS.min(a.rows() - row);
-        let extent = extent(row..row + rows);
-        macro_rules! rows {
-            ($rows:literal) => {
-                multiply_rows::<S, A, B, ACCUMULATE, $rows>(simd, out, stride, a, row, b, extent)
-            };
-        }
-        match rows {
-            1 => rows!(1),
-            2 => rows!(2),
-            3 => rows!(3),
-            _ => rows!(4),
-        }
-    }
+    // A function of its own: inlined into every kernel, the tiles would take most of the build's time.
+    simd.vectorize(Multiply { out, stride, accumulate, a, b, extent });
 }
 
-/// [`multiply`] for `ROWS` rows.
-#[inline(always)]
-fn multiply_rows<
-    S: Simd,
-    A: Context<Simd = S>,
-    B: Context<Simd = S>,
-    const ACCUMULATE: bool,
-    const ROWS: usize,
->(
-    simd: S,
-    out: &mut [S::f32s],
+/// The arguments of [`multiply`].
+struct Multiply<'a, A: Context, B: Context> {
+    out: &'a mut [<A::Simd as Simd>::f32s],
     stride: usize,
-    a: SimdMatrix<A>,
-    row: usize,
-    b: SimdMatrix<B>,
-    Extent { inner, columns }: Extent,
-) {
-    let mut column = 0;
-    while column < columns {
-        let out = &mut out[column..];
-        let inner = inner.clone();
-        macro_rules! columns {
-            ($columns:literal) => {{
-                multiply_tile::<S, A, B, ACCUMULATE, ROWS, $columns>(
-                    simd, out, stride, a, row, b, column, inner,
-                );
-                column += $columns;
-            }};
-        }
-        match columns - column {
-            1 => columns!(1),
-            2 => columns!(2),
-            3 => columns!(3),
-            _ => columns!(4),
-        }
-    }
+    accumulate: bool,
+    a: SimdMatrix<'a, A>,
+    b: SimdMatrix<'a, B>,
+    extent: &'a dyn Fn(Range<usize>) -> Extent,
 }
 
-/// [`multiply`] for a tile. The vectors are explicit: the compiler would make them of neighbouring rows
-/// instead of neighbouring columns.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn multiply_tile<
-    S: Simd,
-    A: Context<Simd = S>,
-    B: Context<Simd = S>,
-    const ACCUMULATE: bool,
-    const ROWS: usize,
-    const COLUMNS: usize,
->(
-    simd: S,
-    out: &mut [S::f32s],
-    stride: usize,
-    a: SimdMatrix<A>,
-    row: usize,
-    b: SimdMatrix<B>,
-    column: usize,
-    inner: Range<usize>,
-) {
-    let mut sums = [[simd.splat_f32s(0.0); COLUMNS]; ROWS];
-    for k in inner {
-        let mut b_row = [simd.splat_f32s(0.0); COLUMNS];
-        for (j, element) in b_row.iter_mut().enumerate() {
-            *element = b.get(k, column + j);
-        }
-        for (i, sums) in sums.iter_mut().enumerate() {
-            let a = a.get(row + i, k);
-            for (sum, b) in sums.iter_mut().zip(b_row) {
-                *sum = simd.mul_add_e_f32s(a, b, *sum);
+impl<A: Context, B: Context<Simd = A::Simd>> NullaryFnOnce for Multiply<'_, A, B> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        for row in (0..self.a.rows()).step_by(TILE_ROWS) {
+            let rows = TILE_ROWS.min(self.a.rows() - row);
+            match rows {
+                1 => self.multiply_rows::<1>(row),
+                2 => self.multiply_rows::<2>(row),
+                3 => self.multiply_rows::<3>(row),
+                _ => self.multiply_rows::<4>(row),
             }
         }
     }
-    for (i, sums) in sums.into_iter().enumerate() {
-        for (out, sum) in out[i * stride..][..COLUMNS].iter_mut().zip(sums) {
-            *out = match ACCUMULATE {
-                true => simd.add_f32s(*out, sum),
-                false => sum,
-            };
+}
+
+impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
+    /// The rows `row..row + ROWS` of the product.
+    #[inline(always)]
+    fn multiply_rows<const ROWS: usize>(&mut self, row: usize) {
+        let Extent { inner, columns } = (self.extent)(row..row + ROWS);
+        let mut column = 0;
+        while column < columns {
+            macro_rules! columns {
+                ($columns:literal) => {{
+                    self.multiply_tile::<ROWS, $columns>(row, column, inner.clone());
+                    column += $columns;
+                }};
+            }
+            match columns - column {
+                1 => columns!(1),
+                2 => columns!(2),
+                3 => columns!(3),
+                _ => columns!(4),
+            }
+        }
+    }
+
+    /// A tile of the product. The vectors are explicit: the compiler would make them of neighbouring rows
+    /// instead of neighbouring columns.
+    #[inline(always)]
+    fn multiply_tile<const ROWS: usize, const COLUMNS: usize>(
+        &mut self,
+        row: usize,
+        column: usize,
+        inner: Range<usize>,
+    ) {
+        let Self { out, stride, accumulate, a, b, .. } = self;
+        let simd = a.context.simd();
+        let mut sums = [[simd.splat_f32s(0.0); COLUMNS]; ROWS];
+        for k in inner {
+            let mut b_row = [simd.splat_f32s(0.0); COLUMNS];
+            for (j, element) in b_row.iter_mut().enumerate() {
+                *element = b.get(k, column + j);
+            }
+            for (i, sums) in sums.iter_mut().enumerate() {
+                let a = a.get(row + i, k);
+                for (sum, b) in sums.iter_mut().zip(b_row) {
+                    *sum = simd.mul_add_e_f32s(a, b, *sum);
+                }
+            }
+        }
+        for (i, sums) in sums.into_iter().enumerate() {
+            let out = &mut out[(row + i) * *stride + column..][..COLUMNS];
+            for (out, sum) in out.iter_mut().zip(sums) {
+                *out = if *accumulate { simd.add_f32s(*out, sum) } else { sum };
+            }
         }
     }
 }

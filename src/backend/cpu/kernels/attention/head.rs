@@ -77,7 +77,7 @@ pub fn multiply_scores<C: Context>(
 ) {
     let out = C::Simd::as_mut_simd_f32s(out).0;
     let a = SimdMatrix::new(c, a);
-    multiply::<_, _, _, false>(c.simd(), out, C::row_vectors(keys), a, b, |rows| {
+    multiply(c.simd(), out, C::row_vectors(keys), false, a, b, &|rows| {
         let Extent { inner, columns } = extent(rows);
         Extent { inner, columns: C::row_vectors(columns) }
     });
@@ -102,9 +102,9 @@ pub fn multiply_head<C: Context>(
     let extent = |rows: Range<usize>| Extent { inner: inner(rows), columns: vectors };
     if !C::HAS_PADDED_ROWS {
         let out = &mut C::Simd::as_mut_simd_f32s(out).0[head * head_dim..];
-        return multiply::<_, _, _, false>(c.simd(), out, dims.heads * head_dim, a, b, extent);
+        return multiply(c.simd(), out, dims.heads * head_dim, false, a, b, &extent);
     }
-    multiply::<_, _, _, false>(c.simd(), C::Simd::as_mut_simd_f32s(&mut tile.0).0, vectors, a, b, extent);
+    multiply(c.simd(), C::Simd::as_mut_simd_f32s(&mut tile.0).0, vectors, false, a, b, &extent);
     scatter_head(out, dims, head, head_dim, &tile.0, C::row_len(head_dim));
 }
 
