@@ -25,7 +25,7 @@ fn overwrites() -> bool {
 }
 
 fn path(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(path)
 }
 
 fn read(file: &str) -> String {
