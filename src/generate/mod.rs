@@ -40,18 +40,18 @@ use typed_transformer_macros::panicking;
 #[panicking]
 pub fn try_greedy<
     B: Dim,
-    Src: AtMost<M::MaxSrcLen>,
-    Tgt: AtMost<M::MaxTgtLen>,
-    M: Seq2Seq,
+    Src: AtMost<Config::MaxSrcLen>,
+    Tgt: AtMost<Config::MaxTgtLen>,
+    Config: Seq2Seq,
     E: Real,
     D: Backend<E>,
 >(
-    model: &LM<M, E, D>,
-    source: &TokenIds<B, Src, M::SrcVocab>,
-    start: Fin<M::TgtVocab>,
-    end: Fin<M::TgtVocab>,
+    model: &LM<Config, E, D>,
+    source: &TokenIds<B, Src, Config::SrcVocab>,
+    start: Fin<Config::TgtVocab>,
+    end: Fin<Config::TgtVocab>,
     len: Tgt,
-) -> Result<TokenIds<B, Tgt, M::TgtVocab>, OpError> {
+) -> Result<TokenIds<B, Tgt, Config::TgtVocab>, OpError> {
     try_generate(model, source, start, end, len, &mut Sampler::greedy())
 }
 
@@ -79,19 +79,19 @@ pub fn try_greedy<
 #[panicking]
 pub fn try_generate<
     B: Dim,
-    Src: AtMost<M::MaxSrcLen>,
-    Tgt: AtMost<M::MaxTgtLen>,
-    M: Seq2Seq,
+    Src: AtMost<Config::MaxSrcLen>,
+    Tgt: AtMost<Config::MaxTgtLen>,
+    Config: Seq2Seq,
     E: Real,
     D: Backend<E>,
 >(
-    model: &LM<M, E, D>,
-    source: &TokenIds<B, Src, M::SrcVocab>,
-    start: Fin<M::TgtVocab>,
-    end: Fin<M::TgtVocab>,
+    model: &LM<Config, E, D>,
+    source: &TokenIds<B, Src, Config::SrcVocab>,
+    start: Fin<Config::TgtVocab>,
+    end: Fin<Config::TgtVocab>,
     len: Tgt,
-    sampler: &mut Sampler<M::TgtVocab>,
-) -> Result<TokenIds<B, Tgt, M::TgtVocab>, OpError> {
+    sampler: &mut Sampler<Config::TgtVocab>,
+) -> Result<TokenIds<B, Tgt, Config::TgtVocab>, OpError> {
     let (batch, _) = source.shape();
     let encoded = model.encoder.try_forward(source, NoneTape)?;
     let mut cache = model.decoder.try_cache(encoded, &source.padding_mask())?;
@@ -133,18 +133,18 @@ pub fn try_generate<
 #[panicking]
 pub fn try_generate_from_prompt<
     B: Dim,
-    Prompt: AtMost<M::MaxSeqLen>,
-    Len: AtMost<M::MaxSeqLen>,
-    M: SingleStack,
+    Prompt: AtMost<Config::MaxSeqLen>,
+    Len: AtMost<Config::MaxSeqLen>,
+    Config: SingleStack,
     E: Real,
     D: Backend<E>,
 >(
-    model: &DecoderOnly<M, E, D>,
-    prompt: &TokenIds<B, Prompt, M::VocabSize>,
-    end: Option<Fin<M::VocabSize>>,
+    model: &DecoderOnly<Config, E, D>,
+    prompt: &TokenIds<B, Prompt, Config::VocabSize>,
+    end: Option<Fin<Config::VocabSize>>,
     len: Len,
-    sampler: &mut Sampler<M::VocabSize>,
-) -> Result<TokenIds<B, Len, M::VocabSize>, OpError> {
+    sampler: &mut Sampler<Config::VocabSize>,
+) -> Result<TokenIds<B, Len, Config::VocabSize>, OpError> {
     let (batch, prompt_len) = prompt.shape();
     if prompt_len.size() > len.size() {
         return Err(OpError::Range {
@@ -159,7 +159,7 @@ pub fn try_generate_from_prompt<
     let mut state = DecodingState::new(batch, end, prompt_rows.collect());
     let logits = model.try_forward_cached(prompt, &mut cache)?.as_vec();
     // The logits of each row's last position predict the first new token.
-    let vocab_size = M::VocabSize::SIZE;
+    let vocab_size = Config::VocabSize::SIZE;
     let rows = logits.chunks(prompt_len.size() * vocab_size);
     let mut logits: Vec<E> = rows.flat_map(|row| &row[row.len() - vocab_size..]).copied().collect();
     for position in prompt_len.size()..len.size() {

@@ -98,18 +98,21 @@ impl Conventions for FromScratch {
 #[panicking]
 pub fn try_forward_as_published<
     B: Dim,
-    Src: AtMost<M::MaxSrcLen>,
-    Tgt: AtMost<M::MaxTgtLen>,
-    M: Seq2Seq<Conventions = FromScratch>,
+    Src: AtMost<Config::MaxSrcLen>,
+    Tgt: AtMost<Config::MaxTgtLen>,
+    Config: Seq2Seq<Conventions = FromScratch>,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
 >(
-    model: &LM<M, E, D>,
-    encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
-    decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+    model: &LM<Config, E, D>,
+    encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
+    decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
     tape: T,
-) -> Result<Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T>, OpError> {
+) -> Result<
+    Output<(B, Src, Config::EmbedDim), (B, Tgt, Config::EmbedDim), (B, Tgt, Config::TgtVocab), E, D, T>,
+    OpError,
+> {
     let mut source = model.encoder.embedder.try_forward(encoder_ids, tape)?;
     for layer in &model.encoder.encoder.layers {
         let sublayer = &layer.self_attention;

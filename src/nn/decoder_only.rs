@@ -58,12 +58,12 @@ pub trait SingleStack: HasPositionsFor<<Self as SingleStack>::EmbedDim> {
 /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
 /// # Ok::<(), TokenError>(())
 /// ```
-pub type EncoderOnly<M, E, D> = EmbeddingEncoder<
-    <M as SingleStack>::VocabSize,
-    <M as SingleStack>::MaxSeqLen,
-    <M as SingleStack>::EmbedDim,
-    <M as SingleStack>::NumLayers,
-    M,
+pub type EncoderOnly<Config, E, D> = EmbeddingEncoder<
+    <Config as SingleStack>::VocabSize,
+    <Config as SingleStack>::MaxSeqLen,
+    <Config as SingleStack>::EmbedDim,
+    <Config as SingleStack>::NumLayers,
+    Config,
     E,
     D,
 >;
@@ -79,29 +79,29 @@ module! {
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct DecoderOnly<M: SingleStack; E, D> -> M::VocabSize {
+    pub struct DecoderOnly<Config: SingleStack; E, D> -> Config::VocabSize {
         /// From token ids to vectors.
-        pub embedder: module Embedder<M::VocabSize, M::MaxSeqLen, M::EmbedDim, M, E, D>,
+        pub embedder: module Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
         /// The layers; each position attends to itself and earlier ones.
-        pub decoder: module BlockStack<M::EmbedDim, M::NumLayers, CausalMask, M, E, D>,
+        pub decoder: module BlockStack<Config::EmbedDim, Config::NumLayers, CausalMask, Config, E, D>,
         /// From vectors to logits.
-        pub logit: module LmHead<M::EmbedDim, M::VocabSize, M, E, D>,
+        pub logit: module LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
     }
 }
 
-impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
+impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<M::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
-        token_ids: &TokenIds<B, S, M::VocabSize>,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
-    ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let embeds = self.embedder.try_forward(token_ids, tape)?;
-        let padding_mask = padding_mask::<M, B, S>(token_ids);
+        let padding_mask = padding_mask::<Config, B, S>(token_ids);
         self.try_logits(self.decoder.try_forward(embeds, &padding_mask)?)
     }
 
@@ -109,12 +109,12 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_attention_weights<B: Dim, S: AtMost<M::MaxSeqLen>>(
+    pub fn try_attention_weights<B: Dim, S: AtMost<Config::MaxSeqLen>>(
         &self,
-        token_ids: &TokenIds<B, S, M::VocabSize>,
-    ) -> Result<Vec<Tensor<(B, M::NumHeads, S, S), E, D>>, OpError> {
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+    ) -> Result<Vec<Tensor<(B, Config::NumHeads, S, S), E, D>>, OpError> {
         let embeds = self.embedder.try_forward(token_ids, NoneTape)?;
-        let padding_mask = padding_mask::<M, B, S>(token_ids);
+        let padding_mask = padding_mask::<Config, B, S>(token_ids);
         self.decoder.try_weights(embeds, &padding_mask)
     }
 
@@ -124,8 +124,8 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     /// [`OpError::Device`] if the device fails.
     pub fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
-        decoder_output: Tensor<(B, S, M::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, M::VocabSize), E, D, T>, OpError> {
+        decoder_output: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let table = &self.embedder.token_embedder;
         self.logit.try_forward(decoder_output, table)
     }
@@ -134,9 +134,9 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_cache<B: Dim>(&self, batch: B) -> Result<Cache<B, M::MaxSeqLen, M, E, D>, OpError> {
+    pub fn try_cache<B: Dim>(&self, batch: B) -> Result<Cache<B, Config::MaxSeqLen, Config, E, D>, OpError> {
         let device = self.embedder.token_embedder.weight.device();
-        Cache::try_new(device, batch, M::NumLayers::SIZE)
+        Cache::try_new(device, batch, Config::NumLayers::SIZE)
     }
 
     /// The logits of the next tokens of sequences whose earlier tokens are in `cache`:
@@ -150,9 +150,9 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
     /// [`OpError::Device`] if the device fails.
     pub fn try_forward_cached<B: Dim, S: Dim>(
         &self,
-        token_ids: &TokenIds<B, S, M::VocabSize>,
-        cache: &mut Cache<B, M::MaxSeqLen, M, E, D>,
-    ) -> Result<Tensor<(B, S, M::VocabSize), E, D>, OpError> {
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
         let (batch, next) = token_ids.shape();
         cache.check_fits(batch, next)?;
         let embeds = self.embedder.try_forward_from(cache.len(), token_ids, NoneTape)?;
@@ -161,10 +161,10 @@ impl<M: SingleStack, E: Real, D: Backend<E>> DecoderOnly<M, E, D> {
 }
 
 /// The padding as the model sees it: the conventions may ignore it.
-fn padding_mask<M: SingleStack, B: Dim, S: Dim>(
-    token_ids: &TokenIds<B, S, M::VocabSize>,
+fn padding_mask<Config: SingleStack, B: Dim, S: Dim>(
+    token_ids: &TokenIds<B, S, Config::VocabSize>,
 ) -> PaddingMask<B, S> {
-    match <M::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
+    match <Config::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => token_ids.padding_mask(),
         false => PaddingMask::without_padding(token_ids.shape()),
     }

@@ -121,32 +121,39 @@ module! {
     /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
     /// # Ok::<(), TokenError>(())
     /// ```
-    pub struct LM<M: Seq2Seq; E, D> -> M::TgtVocab {
+    pub struct LM<Config: Seq2Seq; E, D> -> Config::TgtVocab {
         /// Encodes the source.
         pub encoder: module EmbeddingEncoder<
-            M::SrcVocab, M::MaxSrcLen, M::EmbedDim, M::EncoderLayers, M, E, D>,
+            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::EncoderLayers, Config, E, D>,
         /// Decodes the target so far, attending to the encoder's output.
         pub decoder: module EmbeddingDecoder<
-            M::TgtVocab, M::MaxTgtLen, M::EmbedDim, M::EmbedDim, M::DecoderLayers, M, E, D>,
+            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::DecoderLayers, Config, E, D>,
         /// From vectors to logits.
-        pub logit: module LmHead<M::EmbedDim, M::TgtVocab, M, E, D>,
+        pub logit: module LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
     }
 }
 
-impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
+impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, with the outputs of
     /// encoder and decoder; `tape` records the operations for gradients.
     ///
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>, T: Tape<E, D>>(
+    pub fn try_forward<
+        B: Dim,
+        Src: AtMost<Config::MaxSrcLen>,
+        Tgt: AtMost<Config::MaxTgtLen>,
+        T: Tape<E, D>,
+    >(
         &self,
-        encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
-        decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+        encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
+        decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
         tape: T,
-    ) -> Result<Output<(B, Src, M::EmbedDim), (B, Tgt, M::EmbedDim), (B, Tgt, M::TgtVocab), E, D, T>, OpError>
-    {
+    ) -> Result<
+        Output<(B, Src, Config::EmbedDim), (B, Tgt, Config::EmbedDim), (B, Tgt, Config::TgtVocab), E, D, T>,
+        OpError,
+    > {
         let enc_out = self.encoder.try_forward(encoder_ids, tape)?;
         let (encoder_output, tape) = enc_out.split_tape();
         let decoder_out = self.decoder.try_forward(
@@ -182,15 +189,15 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// assert!((sum - 1.0).abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_attention_weights<B: Dim, Src: AtMost<M::MaxSrcLen>, Tgt: AtMost<M::MaxTgtLen>>(
+    pub fn try_attention_weights<B: Dim, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>>(
         &self,
-        encoder_ids: &TokenIds<B, Src, M::SrcVocab>,
-        decoder_ids: &TokenIds<B, Tgt, M::TgtVocab>,
+        encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
+        decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
     ) -> Result<
         AttentionWeights<
-            (B, M::NumHeads, Src, Src),
-            (B, M::NumHeads, Tgt, Tgt),
-            (B, M::NumHeads, Tgt, Src),
+            (B, Config::NumHeads, Src, Src),
+            (B, Config::NumHeads, Tgt, Tgt),
+            (B, Config::NumHeads, Tgt, Src),
             E,
             D,
         >,
@@ -214,8 +221,8 @@ impl<M: Seq2Seq, E: Real, D: Backend<E>> LM<M, E, D> {
     /// [`OpError::Device`] if the device fails.
     pub fn try_logits<B: Dim, Tgt: Dim, T: Tape<E, D>>(
         &self,
-        decoder_output: Tensor<(B, Tgt, M::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, Tgt, M::TgtVocab), E, D, T>, OpError> {
+        decoder_output: Tensor<(B, Tgt, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, Tgt, Config::TgtVocab), E, D, T>, OpError> {
         let table = &self.decoder.embedder.token_embedder;
         self.logit.try_forward(decoder_output, table)
     }

@@ -28,7 +28,7 @@ use typed_transformer_macros::panicking;
 ///
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = device.tensor(vec![f32::NAN; 6]);
 /// let error = try_argmax(&logits).unwrap_err();
-/// assert_eq!(error.to_string(), "most likely: no token has a logit that is a number above -inf");
+/// assert_eq!(error.to_string(), "argmax: every logit is NaN or -inf");
 /// ```
 #[panicking]
 pub fn try_argmax<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
@@ -37,7 +37,7 @@ pub fn try_argmax<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
     let (batch, len, _) = *logits.shape();
     let logits = logits.as_vec();
     let tokens: Option<Vec<Fin<V>>> = logits.chunks(V::SIZE.max(1)).map(highest).collect();
-    let tokens = tokens.ok_or(OpError::NotANumber { op: "most likely" })?;
+    let tokens = tokens.ok_or(OpError::NotANumber { op: "argmax" })?;
     Ok(TokenIds::from_fn((batch, len), |row, position| tokens[row * len.size() + position]))
 }
 

@@ -33,7 +33,7 @@ use typed_transformer_macros::panicking;
 ///     Cpu::default().zeros_like(&(Batch::new(1), EmbedDim));
 /// assert_eq!(
 ///     try_reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
-///     "reshape: (Batch=1, EmbedDim=4) does not fit (Batch=2, NumHeads=2, HeadDim=2)",
+///     "reshape: shape (Batch=1, EmbedDim=4) is not compatible with (Batch=2, NumHeads=2, HeadDim=2)",
 /// );
 /// ```
 #[panicking]

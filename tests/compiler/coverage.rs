@@ -34,7 +34,7 @@ const EXEMPT: [(&str, &str, &str); 7] = [
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
     ("nn::BiasRule", "Arch", "follows from the field that holds the projection"),
-    ("nn::Summary::of", "M", "modules of all dimensions have one"),
+    ("nn::Summary::of", "Model", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),
     ("tokens::TokenIds::padded", "Row", "any type that derefs to tokens"),
 ];

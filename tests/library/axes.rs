@@ -140,13 +140,19 @@ fn narrow_starts_at_the_given_position() {
 fn run_time_sizes_are_compared() {
     let (two, three) = (Rows::new(2), Rows::new(3));
     let error = try_broadcast(count_from(0, (two,)), (three, Width), axis::<Width>()).unwrap_err();
-    assert_eq!(error.to_string(), "broadcast: (Rows=2,) does not fit (Rows=3, Width=3)");
+    assert_eq!(error.to_string(), "broadcast: shape (Rows=2,) is not compatible with (Rows=3, Width=3)");
     let error = try_reshape(count_from(0, (two, Twice)), (three, Half, Width)).unwrap_err();
-    assert_eq!(error.to_string(), "reshape: (Rows=2, Twice=6) does not fit (Rows=3, Half=2, Width=3)");
+    assert_eq!(
+        error.to_string(),
+        "reshape: shape (Rows=2, Twice=6) is not compatible with (Rows=3, Half=2, Width=3)"
+    );
     let past = count_from(0, (two, Past::new(1)));
     let present = count_from(0, (three, Present::new(1)));
     let whole: Result<X<(Rows, Sum<Past, Present>)>, _> = try_concat(past, present, along::<Past, Present>());
-    assert_eq!(whole.unwrap_err().to_string(), "concat: (Rows=2, Past=1) does not fit (Rows=3, Present=1)");
+    assert_eq!(
+        whole.unwrap_err().to_string(),
+        "concat: shape (Rows=2, Past=1) is not compatible with (Rows=3, Present=1)"
+    );
     let whole = count_from(0, (Sum::of(Past::new(2), Present::new(3)),));
     let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(2), Present::new(2));
     assert_eq!(

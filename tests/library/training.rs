@@ -275,7 +275,7 @@ fn label_smoothing_outside_0_to_1_is_an_error() {
         loss.unwrap_err().to_string()
     }
     for (smoothing, text) in [(-0.1, "-0.1"), (1.5, "1.5"), (f64::NAN, "NaN")] {
-        let text = format!("cross-entropy: a label is smoothed by 0 to 1, but not by {text}");
+        let text = format!("cross-entropy: label smoothing must be between 0 and 1, but it is {text}");
         assert_eq!(error::<f32>(smoothing), text);
         assert_eq!(error::<f64>(smoothing), text);
     }

@@ -41,10 +41,10 @@ pub struct Summary {
 impl Summary {
     /// The summary of a module's type.
     #[must_use]
-    pub fn of<M: Module>() -> Self {
+    pub fn of<Model: Module>() -> Self {
         let mut rows = Vec::new();
-        M::describe("", &mut rows);
-        Self { rows, total: M::NUM_PARAMS }
+        Model::describe("", &mut rows);
+        Self { rows, total: Model::NUM_PARAMS }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Completion uses the vocabulary of its model.
-//! Covers `M` of `generate::generate_from_prompt`.
+//! Covers `Config` of `generate::generate_from_prompt`.
 //! Right with `Small` for `Large` in line 17.
 use typed_transformer::{generate::{Sampler, try_generate_from_prompt}, prelude::*};
 

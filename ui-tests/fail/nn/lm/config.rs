@@ -1,5 +1,5 @@
 //! A model has one configuration.
-//! Covers `M` of `nn::LM`.
+//! Covers `Config` of `nn::LM`.
 //! Right with `Small` for `Large` in line 8.
 use typed_transformer::prelude::*;
 

@@ -1,5 +1,5 @@
 //! The published forward pass takes the parameters of its own model.
-//! Covers `M` of `models::transformer_from_scratch::forward_as_published`.
+//! Covers `Config` of `models::transformer_from_scratch::forward_as_published`.
 //! Right with `Small` for `Large` in line 25.
 use typed_transformer::{
     models::transformer_from_scratch::{FromScratch, forward_as_published},

@@ -1,5 +1,5 @@
 //! A decoder-only model has one configuration.
-//! Covers `M` of `nn::DecoderOnly`.
+//! Covers `Config` of `nn::DecoderOnly`.
 //! Right with `Small` for `Large` in line 8.
 use typed_transformer::prelude::*;
 

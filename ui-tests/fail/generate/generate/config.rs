@@ -1,7 +1,7 @@
-//! Greedy decoding uses the vocabularies of its model.
-//! Covers `M` of `generate::greedy`.
-//! Right with `Small` for `Large` in line 19.
-use typed_transformer::{generate::greedy, prelude::*};
+//! Generation uses the vocabularies of its model.
+//! Covers `Config` of `generate::generate`.
+//! Right with `Small` for `Large` in line 20.
+use typed_transformer::{generate::{Sampler, try_generate}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }
 
@@ -15,8 +15,9 @@ fn write<Small: Writer, Large: Writer>(
     source: &TokenIds<Batch, SrcLen, Letters>,
     start: Fin<Sounds>,
     end: Fin<Sounds>,
-) -> TokenIds<Batch, TgtLen, Sounds> {
-    greedy::<_, _, _, Large, f32, _>(model, source, start, end, TgtLen)
+    sampler: &mut Sampler<Sounds>,
+) {
+    let _answer = try_generate::<_, _, _, Large, _, _>(model, source, start, end, TgtLen, sampler);
 }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! An encoder-only model has one configuration.
-//! Covers `M` of `nn::EncoderOnly`.
+//! Covers `Config` of `nn::EncoderOnly`.
 //! Right with `Small` for `Large` in line 15.
 use typed_transformer::prelude::*;
 
