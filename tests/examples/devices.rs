@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 #[test]
 fn every_example_reports_a_missing_cuda_build_in_one_line() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples");
     let names = fs::read_dir(examples).unwrap().map(|entry| {
         let path = entry.unwrap().path();
         path.file_stem().unwrap().to_str().unwrap().to_string()

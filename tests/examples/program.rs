@@ -21,7 +21,7 @@ pub fn built(example: &str) -> PathBuf {
     let profile = this_test.parent().and_then(Path::parent).unwrap();
     let name = format!("{example}{}", env::consts::EXE_SUFFIX);
     let program = profile.join("examples").join(name);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let sources = ["src", "examples", "Cargo.toml"].map(|source| newest(&root.join(source)));
     let built = program.metadata().and_then(|program| program.modified());
     if built.is_ok_and(|built| sources.iter().all(|source| *source <= built)) {

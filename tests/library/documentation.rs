@@ -27,7 +27,7 @@ fn is_blessed() -> bool {
 }
 
 fn path(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(path)
 }
 
 fn read(file: &str) -> String {

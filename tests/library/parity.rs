@@ -29,7 +29,7 @@ struct Fixture {
 
 impl Fixture {
     fn read(name: &str) -> Self {
-        let path = format!("{}/tests/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
         let bytes = fs::read(&path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let tensors = file.iter().map(|(key, view)| {

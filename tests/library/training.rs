@@ -31,7 +31,7 @@ const STEPS: usize = 20;
 // ---- The fixture ----
 
 static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     fs::read(tests.join("fixtures/training.safetensors")).unwrap()
 });
 

@@ -1,6 +1,6 @@
 //! The published forward pass takes the parameters of its own model.
 //! Covers `M` of `models::transformer_from_scratch::forward_as_published`.
-//! Right with `Published` for `Other` in line 20.
+//! Right with `Small` for `Large` in line 25.
 use typed_transformer::{
     models::transformer_from_scratch::{FromScratch, forward_as_published},
     prelude::*,
@@ -12,17 +12,18 @@ trait Published:
     Seq2Seq<Conventions = FromScratch, SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxLen, MaxTgtLen = MaxLen>
 {
 }
-trait Other:
-    Seq2Seq<Conventions = TypedTransformer, SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxLen, MaxTgtLen = MaxLen>
-{
-}
 
-fn logits<M: Other>(
-    model: &LM<M, f32, Cpu>,
+type Logits = Tensor<(Batch, TgtLen, Sounds), f32, Cpu>;
+
+fn logits<Small: Published, Large: Published>(
+    model: &LM<Small, f32, Cpu>,
     source: &TokenIds<Batch, SrcLen, Letters>,
     target: &TokenIds<Batch, TgtLen, Sounds>,
-) {
-    let _logits = forward_as_published(model, source, target, NoneTape).logit_output;
+) -> Logits {
+    let tape = NoneTape;
+    let forward =
+        forward_as_published::<_, _, _, Large, f32, _, _>(model, source, target, tape);
+    forward.logit_output
 }
 
 fn main() {}

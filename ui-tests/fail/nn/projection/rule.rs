@@ -1,5 +1,5 @@
 //! An attention projection is not a feed-forward projection, which may have a bias.
-//! Covers `P` of `nn::Projection`.
+//! Covers `Rule` of `nn::Projection`.
 //! Right with `other` for `attention` in line 13.
 use typed_transformer::{nn::{AttentionProjection, FeedForwardProjection, Projection}, prelude::*};
 

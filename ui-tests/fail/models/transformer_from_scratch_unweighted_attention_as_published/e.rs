@@ -1,0 +1,17 @@
+//! Query and key of the published sum have the same element type.
+//! Covers `E` of `models::transformer_from_scratch::unweighted_attention_as_published`.
+//! Right with `f32` for `f64` in line 10.
+use typed_transformer::{models::transformer_from_scratch::unweighted_attention_as_published, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; QKDim = 10; VODim = 11; Batch; }
+
+fn attend(
+    query: Tensor<(Batch, TgtLen, Product<NumHeads, QKDim>), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, Product<NumHeads, QKDim>), f64, Cpu>,
+    value: Tensor<(Batch, SrcLen, Product<NumHeads, VODim>), f32, Cpu>,
+    mask: &AttentionMask<Batch, TgtLen, SrcLen>,
+) -> Tensor<(Batch, TgtLen, Product<NumHeads, VODim>), f32, Cpu> {
+    unweighted_attention_as_published(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue)
+}
+
+fn main() {}
