@@ -1,7 +1,7 @@
 //! Tensors whose dimensions are types, and a typed reference implementation of the transformer.
 //!
 //! A signature says what a function does to every dimension. `cargo check` refuses layers that do not fit
-//! together, in the words of your own model:
+//! together, and names the dimensions of your own model:
 //!
 //! ```compile_fail,E0308
 //! use typed_transformer::prelude::*;
@@ -53,23 +53,23 @@
 //! | --- | --- |
 //! | [`dims`](mod@dims) | dimensions, their products and sums, relations between them |
 //! | [`tokens`] | token ids, checked once, when they are created |
-//! | [`mask`] | which positions a query may see |
-//! | [`ops`] | operations: a signature that spells every dimension, a definition in dfdx's operations |
-//! | [`backend`] | faster replacements of these definitions on a device |
+//! | [`mask`] | which keys a query may see |
+//! | [`backend`] | devices, and the fused kernels that they have |
+//! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
 //! | [`models`] | whole systems, one file per post |
 //! | [`weights`] | loading and saving weights |
-//! | [`train`] | losses, schedules, optimizers, checkpoints |
+//! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`generate`] | decoding |
-//! | [`plot`] | plots of models and trainings |
+//! | [`plot`] | plots of models and trainings (feature `plot`) |
 //!
 //! # Errors
 //!
-//! Mistakes that types can express do not compile. Every other mistake is an error value that names the
+//! A mistake that types can express does not compile. Every other mistake is an error value that names the
 //! dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
 //! [`train::TrainError`], [`train::ResumeError`]. Every operation and every `forward` has a `try_` form that
-//! returns this value; the plain form panics with its text.
+//! returns this value. The plain form panics with the text of the error.
 
 pub mod backend;
 pub mod dims;

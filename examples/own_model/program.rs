@@ -11,15 +11,15 @@ use typed_transformer::{
 };
 
 dims! {
-    /// The letters from `a` to `z`: what the model answers with.
+    /// The letters from `a` to `z`, which the model predicts.
     Letters = 26;
-    /// The letters and the padding: what it reads.
+    /// The letters and the padding, which the model reads.
     VocabSize = Letters::SIZE + 1;
     /// The longest word.
     MaxLen = 8;
-    /// The letters that it is asked for: the first and the last.
+    /// The letters to predict of each word: the first and the last.
     Ends = 2;
-    /// Width of an embedding.
+    /// Width of the embeddings.
     EmbedDim = 16;
     /// Width inside the pooling.
     Bottleneck = 8;
@@ -37,7 +37,7 @@ dims! {
     Batch;
 }
 
-/// What fills words up.
+/// The token that pads a word to the length of its batch.
 const PAD: Fin<VocabSize> = Fin::literal::<26>();
 
 /// The letters of a word as tokens.
@@ -86,11 +86,11 @@ trait CountsLetters: Dim {}
 impl CountsLetters for WordLen {}
 
 module! {
-    /// A vector for each question: a mean over the letters, weighted by what the question asks for.
+    /// A vector for each question: a weighted mean over the letters.
     struct Pool<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim; E, D> -> Width {
-        /// What a letter has to say to the questions.
+        /// Projects each letter to a bottleneck.
         squeeze: module Linear<Width, Narrow, E, D>,
-        /// How much that matters to each of them.
+        /// A score of each letter for each question.
         score: module Linear<Narrow, Questions, E, D>,
     }
 }
@@ -110,7 +110,7 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
         let squeezed = self.squeeze.forward(input.with_empty_tape()).tanh();
         let scores: Tensor<(B, S, Questions), E, D, T> = self.score.forward(squeezed);
 
-        // Padding gets a score that no softmax sees.
+        // Padding gets the lowest score, so the softmax gives it weight 0.
         let score = |&is_real| if is_real { E::zero() } else { E::min_value() };
         let unseen = padding.as_slice().iter().map(score).collect();
         let unseen: Tensor<(B, S), E, D> = input.device().tensor((unseen, padding.shape()));
@@ -125,7 +125,7 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
     }
 }
 
-/// What the encoder keeps to itself.
+/// The inner dimensions of the encoder.
 struct Small;
 
 impl Arch for Small {
@@ -137,15 +137,15 @@ impl Arch for Small {
 }
 
 module! {
-    /// Reads words and says how likely each letter is to stand at each of their ends.
+    /// Reads words and predicts the letter at each of their ends.
     struct Reader<E, D> -> Letters {
         /// A vector for each letter.
         embedder: module Embedder<VocabSize, MaxLen, EmbedDim, Small, E, D>,
-        /// Each letter learns of the others.
+        /// Each letter attends to the others.
         encoder: module Encoder<EmbedDim, NumLayers, Small, E, D>,
         /// A vector for each end.
         pool: module Pool<Sum<EmbedDim, EmbedDim>, Bottleneck, Ends, E, D>,
-        /// From it, a logit for each letter.
+        /// From the vector of an end to a logit for each letter.
         answer: module Linear<Sum<EmbedDim, EmbedDim>, Letters, E, D>,
     }
 }
@@ -169,7 +169,7 @@ type Model<D> = Reader<f32, D>;
 
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 3_892);
 
-/// Words of 1 to 8 letters, every length and letter as likely as any other.
+/// Words of 1 to 8 letters. Lengths and letters are uniformly distributed.
 fn random(count: usize, rng: &mut StdRng) -> Vec<String> {
     let mut word = || -> String {
         let len = rng.gen_range(1..=MaxLen::SIZE);
@@ -197,7 +197,7 @@ fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), 
     Ok(())
 }
 
-/// The letters that the model holds most likely.
+/// The letters that the model predicts: those with the highest logits.
 fn answer<B: Dim, S: AtMost<MaxLen> + CountsLetters, D: Backend<f32>>(
     model: &Model<D>,
     words: &TokenIds<B, S, VocabSize>,

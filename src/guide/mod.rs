@@ -5,8 +5,8 @@
 #[doc = include_str!("../../docs/annotated.md")]
 pub mod annotated {}
 
-// The programs on this page are wrong on purpose, so they are no doc tests; `tests/messages.rs` holds the
-// page to the files that it is made of.
+// The programs on this page are wrong on purpose, so they are no doc tests; `tests/compiler/messages.rs` compares the
+// page with the files that it is made of.
 #[cfg(not(doctest))]
 #[doc = include_str!("../../docs/messages.md")]
 pub mod messages {}

@@ -2,12 +2,12 @@
 //!
 //! | section of the post | here |
 //! | --- | --- |
-//! | Attention, `MultiHeadAttention` | [`attention`](crate::ops::attention), [`MHAttention`](crate::nn::MHAttention), scaled by [`AttentionScale::EmbedDim`] |
+//! | Attention, `MultiHeadAttention` | [`attention`](crate::ops::attention), [`MHAttention`], scaled by [`AttentionScale::EmbedDim`] |
 //! | `PositionalEncoding` | [`sinusoidal_positions`](crate::ops::sinusoidal_positions), [`add_positions`](crate::ops::add_positions) |
 //! | Residual connections, layer normalization, feed forward | [`residual`](crate::ops::residual), [`Norm`](crate::nn::Norm), [`FeedForward`](crate::nn::FeedForward) |
 //! | Masking | [`mask`](crate::mask) |
 //! | `EncoderBlock`, `Encoder` | [`EncoderLayer`](crate::nn::EncoderLayer), [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder) |
-//! | `DecoderBlock`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) and the `logit` of [`LM`](crate::nn::LM) |
+//! | `DecoderBlock`, `Decoder` | [`DecoderLayer`](crate::nn::DecoderLayer), [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder) and the `logit` of [`LM`] |
 //!
 //! A `DecoderBlock` of the post is self-attention with its norm and then a whole `EncoderBlock` that
 //! attends to the source: the three sublayers of a [`DecoderLayer`](crate::nn::DecoderLayer).

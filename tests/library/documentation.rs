@@ -1,7 +1,7 @@
 //! The README and the pages of `docs` quote the repository as it is.
 //!
-//! `README=overwrite cargo test --test readme` draws `docs/refusal.svg` anew, and copies the compiler's errors
-//! into the pages that show them.
+//! `BLESS=1 cargo test --test library documentation` draws `docs/refusal.svg` anew, and copies the expected
+//! compiler output into the pages that quote it.
 
 #[path = "../support/terminal.rs"]
 mod terminal;
@@ -11,17 +11,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Programs that must not compile, and beside each the compiler's words.
+/// Programs that must not compile, and beside each the expected compiler output.
 const WRONG_PROGRAMS: &str = "ui-tests/fail";
 /// The wrong program of the README, in that folder.
-const WIRED_WRONG: &str = "nn/cross_attention_forward/residual_of_key";
-/// The picture of what the compiler says to it.
+const RESIDUAL_OF_KEY: &str = "nn/cross_attention_forward/residual_of_key";
+/// The picture of the error that it causes.
 const PICTURE: &str = "docs/refusal.svg";
 const ANNOTATED: &str = "docs/annotated.md";
 
-/// Whether to renew what a test would compare.
-fn overwrites() -> bool {
-    env::var("README").is_ok_and(|what| what == "overwrite")
+const RENEWAL: &str = "`BLESS=1 cargo test --test library documentation` renews it";
+
+/// Whether to renew the picture and the quoted errors before they are compared.
+fn is_blessed() -> bool {
+    env::var_os("BLESS").is_some()
 }
 
 fn path(path: &str) -> PathBuf {
@@ -34,21 +36,21 @@ fn read(file: &str) -> String {
 
 #[test]
 fn picture_in_readme_shows_the_compiler_error() {
-    let error = read(&format!("{WRONG_PROGRAMS}/{WIRED_WRONG}.stderr"));
+    let error = read(&format!("{WRONG_PROGRAMS}/{RESIDUAL_OF_KEY}.stderr"));
     // The headline and the marked lines, without the notes after them.
     let lines: Vec<&str> = error.lines().take_while(|line| !line.trim_start().starts_with('=')).collect();
     let lines = lines.strip_suffix(&["   |"]).unwrap_or(&lines);
     let drawn = terminal::draw("cargo check", lines);
-    if overwrites() {
+    if is_blessed() {
         fs::write(path(PICTURE), &drawn).unwrap();
     }
-    assert!(read(PICTURE) == drawn, "{PICTURE} is out of date; `README=overwrite cargo test --test readme`");
+    assert!(read(PICTURE) == drawn, "{PICTURE} is out of date; {RENEWAL}");
     assert!(read("README.md").contains(&format!("]({PICTURE})")));
 }
 
 #[test]
 fn wrong_program_in_readme_is_the_one_in_the_picture() {
-    let program = read(&format!("{WRONG_PROGRAMS}/{WIRED_WRONG}.rs"));
+    let program = read(&format!("{WRONG_PROGRAMS}/{RESIDUAL_OF_KEY}.rs"));
     let wrong = &program[program.find("\nfn ").unwrap()..program.find("\nfn main()").unwrap()];
     assert!(read("README.md").contains(wrong));
 }
@@ -61,8 +63,8 @@ fn counts_in_readme_are_those_of_the_messages() {
         row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect()
     };
     for (in_readme, in_messages) in [
-        ("| refused by `cargo check` |", "| `cargo check` refuses"),
-        ("| never noticed once the confused sizes are equal |", "| nothing fails once the sizes are equal |"),
+        ("| refused by `cargo check` |", "| refused by `cargo check` "),
+        ("| no failure once the confused sizes are equal |", "| no failure once the sizes are equal |"),
     ] {
         assert_eq!(count("README.md", in_readme), count("docs/messages.md", in_messages), "{in_readme}");
     }
@@ -88,34 +90,34 @@ fn split_at_fences(page: &str) -> Vec<String> {
     parts
 }
 
-/// What follows the opening backticks of a block, and its code.
+/// The info string of a block (the rest of the line with the opening backticks), and its code.
 fn info_and_code(block: &str) -> (&str, &str) {
     block.split_once('\n').unwrap()
 }
 
-/// Holds the parts of a page to what they should be, or overwrites the page.
+/// Compares the parts of a page with what they should be; [`is_blessed`] renews the page first.
 fn assert_page(page: &str, expected: &[String]) {
-    if overwrites() {
+    if is_blessed() {
         fs::write(path(page), expected.join("```")).unwrap();
     }
     for (shown, expected) in split_at_fences(page).iter().zip(expected) {
-        assert_eq!(shown, expected, "{page}; `README=overwrite cargo test --test readme` corrects it");
+        assert_eq!(shown, expected, "{page} is out of date; {RENEWAL}");
     }
 }
 
-/// A block with the first lines of the error of a program, as many as `shown` has.
+/// A block with the first lines of the error of a program: as many lines as `shown` has.
 fn error_block(program: &Path, shown: &str) -> String {
     let error = fs::read_to_string(program.with_extension("stderr")).unwrap();
     let lines: Vec<&str> = error.lines().take(shown.lines().count()).collect();
     format!("text\n{}\n", lines.join("\n"))
 }
 
-/// A line that rustdoc hides, without its mark.
+/// The code of a line that rustdoc hides, without the `#`.
 fn hidden(line: &str) -> Option<&str> {
     (line == "#").then_some("").or(line.strip_prefix("# "))
 }
 
-/// From the first empty line on: a program without the comment at its head.
+/// A program without the comment at its head, which ends at the first empty line.
 fn body(program: &str) -> &str {
     program.split_once("\n\n").unwrap().1.trim()
 }
@@ -153,7 +155,8 @@ fn mistakes_in_guide_are_refused_in_the_words_shown() {
             code.collect::<Vec<_>>().join("\n").trim() == whole
         };
         let index = programs.iter().position(is_shown);
-        let program = programs.remove(index.unwrap_or_else(|| panic!("not refused:\n{whole}")));
+        let program =
+            programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{whole}")));
         let (info, shown) = info_and_code(&parts[mistake + 2]);
         assert_eq!(info, "text");
         assert!(shown.lines().count() >= 6, "{}", program.display());
@@ -161,7 +164,7 @@ fn mistakes_in_guide_are_refused_in_the_words_shown() {
         assert!(expected.starts_with(&format!("text\nerror[{error_code}]")), "{error_code}: {expected}");
         parts[mistake + 2] = expected;
     }
-    assert!(programs.is_empty(), "not in the guide: {programs:?}");
+    assert!(programs.is_empty(), "the guide does not show {programs:?}");
     assert_page("docs/guide.md", &parts);
 }
 
@@ -210,7 +213,7 @@ fn quotes_in_annotated_reading_are_in_the_source() {
     }
 }
 
-/// The text without the space at the beginning of its lines.
+/// The text without the indentation of its lines.
 fn unindented(text: &str) -> String {
     text.lines().map(|line| line.trim_start().to_string() + "\n").collect()
 }

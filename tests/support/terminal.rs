@@ -23,8 +23,8 @@ struct Span<'a> {
     is_bold: bool,
 }
 
-/// The prompt with `command`, and below it the lines of an error: its headline, the place, the quoted
-/// lines and what is marked in them.
+/// The prompt with `command`, and below it the lines of an error: its headline, its place, and the quoted
+/// lines with their marks.
 pub fn draw(command: &str, error: &[&str]) -> String {
     let plain = |text| Span { text, colour: PLAIN, is_bold: false };
     let mut lines = vec![vec![Span { text: "$ ", colour: DIM, is_bold: false }, plain(command)]];
@@ -84,8 +84,8 @@ fn body_line(line: &str) -> Vec<Span<'_>> {
     if gutter.text.trim() != "|" {
         return vec![gutter, Span { text: rest, colour: PLAIN, is_bold: false }];
     }
-    // Rustc marks the place of the error with `^` in red and what belongs to it with `-` in blue. A
-    // label has the colour of the mark before it.
+    // Rustc marks the place of the error with `^` in red and related places with `-` in blue. A label
+    // has the colour of the mark before it.
     let is_mark = |c: char| matches!(c, '^' | '-' | '|' | ' ');
     let label_start = rest.find(|c| !is_mark(c)).unwrap_or(rest.len());
     let red_start = rest[..label_start].find('^').unwrap_or(rest.len());

@@ -1,5 +1,5 @@
 //! The residual of cross-attention adds the query, not the key.
-//! Right with `query` for `key` in line 16.
+//! Right with `query` for `key` in line 15.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen; TgtLen; EmbedDim = 8; Batch; }
@@ -11,9 +11,8 @@ fn block<A: Arch>(
     query_padding: &PaddingMask<Batch, TgtLen>,
     key_padding: &PaddingMask<Batch, SrcLen>,
 ) -> Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> {
-    let (asking, asked) = (query.clone(), key.clone());
-    let answers = attention.forward(asking, asked, query_padding, key_padding);
-    residual(key, answers)
+    let attended = attention.forward(query.clone(), key.clone(), query_padding, key_padding);
+    residual(key, attended)
 }
 
 fn main() {}
