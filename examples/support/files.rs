@@ -46,12 +46,12 @@ impl Files {
         self.checkpoint.is_some() || self.resume.is_some()
     }
 
-    /// The model to train: that of `--resume`, else a new one.
+    /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
     /// From now on the trainer writes metrics, and a checkpoint every `interval` steps and after the last
     /// (0 for never). Ctrl-C stops it after the current step with a checkpoint; a second Ctrl-C ends the
     /// program at once.
-    pub fn start<Model, O, S, D>(
+    pub fn prepare<Model, O, S, D>(
         &self,
         trainer: &mut Trainer<O, S>,
         checkpoint: &Path,
@@ -71,7 +71,7 @@ impl Files {
         };
         trainer.checkpoint_every(checkpoint, interval)?;
         if let Some(path) = self.metrics() {
-            let metrics = Metrics::open(&path, trainer.step());
+            let metrics = Metrics::open(&path, trainer.steps_made());
             let mut metrics = metrics.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             if self.resume.is_some() && self.report_folder().is_some() {
                 metrics.log(Metrics::RESUMED, 1.0);
@@ -117,13 +117,17 @@ pub struct Interrupted {
     path: PathBuf,
 }
 
-/// Ends a training of `steps` steps; the error is [`Interrupted`] if Ctrl-C stopped it.
+/// Returns [`Interrupted`] if Ctrl-C stopped a training of `steps` steps.
 ///
-/// There is nothing left to save: from now on the first Ctrl-C ends the program.
-pub fn finish<O, S>(trainer: &Trainer<O, S>, steps: usize, checkpoint: &Path) -> Result<(), Interrupted> {
+/// It is called after the training: nothing is left to save, so from now on the first Ctrl-C ends the program.
+pub fn check_interrupted<O, S>(
+    trainer: &Trainer<O, S>,
+    steps: usize,
+    checkpoint: &Path,
+) -> Result<(), Interrupted> {
     trainer.stop.store(true, Ordering::Relaxed);
     match trainer.stopped() {
-        true => Err(Interrupted { step: trainer.step(), steps, path: checkpoint.into() }),
+        true => Err(Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() }),
         false => Ok(()),
     }
 }

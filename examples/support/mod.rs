@@ -10,7 +10,7 @@ mod report;
 mod stdin;
 
 pub use device::{DeviceName, cuda};
-pub use files::{Files, Interrupted, finish, load_weights};
+pub use files::{Files, Interrupted, check_interrupted, load_weights};
 pub use progress::{Progress, log, print};
 #[cfg(feature = "plot")]
 pub use report::Report;

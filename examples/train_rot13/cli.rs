@@ -1,9 +1,8 @@
 //! The command line, and words as text.
 
 use crate::{
-    MaxSeqLen, VocabSize, Word,
+    MaxSeqLen, VocabSize, Word, letter_token,
     support::{BoxError, DeviceName, Files, batch_size},
-    token,
 };
 use clap::Parser;
 use std::path::PathBuf;
@@ -54,7 +53,7 @@ pub fn parse_word(word: &str) -> Result<Word, BoxError> {
     let max = MaxSeqLen::SIZE;
     match word.len() {
         0 => Err("a word must have at least one letter".into()),
-        1..=MaxSeqLen::SIZE => Ok(word.bytes().map(|letter| token((letter - b'a').into())).collect()),
+        1..=MaxSeqLen::SIZE => Ok(word.bytes().map(|letter| letter_token((letter - b'a').into())).collect()),
         len => Err(format!("`{word}` has {len} letters, but the model takes at most {max}").into()),
     }
 }

@@ -77,10 +77,10 @@ const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 1_899_136);
 
 fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
     let mut trainer = Trainer::new(Adam::default(), Constant(cli.learning_rate), cli.steps, cli.seed);
-    trainer.pin("the batch", cli.batch);
+    trainer.require_same("the batch", cli.batch);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || Model::try_build(device);
-    let mut model = cli.files.start(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
 
     let progress = Progress::new(cli.steps);
     let mut losses = Vec::new();
@@ -104,7 +104,7 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
         progress.log(&format!("mean loss {mean:.4} of the last {} steps", last.len()));
     }
     progress.finish();
-    support::finish(&trainer, cli.steps, checkpoint)?;
+    support::check_interrupted(&trainer, cli.steps, checkpoint)?;
     Ok(model)
 }
 

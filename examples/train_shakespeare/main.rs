@@ -93,11 +93,11 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>
     adam.adam.beta2 = 0.99;
     let mut trainer = Trainer::new(adam, schedule, steps, cli.seed);
     trainer.clip_norm = 1.0;
-    trainer.pin("the batch", cli.batch);
-    trainer.pin("the text", &text.fingerprint);
+    trainer.require_same("the batch", cli.batch);
+    trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || new_model(device);
-    let mut model = cli.files.start(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
 
     let progress = Progress::new(steps);
     while let Some(mut step) = trainer.next_step() {
@@ -118,8 +118,8 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>
         progress.show(&report);
     }
     progress.finish();
-    support::finish(&trainer, steps, checkpoint)?;
-    log(&format_losses(trainer.step(), estimate_loss(&model, text, cli)?));
+    support::check_interrupted(&trainer, steps, checkpoint)?;
+    log(&format_losses(trainer.steps_made(), estimate_loss(&model, text, cli)?));
     Ok(model)
 }
 

@@ -1,8 +1,9 @@
 //! Decoding: generating tokens with a model.
 //!
 //! [`generate`] decodes the output of an encoder-decoder, [`greedy`] does so with the most likely tokens, and
-//! [`generate_from_prompt`] continues a prompt with a decoder-only model. All three keep the keys and values
-//! of earlier positions in a [`Cache`](crate::nn::Cache).
+//! [`generate_from_prompt`] continues a prompt with a decoder-only model. All three cache the keys and values
+//! of earlier positions: an encoder-decoder in a [`DecoderCache`](crate::nn::DecoderCache), a decoder-only model
+//! in a [`Cache`](crate::nn::Cache).
 
 mod sampler;
 
@@ -25,8 +26,7 @@ use typed_transformer_macros::panicking;
 /// It is [`generate`] with [`Sampler::greedy`].
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if no logit of a position is a number above −∞; [`OpError::Device`] if the device
-/// fails.
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::greedy, prelude::*};
@@ -63,8 +63,7 @@ pub fn try_greedy<
 /// tokens; in the result, `end` is the padding token. The type of `len` keeps it within the model's maximum.
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if no logit of a position is a number above −∞; [`OpError::Device`] if the device
-/// fails.
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate}, prelude::*};
@@ -117,8 +116,8 @@ pub fn try_generate<
 /// maximum.
 ///
 /// # Errors
-/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::NotANumber`] if no logit of a position is
-/// a number above −∞; [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::NotANumber`] if all logits of a
+/// position are NaN or −∞; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};
@@ -215,7 +214,7 @@ impl<B: Dim, V: ConstDim> DecodingState<B, V> {
     fn into_token_ids<Len: Dim>(self, len: Len) -> TokenIds<B, Len, V> {
         let token = |row: usize, position: usize| {
             let token = self.rows[row].get(position).copied();
-            // Without an `end`, no row is shorter than `len`, so the last alternative is never used.
+            // Without an `end`, no row is shorter than `len`, so this fallback is unreachable.
             token.or(self.end).unwrap_or_else(|| self.rows[row][0])
         };
         TokenIds::from_fn((self.batch, len), token).with_padding(self.end)

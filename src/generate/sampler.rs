@@ -110,7 +110,7 @@ impl<V: ConstDim> Sampler<V> {
     /// Chooses a token from the `(V,)` logits.
     ///
     /// # Errors
-    /// [`OpError::NotANumber`] if no allowed token has a logit that is a number above −∞.
+    /// [`OpError::NotANumber`] if the logits of all allowed tokens are NaN or −∞.
     pub fn choose<E: Real>(&mut self, logits: &[E]) -> Result<Fin<V>, OpError> {
         let with_logit = |token: Fin<V>| {
             let logit = num_traits::ToPrimitive::to_f64(logits.get(token.value())?)?;

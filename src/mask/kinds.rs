@@ -12,7 +12,8 @@ pub trait MaskKind: 'static {
     const CAUSAL: bool;
 }
 
-/// Every position sees every position, as in an encoder.
+/// No causal mask: every position sees every position, as in an encoder. Padding stays hidden. (The name is the
+/// post's.)
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -56,7 +57,8 @@ pub trait PaddingRule: 'static {
     const MASKS_TARGET_PADDING: bool;
 }
 
-/// No query sees a padded key, and a padded query sees no key (*The Typed Transformer*).
+/// Padding hides queries and keys: no query sees a padded key, and a padded query sees no key (*The Typed
+/// Transformer*).
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -69,7 +71,7 @@ pub trait PaddingRule: 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
-/// No query sees a padded key of the source. The decoder's self-attention is only causal
+/// Padding hides only keys of the source: no query sees one. The decoder's self-attention ignores padding
 /// (*Another annotated transformer*).
 ///
 /// ```

@@ -87,7 +87,7 @@ pub struct AttentionMask<Batch, QLen, KLen> {
 }
 
 impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
-    /// The mask `visible(row, query, key)`, with all three counted from 0.
+    /// The mask `visible(sequence, query, key)`, with all three counted from 0.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*};
@@ -96,17 +96,18 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// assert_eq!(mask.as_slice(), [true, false, false, true]);
     /// ```
     pub fn from_fn(shape: (Batch, QLen, KLen), visible: impl Fn(usize, usize, usize) -> bool) -> Self {
-        Self::from_rows(shape, |b, q, keys| {
+        Self::from_queries(shape, |b, q, keys| {
             keys.iter_mut().enumerate().for_each(|(k, key)| *key = visible(b, q, k));
         })
     }
 
-    /// A mask whose `(KLen,)` row of each batch row and query is filled by `fill`; it is all `false` before.
-    fn from_rows(shape: (Batch, QLen, KLen), fill: impl Fn(usize, usize, &mut [bool])) -> Self {
+    /// Builds a mask query by query. `fill(b, q, keys)` marks the keys that query `q` of sequence `b` sees; `keys`
+    /// starts all `false`.
+    fn from_queries(shape: (Batch, QLen, KLen), fill: impl Fn(usize, usize, &mut [bool])) -> Self {
         let (batch, queries, keys) = (shape.0.size(), shape.1.size(), shape.2.size());
         let mut visible = vec![false; batch * queries * keys];
-        for (row, keys) in visible.chunks_mut(keys.max(1)).enumerate() {
-            fill(row / queries, row % queries, keys);
+        for (i, keys) in visible.chunks_mut(keys.max(1)).enumerate() {
+            fill(i / queries, i % queries, keys);
         }
         Self { visible: visible.into(), shape }
     }
@@ -168,7 +169,7 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
     padding: &PaddingMask<Batch, SeqLen>,
 ) -> AttentionMask<Batch, SeqLen, SeqLen> {
     let (batch, len) = padding.shape();
-    AttentionMask::from_rows((batch, len, len), |b, q, visible| {
+    AttentionMask::from_queries((batch, len, len), |b, q, visible| {
         let is_token = padding.row(b);
         if is_token[q] || !Padding::MASKS_PADDED_QUERIES {
             let end = if Kind::CAUSAL { q + 1 } else { is_token.len() };
@@ -199,7 +200,7 @@ pub fn mk_cross_mask<Padding: PaddingRule, Batch: Dim, QLen: Dim, KLen: Dim>(
 ) -> Result<AttentionMask<Batch, QLen, KLen>, DimError> {
     let ((batch, queries), (key_batch, keys)) = (query_padding.shape(), key_padding.shape());
     check_same_size("the query padding", batch, "the key padding", key_batch)?;
-    Ok(AttentionMask::from_rows((batch, queries, keys), |b, q, visible| {
+    Ok(AttentionMask::from_queries((batch, queries, keys), |b, q, visible| {
         if query_padding.row(b)[q] || !Padding::MASKS_PADDED_QUERIES {
             visible.copy_from_slice(key_padding.row(b));
         }

@@ -44,7 +44,7 @@ pub trait Arch: 'static {
     const DROPOUT: f64 = 0.0;
     /// The probability with which training drops an element of a feed-forward layer's output.
     const FEED_FORWARD_DROPOUT: f64 = 0.0;
-    /// The number of hidden layers of a feed-forward layer after its first.
+    /// The number of extra hidden layers of a feed-forward layer.
     const FEED_FORWARD_EXTRA_LAYERS: usize = 0;
 }
 
@@ -79,7 +79,7 @@ pub trait Conventions: 'static {
     const NORM_BIAS: bool = true;
     /// Whether the logits have a bias for each token.
     const LOGIT_BIAS: bool = true;
-    /// The divisor of the product of a query and a key.
+    /// The factor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
     /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;
@@ -87,7 +87,7 @@ pub trait Conventions: 'static {
     const EMBEDDING_SCALE: WidthScale = WidthScale::One;
     /// The standard deviation of new embeddings, which are normal with mean 0.
     const EMBEDDING_INIT_STD: WidthScale = WidthScale::One;
-    /// The standard deviation of new weights inside the blocks, which are normal with mean 0. `None` means
+    /// The standard deviation of new weight matrices inside the blocks, normal with mean 0. `None` means
     /// [`init::uniform`](super::init::uniform).
     const WEIGHT_INIT_STD: Option<f64> = None;
     /// Whether a norm follows the sum of token and position.
@@ -95,7 +95,7 @@ pub trait Conventions: 'static {
     /// The number that a norm adds to the variance or to the mean square.
     const NORM_EPSILON: f64 = 1e-5;
 
-    /// The conventions that leave no trace in the paths and sizes of the parameters, as names and values.
+    /// The conventions that cannot be inferred from parameter names and shapes, as names and values.
     ///
     /// [`weights::save`](crate::weights::save) stores them in the file, and [`weights::load`](crate::weights::load)
     /// refuses a model with other conventions.

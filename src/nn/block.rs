@@ -24,7 +24,7 @@ module! {
     ///     block.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
     /// ```
     pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
-        /// Each position attends to the others.
+        /// Each position attends to the positions that `Mask` shows to it.
         pub self_attention: module SelfAttention<EmbedDim, Mask, A, E, D>,
         /// Transforms each position on its own.
         pub feed_forward: module FeedForward<EmbedDim, A, E, D>,

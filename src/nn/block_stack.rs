@@ -51,18 +51,19 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         try_optional_norm(&self.norm, output?)
     }
 
-    /// [`SelfAttention::try_weights`](super::SelfAttention::try_weights) of each layer.
-    pub(crate) fn try_weights<B: Dim, S: Dim>(
+    /// [`SelfAttention::try_attention_weights`](super::SelfAttention::try_attention_weights) of each layer.
+    pub(crate) fn try_attention_weights<B: Dim, S: Dim>(
         &self,
         mut embeds: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
-        let layer_weights = |layer: &Block<EmbedDim, Mask, A, E, D>| {
-            let weights = layer.self_attention.try_weights(embeds.clone(), padding_mask)?;
+        let layer_attention_weights = |layer: &Block<EmbedDim, Mask, A, E, D>| {
+            let attention_weights =
+                layer.self_attention.try_attention_weights(embeds.clone(), padding_mask)?;
             embeds = layer.try_forward(embeds.clone(), padding_mask)?;
-            Ok(weights)
+            Ok(attention_weights)
         };
-        self.layers.iter().map(layer_weights).collect()
+        self.layers.iter().map(layer_attention_weights).collect()
     }
 }
 

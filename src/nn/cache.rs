@@ -8,11 +8,11 @@ use crate::{
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use std::fmt;
 
-/// The keys and values of one causal self-attention, so that a decoding step computes only those of its
-/// new positions.
+/// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
+/// positions only.
 ///
-/// The buffers have `MaxLen` positions from the beginning. [`mask`](Self::mask) hides the unused ones, so
-/// attention costs the same at every step.
+/// The buffers have `MaxLen` positions from the beginning, and [`mask`](Self::mask) hides the unused ones.
+/// Attention runs over all `MaxLen` positions at every step, unless a fused kernel skips hidden keys.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{KeyValueCache, Keys, Values}, prelude::*};
@@ -67,9 +67,9 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
         self.len == 0
     }
 
-    /// The causal mask of the `next` positions: each sees itself and all positions before it.
+    /// The mask for `next` new positions, `(B, S, MaxLen)`: each sees itself and all positions before it.
     ///
-    /// `(B, S, MaxLen)`: the keys include the unused positions, which are hidden.
+    /// The keys include the unused positions, which are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
         let (batch, max, _) = *self.keys.shape();
@@ -177,7 +177,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
 }
 
 /// The state of decoding with an encoder-decoder: the self-attention keys and values of the target so
-/// far, and the cross-attention keys and values of the source, which are computed once.
+/// far, and the cross-attention keys and values of the source. The latter are computed once.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::DecoderCache, prelude::*};

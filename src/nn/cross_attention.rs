@@ -74,12 +74,12 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     }
 
     /// The attention weights of each head: `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) ->
-    /// (B, NumHeads, Q, K)`, by [`MHAttention::try_weights`].
+    /// (B, NumHeads, Q, K)`, by [`MHAttention::try_attention_weights`].
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
-    pub fn try_weights<B: Dim, Q: Dim, K: Dim>(
+    pub fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -92,7 +92,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         )
         .map_err(dim_error("cross-attention"))?;
         let query = try_sublayer_input(&self.norm, query)?;
-        self.attention.try_weights(query, key_value, &mask)
+        self.attention.try_attention_weights(query, key_value, &mask)
     }
 
     /// The keys and values of a source, for [`try_forward_cached`](Self::try_forward_cached).
@@ -104,7 +104,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         Ok((key, self.attention.value_proj.try_forward(key_value)?))
     }
 
-    /// [`try_forward`](Self::try_forward) to the keys and values of [`try_project_source`](Self::try_project_source).
+    /// Like [`try_forward`](Self::try_forward), with keys and values from
+    /// [`try_project_source`](Self::try_project_source).
     pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,

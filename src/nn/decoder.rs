@@ -1,5 +1,5 @@
 use super::{
-    Arch, Cache, Conventions, DecoderCache, DecoderLayer, Norm, decoder_layer::DecoderWeights,
+    Arch, Cache, Conventions, DecoderCache, DecoderLayer, Norm, decoder_layer::DecoderAttentionWeights,
     norm::try_optional_norm,
 };
 use crate::{
@@ -55,7 +55,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        // The encoder's tape joins the query's once. The layers then read the source without it.
+        // Merge the encoder's tape into the query's tape here, so each layer reads the source without a tape.
         let (query, tape) = query.split_tape();
         let (key_value, source_tape) = key_value.split_tape();
         let query = query.put_tape(tape.merge(source_tape));
@@ -65,26 +65,31 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         try_optional_norm(&self.norm, output?)
     }
 
-    /// The attention weights of each layer: of the target to itself, `(B, NumHeads, Q, Q)`, and to the source,
+    /// For each layer: self-attention weights `(B, NumHeads, Q, Q)` and cross-attention weights
     /// `(B, NumHeads, Q, K)`.
-    pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
+    pub(crate) fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         mut query: Tensor<(B, Q, QDim), E, D>,
         key_value: &Tensor<(B, K, KVDim), E, D>,
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Result<Vec<DecoderWeights<B, Q, K, A, E, D>>, OpError> {
-        let layer_weights = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
+    ) -> Result<Vec<DecoderAttentionWeights<B, Q, K, A, E, D>>, OpError> {
+        let layer_attention_weights = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
             let (target, source) = (query.clone(), key_value.clone());
-            let weights =
-                layer.try_weights(target, source.clone(), query_padding_mask, key_value_padding_mask)?;
+            let attention_weights = layer.try_attention_weights(
+                target,
+                source.clone(),
+                query_padding_mask,
+                key_value_padding_mask,
+            )?;
             query = layer.try_forward(query.clone(), source, query_padding_mask, key_value_padding_mask)?;
-            Ok(weights)
+            Ok(attention_weights)
         };
-        self.layers.iter().map(layer_weights).collect()
+        self.layers.iter().map(layer_attention_weights).collect()
     }
 
-    /// A cache for [`try_forward_cached`](Self::try_forward_cached), with the source projected and no target yet.
+    /// A cache for [`try_forward_cached`](Self::try_forward_cached). It holds the projected source and no target
+    /// positions.
     pub(crate) fn try_cache<B: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,

@@ -104,24 +104,23 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         try_optional_norm(&self.norm, self.feed_forward.try_forward(cross_attn_out)?)
     }
 
-    /// The attention weights of the target to itself, `(B, NumHeads, Q, Q)`, and to the source, `(B, NumHeads, Q,
-    /// K)`.
-    pub(crate) fn try_weights<B: Dim, Q: Dim, K: Dim>(
+    /// Self-attention weights `(B, NumHeads, Q, Q)` and cross-attention weights `(B, NumHeads, Q, K)`.
+    pub(crate) fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key_value: Tensor<(B, K, KVDim), E, D>,
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
-    ) -> Result<DecoderWeights<B, Q, K, A, E, D>, OpError> {
+    ) -> Result<DecoderAttentionWeights<B, Q, K, A, E, D>, OpError> {
         let target_padding = target_padding::<A, B, Q>(query_padding_mask);
-        let to_itself = self.self_attention.try_weights(query.clone(), &target_padding)?;
-        let to_source = self.cross_attention.try_weights(
+        let self_attention = self.self_attention.try_attention_weights(query.clone(), &target_padding)?;
+        let cross_attention = self.cross_attention.try_attention_weights(
             self.try_self_attend(query, query_padding_mask)?,
             key_value,
             query_padding_mask,
             key_value_padding_mask,
         )?;
-        Ok((to_itself, to_source))
+        Ok((self_attention, cross_attention))
     }
 
     fn try_self_attend<B: Dim, Q: Dim, T: Tape<E, D>>(
@@ -149,7 +148,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     }
 }
 
-/// The target's padding as its self-attention sees it: the conventions may ignore it.
+/// The padding mask for the target's self-attention: `padding_mask`, or all visible if the conventions ignore
+/// the target's padding.
 fn target_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
     match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
@@ -157,6 +157,6 @@ fn target_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> 
     }
 }
 
-/// The attention weights of a decoder layer: to the target itself, and to the source.
-pub(crate) type DecoderWeights<B, Q, K, A, E, D> =
+/// The self-attention weights and the cross-attention weights of a decoder layer.
+pub(crate) type DecoderAttentionWeights<B, Q, K, A, E, D> =
     (Tensor<(B, <A as Arch>::NumHeads, Q, Q), E, D>, Tensor<(B, <A as Arch>::NumHeads, Q, K), E, D>);

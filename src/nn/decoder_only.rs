@@ -11,7 +11,7 @@ use dfdx::tensor::{NoneTape, Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 /// The configuration of a model with one stack of layers, [`EncoderOnly`] or [`DecoderOnly`]: the dimensions that
-/// its callers see, beside those of its [`Arch`](super::Arch).
+/// callers see. The hidden ones are in its [`Arch`](super::Arch).
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -115,7 +115,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     ) -> Result<Vec<Tensor<(B, Config::NumHeads, S, S), E, D>>, OpError> {
         let embeds = self.embedder.try_forward(token_ids, NoneTape)?;
         let padding_mask = padding_mask::<Config, B, S>(token_ids);
-        self.decoder.try_weights(embeds, &padding_mask)
+        self.decoder.try_attention_weights(embeds, &padding_mask)
     }
 
     /// The logits of the decoder's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
@@ -160,7 +160,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 }
 
-/// The padding as the model sees it: the conventions may ignore it.
+/// The padding mask of the ids, or all visible if the conventions ignore padding.
 fn padding_mask<Config: SingleStack, B: Dim, S: Dim>(
     token_ids: &TokenIds<B, S, Config::VocabSize>,
 ) -> PaddingMask<B, S> {

@@ -18,8 +18,7 @@ module! {
     /// Turns token ids into vectors (*The Typed Transformer*, "Embedder").
     ///
     /// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of
-    /// positions
-    /// and the norm. The type bounds a sequence by `MaxSeqLen`.
+    /// positions and the norm. The type ensures that no sequence is longer than `MaxSeqLen`.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
@@ -74,7 +73,7 @@ impl<
         let tokens = self.token_embedder.try_forward(token_ids, tape)?;
         let tokens = match A::Conventions::EMBEDDING_SCALE {
             WidthScale::One => tokens,
-            power => try_scale(tokens, power.of(EmbedDim::SIZE))?,
+            scale => try_scale(tokens, scale.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {
             Some(table) => try_learned_positions_from(&table.weight, start, len)?,

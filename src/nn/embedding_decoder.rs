@@ -52,17 +52,16 @@ impl<
     #[panicking]
     pub fn try_forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
-        query: &TokenIds<B, Q, VocabSize>,
+        decoder_ids: &TokenIds<B, Q, VocabSize>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let embeds = self.embedder.try_forward(query, T::default())?;
-        self.decoder.try_forward(embeds, key_value, &query.padding_mask(), key_value_padding_mask)
+        let embeds = self.embedder.try_forward(decoder_ids, T::default())?;
+        self.decoder.try_forward(embeds, key_value, &decoder_ids.padding_mask(), key_value_padding_mask)
     }
 
     /// A cache of `MaxSeqLen` target positions for [`try_forward_cached`](Self::try_forward_cached). It holds the
-    /// source
-    /// projected for each layer, and no target yet.
+    /// projected source of each layer and no target positions.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -85,12 +84,12 @@ impl<
     /// [`OpError::Device`] if the device fails.
     pub fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
         &self,
-        query: &TokenIds<B, Q, VocabSize>,
+        decoder_ids: &TokenIds<B, Q, VocabSize>,
         cache: &mut DecoderCache<B, K, MaxSeqLen, A, E, D>,
     ) -> Result<Tensor<(B, Q, QDim), E, D>, OpError> {
-        let (batch, next) = query.shape();
+        let (batch, next) = decoder_ids.shape();
         cache.self_attention.check_fits(batch, next)?;
-        let embeds = self.embedder.try_forward_from(cache.len(), query, NoneTape)?;
+        let embeds = self.embedder.try_forward_from(cache.len(), decoder_ids, NoneTape)?;
         self.decoder.try_forward_cached(embeds, cache)
     }
 }

@@ -80,6 +80,6 @@ impl<
         token_ids: &TokenIds<B, S, VocabSize>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
         let embeds = self.embedder.try_forward(token_ids, NoneTape)?;
-        self.encoder.try_weights(embeds, &token_ids.padding_mask())
+        self.encoder.try_attention_weights(embeds, &token_ids.padding_mask())
     }
 }

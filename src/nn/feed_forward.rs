@@ -27,7 +27,7 @@ module! {
     pub struct FeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
-        /// More layers of the hidden width; the activation comes before each.
+        /// More layers of the hidden width; each is preceded by the activation.
         pub inner: layers({ A::FEED_FORWARD_EXTRA_LAYERS })
             Projection<A::HiddenDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
         /// From `HiddenDim` back to `EmbedDim`.
@@ -63,7 +63,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         })
     }
 
-    /// The operands of [`try_forward`](Self::try_forward) for a fused kernel.
+    /// The arguments of [`try_forward`](Self::try_forward) for a fused kernel.
     fn params(&self) -> FeedForwardParams<'_, EmbedDim, A::HiddenDim, E, D> {
         FeedForwardParams {
             hidden: self.hidden.params(),

@@ -42,25 +42,25 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     }
 }
 
-/// Whether a [`Projection`] has a bias: [`AttentionProjection`] or [`FeedForwardProjection`].
-pub trait BiasRule: 'static {
+/// Decides whether a [`Projection`] has a bias: [`AttentionProjection`] or [`FeedForwardProjection`].
+pub trait ProjectionRule: 'static {
     /// The configuration whose conventions the projection follows.
     type Arch: Arch;
     /// Whether the projection has a bias.
     const BIAS: bool;
 }
 
-/// A projection of an attention of `A`: [`Conventions::ATTENTION_BIAS`].
+/// A projection of an attention layer, with a bias if [`Conventions::ATTENTION_BIAS`] of `A` is true.
 pub struct AttentionProjection<A>(PhantomData<fn() -> A>);
 
-/// A projection of a feed-forward layer of `A`: [`Conventions::FEED_FORWARD_BIAS`].
+/// A projection of a feed-forward layer, with a bias if [`Conventions::FEED_FORWARD_BIAS`] of `A` is true.
 pub struct FeedForwardProjection<A>(PhantomData<fn() -> A>);
 
-impl<A: Arch> BiasRule for AttentionProjection<A> {
+impl<A: Arch> ProjectionRule for AttentionProjection<A> {
     type Arch = A;
     const BIAS: bool = A::Conventions::ATTENTION_BIAS;
 }
-impl<A: Arch> BiasRule for FeedForwardProjection<A> {
+impl<A: Arch> ProjectionRule for FeedForwardProjection<A> {
     type Arch = A;
     const BIAS: bool = A::Conventions::FEED_FORWARD_BIAS;
 }
@@ -82,7 +82,7 @@ module! {
     /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, AttentionProjection<Biased>, f32, Cpu>;
     /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
     /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: BiasRule; E, D> -> OutDim {
+    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule; E, D> -> OutDim {
         /// `W`.
         pub weight: param (OutDim, InDim) = init::weight::<Rule::Arch, _, _, _, _>,
         /// `b`.
@@ -91,7 +91,7 @@ module! {
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, Rule: BiasRule, E: Real, D: Backend<E>>
+impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, Rule, E, D>
 {
     /// `(B, S, InDim) -> (B, S, OutDim)`

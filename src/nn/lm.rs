@@ -12,7 +12,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The configuration of an encoder-decoder: the dimensions that its callers see, beside those of its
+/// The configuration of an encoder-decoder: the dimensions that callers see. The hidden ones are in its
 /// [`Arch`](super::Arch). Source and target may differ in vocabulary and length.
 ///
 /// ```
@@ -110,7 +110,8 @@ module! {
     ///                                             (B, Tgt, TgtVocab)
     /// ```
     ///
-    /// The decoder also gets the source's padding `(B, Src)`. The types bound both sequences by their maxima.
+    /// The decoder also gets the source's padding `(B, Src)`. Types ensure that neither sequence exceeds its
+    /// maximum.
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, prelude::*};
@@ -172,7 +173,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// The attention weights of each layer: `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab ->
     /// (B, NumHeads, Src, Src), (B, NumHeads, Tgt, Tgt), (B, NumHeads, Tgt, Src)`.
     ///
-    /// The layers run as in [`try_forward`](Self::try_forward), which does not store the weights.
+    /// The layers run as in [`try_forward`](Self::try_forward), which does not keep the attention weights.
     ///
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
@@ -182,9 +183,10 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
     /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
     /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-    /// let weights = model.try_attention_weights(&source, &target)?;
-    /// let to_source: &Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> = &weights.target_to_source[0];
-    /// // The weights of a position add up to 1.
+    /// let attention_weights = model.try_attention_weights(&source, &target)?;
+    /// let to_source: &Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
+    ///     &attention_weights.target_to_source[0];
+    /// // The attention weights of a position add up to 1.
     /// let sum: f32 = to_source.as_vec()[..4].iter().sum();
     /// assert!((sum - 1.0).abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -205,7 +207,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     > {
         let source = self.encoder.try_attention_weights(encoder_ids)?;
         let encoder_output = self.encoder.try_forward(encoder_ids, NoneTape)?;
-        let decoder_weights = self.decoder.decoder.try_weights(
+        let decoder_weights = self.decoder.decoder.try_attention_weights(
             self.decoder.embedder.try_forward(decoder_ids, NoneTape)?,
             &encoder_output,
             &decoder_ids.padding_mask(),

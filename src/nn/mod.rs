@@ -1,9 +1,12 @@
-//! The modules of *The Typed Transformer*, one file each.
+//! The modules of *The Typed Transformer*.
 //!
 //! In the order of the post: [`Embedder`], [`MHAttention`], [`SelfAttention`], [`FeedForward`],
 //! [`EncoderLayer`], [`Encoder`], [`EmbeddingEncoder`], [`CrossAttention`], [`DecoderLayer`],
-//! [`Decoder`], [`EmbeddingDecoder`], [`LM`]. The type parameters of a module are the dimensions that
-//! its callers see. Its inner dimensions come from an [`Arch`], and its conventions from [`Conventions`].
+//! [`Decoder`], [`EmbeddingDecoder`], [`LM`]. [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of
+//! [`BlockStack`].
+//!
+//! The type parameters of a module are the dimensions that its callers see. Its inner dimensions come from an
+//! [`Arch`], and its conventions from [`Conventions`].
 
 mod arch;
 mod block;
@@ -44,7 +47,7 @@ pub use embedding::Embedding;
 pub use embedding_decoder::EmbeddingDecoder;
 pub use embedding_encoder::EmbeddingEncoder;
 pub use feed_forward::FeedForward;
-pub use linear::{AttentionProjection, BiasRule, FeedForwardProjection, Linear, Projection};
+pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection, ProjectionRule};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;
 pub use module::{Module, Summary, SummaryRow, child_path};

@@ -129,12 +129,12 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
     /// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
-    /// let weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
-    ///     attention.try_weights(target, source, &mask)?;
-    /// assert!(weights.as_vec().iter().all(|weight| *weight == 0.25));
+    /// let attention_weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> =
+    ///     attention.try_attention_weights(target, source, &mask)?;
+    /// assert!(attention_weights.as_vec().iter().all(|weight| *weight == 0.25));
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn try_weights<B: Dim, Q: Dim, K: Dim>(
+    pub fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key: Tensor<(B, K, KDim), E, D>,

@@ -105,7 +105,7 @@ pub(crate) fn try_residual_norm<
     }
 }
 
-/// The operands of [`try_residual_norm`] for a fused kernel.
+/// The residual and norm arguments for a fused kernel.
 pub(crate) fn residual_params<M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
     norm: &Option<Norm<M, A, E, D>>,
 ) -> Residual<'_, M, E, D> {

@@ -69,19 +69,19 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>
     }
 
     /// The attention weights of each head: `(B, S, EmbedDim), padding (B, S) -> (B, NumHeads, S, S)`, by
-    /// [`MHAttention::try_weights`].
+    /// [`MHAttention::try_attention_weights`].
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
-    pub fn try_weights<B: Dim, S: Dim>(
+    pub fn try_attention_weights<B: Dim, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let x = try_sublayer_input(&self.norm, input)?;
-        self.attention.try_weights(x.clone(), x, &mask)
+        self.attention.try_attention_weights(x.clone(), x, &mask)
     }
 }
 

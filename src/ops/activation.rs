@@ -9,7 +9,7 @@ use std::f64::consts::{PI, SQRT_2};
 /// The activation of a feed-forward layer, chosen by type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
-    label = "`{Self}` does not implement an elementwise function",
+    label = "`{Self}` does not implement `Activation`",
     note = "`Relu`, `Gelu` and `GeluErf` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {

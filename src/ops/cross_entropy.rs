@@ -20,7 +20,7 @@ const OP: &str = "cross-entropy";
 /// dims! { pub VocabSize = 3; pub SeqLen = 2; pub Batch = 1; }
 /// let device = Cpu::default();
 /// let pad: Fin<VocabSize> = Fin::literal::<2>();
-/// // The first position predicts nothing, the second one predicts padding where padding stands.
+/// // Position 0 is uniform. Position 1 predicts padding, and its label is padding.
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> =
 ///     device.tensor(vec![0.0, 0.0, 0.0, 0.0, 0.0, 100.0]);
 /// let labels = TokenIds::from_ids(&[1, 2], Some(pad), (Batch, SeqLen))?;
@@ -143,7 +143,7 @@ pub fn try_cross_entropy_with_label_smoothing<
         };
         let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
         let target_log_prob: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
-        // Without smoothing, an impossible token elsewhere must not make the loss infinite.
+        // Without smoothing, skip the mean: a logit of −∞ at another token would spoil the loss.
         let log_likelihood = if smoothing == 0.0 {
             target_log_prob
         } else {

@@ -1,8 +1,8 @@
 //! Typed operations: functions whose signatures spell every dimension.
 //!
-//! Each file holds one operation: its signature, its definition by composing dfdx's operations, its
-//! documentation. A wrong call is refused by the signature, and because the definitions are generic
-//! in every dimension, so is a wrong definition.
+//! A file holds an operation, or a few related ones: signature, definition by composing dfdx's operations,
+//! documentation. The signature refuses a wrong call. The definitions are generic in every dimension, so the
+//! compiler also refuses a wrong definition.
 //!
 //! Every operation comes twice, as in dfdx: `op` panics where `try_op` returns an [`OpError`].
 //!

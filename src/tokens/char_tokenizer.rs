@@ -4,9 +4,8 @@ use std::fmt;
 
 /// A tokenizer with one token of the vocabulary `V` for each different character of a text.
 ///
-/// The alphabet comes from data, so its size is known at run time; the vocabulary of a model is part of
-/// its type. `V::SIZE` is therefore the largest number of different characters that the model supports,
-/// and a text with more characters is an error. A smaller alphabet leaves tokens unused;
+/// The alphabet is known at run time, the vocabulary size at compile time. `V::SIZE` is therefore the largest
+/// number of different characters, and a text with more is an error. A smaller alphabet leaves tokens unused;
 /// [`tokens`](Self::tokens) lists the used ones.
 ///
 /// ```

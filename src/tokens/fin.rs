@@ -2,7 +2,7 @@ use super::TokenError;
 use crate::dims::{Const, ConstDim, LessThan, name};
 use std::{fmt, marker::PhantomData};
 
-/// An integer in `[0, N::SIZE)`: a token of the vocabulary `N`, a position, a class.
+/// An element of the finite set `{0, …, N::SIZE - 1}`: a token of the vocabulary `N`, a position, a class.
 ///
 /// ```
 /// use typed_transformer::{doctest::VocabSize, prelude::*};

@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`).
 ///
-/// The batch includes its padding token, if it has one, so a model derives the padding mask from it. Two
-/// batches are equal if their dimensions, ids and padding tokens are equal. The ids are in host memory;
-/// each operation that reads them copies them to its device.
+/// The batch stores which id is padding, if any. Models derive the padding mask from that. Two batches are
+/// equal if their dimensions, ids and padding tokens are equal. The ids are in host memory. The fused kernels
+/// of the CPU read them there; other operations copy them to their device.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

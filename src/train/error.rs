@@ -76,7 +76,7 @@ pub enum ResumeError {
         found: String,
     },
     /// Something else that determines the result differs: the type of the model, the optimizer, the
-    /// schedule, the clip norm, the seed, or a [pinned](super::Trainer::pin) setting.
+    /// schedule, the clip norm, the seed, or a setting of [`require_same`](super::Trainer::require_same).
     #[error("{}: {setting} should be {expected} but is {found}", path.display())]
     Setting {
         /// The file.

@@ -16,8 +16,8 @@ pub struct Parameter<E> {
 }
 
 impl<E> Parameter<E> {
-    /// Whether it has at least two dimensions: weights and embeddings do, biases and the parameters of
-    /// norms do not.
+    /// Whether it has at least two dimensions: weight matrices and embedding tables do, biases and
+    /// norm parameters do not.
     pub fn is_matrix(&self) -> bool {
         self.sizes.len() >= 2
     }
@@ -26,8 +26,7 @@ impl<E> Parameter<E> {
 /// The state of an [`Optimizer`](super::Optimizer) of a `Model`: the number of steps, and slots. Each slot
 /// has one element per scalar parameter of the model, initially 0.
 ///
-/// The slots are an array. Where their number does not matter, the state is borrowed as
-/// `OptimizerState<Model, E>`, whose slots are a slice.
+/// `Slots` is an array. As a slice, in `OptimizerState<Model, E>`, it erases the number of slots.
 ///
 /// ```
 /// use typed_transformer::{

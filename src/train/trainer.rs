@@ -21,8 +21,8 @@ use std::{
     time::Duration,
 };
 
-/// The state of a training besides its model: optimizer, schedule, number of steps, seed, best loss. A
-/// checkpoint holds it together with the model.
+/// The state of a training besides its model: optimizer, schedule, steps made, seed, best loss. A checkpoint
+/// holds it together with the model. The total number of steps is not stored.
 ///
 /// The caller writes the step itself, forward, loss and backward:
 ///
@@ -47,7 +47,7 @@ use std::{
 ///     let gradients = loss.backward();
 ///     trainer.update(&mut model, gradients, value.into(), ids.len())?;
 /// }
-/// assert_eq!(trainer.step(), 100);
+/// assert_eq!(trainer.steps_made(), 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -67,7 +67,7 @@ use std::{
 /// - The program and the kind of processor are the same.
 /// - The settings are the same. The trainer compares those that it knows: the type of the model and its
 ///   conventions, the hyperparameters of the optimizer, the schedule, the clip norm, the seed, and
-///   what was [pinned](Self::pin). It cannot compare functions, such as
+///   the values given to [`require_same`](Self::require_same). It cannot compare functions, such as
 ///   [`AdamW::weight_decay_filter`](super::AdamW::weight_decay_filter).
 #[derive(Debug)]
 pub struct Trainer<O, S> {
@@ -79,9 +79,9 @@ pub struct Trainer<O, S> {
     pub clip_norm: f64,
     /// Where each step writes a line, if anywhere.
     pub metrics: Option<Metrics>,
-    /// Once it is true, the step in progress is the last one and is saved: for a handler of Ctrl-C.
+    /// Set it to true, as a Ctrl-C handler does, to end the training after the current step, with a checkpoint.
     pub stop: Arc<AtomicBool>,
-    pinned: Vec<(String, String)>,
+    required: Vec<(String, String)>,
     /// The path and the interval in steps.
     checkpoint: Option<(PathBuf, usize)>,
     steps: usize,
@@ -100,7 +100,7 @@ impl<O, S> Trainer<O, S> {
             clip_norm: f64::INFINITY,
             metrics: None,
             stop: Arc::default(),
-            pinned: Vec::new(),
+            required: Vec::new(),
             checkpoint: None,
             steps,
             seed,
@@ -112,8 +112,8 @@ impl<O, S> Trainer<O, S> {
 
     /// Adds a setting that determines the result, such as the batch size. [`resume`](Self::resume)
     /// refuses a checkpoint in which its value differs.
-    pub fn pin(&mut self, name: &str, value: impl Display) {
-        self.pinned.push((name.to_string(), value.to_string()));
+    pub fn require_same(&mut self, name: &str, value: impl Display) {
+        self.required.push((name.to_string(), value.to_string()));
     }
 
     /// Saves the training at `path` after every `steps` steps, after the last step, and when it is
@@ -133,7 +133,7 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// The number of steps made so far.
-    pub fn step(&self) -> usize {
+    pub fn steps_made(&self) -> usize {
         self.progress.step
     }
 
@@ -279,7 +279,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             ("the clip norm".into(), self.clip_norm.to_string()),
             ("the random generator".into(), format!("ChaCha8 with seed {}", self.seed)),
         ];
-        settings.extend_from_slice(&self.pinned);
+        settings.extend_from_slice(&self.required);
         settings
     }
 

@@ -33,8 +33,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
 
-/// The conventions of a model, values by name. A value joins several with "and" if parts of the model
-/// differ.
+/// The conventions of a model, values by name. If parts of the model differ, their values are joined with
+/// `and`.
 pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     Model::conventions(&mut found);

@@ -21,9 +21,9 @@ use syn::{
     parse::{Parse, ParseStream, Result},
 };
 
-/// Element, device and tape mean the same everywhere (see the table of letters in `ops`): one program for each
-/// of them covers a whole room.
-const ONCE_PER_ROOM: [&str; 3] = ["E", "D", "T"];
+/// Element, device and tape mean the same everywhere (see the table of letters in `ops`), so one program for each
+/// of them covers a whole module.
+const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
 
 /// Positions and orders of axes: inferred from names, so that no program writes them.
 const INFERRED: [&str; 2] = ["Index", "Order"];
@@ -33,7 +33,7 @@ const EXEMPT: [(&str, &str, &str); 7] = [
     ("dims::HasAxis", "Replaced", "follows from shape and axis"),
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
-    ("nn::BiasRule", "Arch", "follows from the field that holds the projection"),
+    ("nn::ProjectionRule", "Arch", "follows from the field that holds the projection"),
     ("nn::Summary::of", "Model", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),
     ("tokens::TokenIds::padded", "Row", "any type that derefs to tokens"),
@@ -71,9 +71,9 @@ fn every_dimension_is_covered() {
 fn the_path_of_a_program_is_the_parameter_that_it_covers() {
     for Program { name, covers, .. } in program::all() {
         let Some((parameter, item)) = covers.first() else { continue };
-        let (room, item) = item.split_once("::").unwrap();
-        let path = format!("{room}/{}/{}", snake_case(item), snake_case(parameter));
-        assert_eq!(name, path, "`{parameter}` of `{room}::{item}`");
+        let (module, item) = item.split_once("::").unwrap();
+        let path = format!("{module}/{}/{}", snake_case(item), snake_case(parameter));
+        assert_eq!(name, path, "`{parameter}` of `{module}::{item}`");
     }
 }
 
@@ -107,10 +107,10 @@ impl Parameter {
         Self { item: item.to_string(), name: name.to_string() }
     }
 
-    /// The parameter itself, or the one that stands for its whole room.
+    /// For `E`, `D` and `T`, one entry per module; otherwise the parameter itself.
     fn to_cover(&self) -> Self {
         match self.item.split_once("::") {
-            Some((room, _)) if ONCE_PER_ROOM.contains(&&*self.name) => Self::new(room, &self.name),
+            Some((module, _)) if ONCE_PER_MODULE.contains(&&*self.name) => Self::new(module, &self.name),
             _ => self.clone(),
         }
     }
@@ -281,7 +281,7 @@ fn shown_of(module: &Ident, items: &[Item]) -> BTreeSet<String> {
                 names.insert(used.ident.to_string());
             }
             UseTree::Group(group) => group.items.iter().for_each(|tree| add(tree, names)),
-            _ => panic!("a room re-exports single names"),
+            _ => panic!("a module re-exports single names"),
         }
     }
     let mut names = BTreeSet::new();

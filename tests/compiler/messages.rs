@@ -104,7 +104,7 @@ fn mistakes() -> Vec<Mistake> {
 /// The mistake `<item>_<parameter>` of one of our programs.
 fn mistake(name: &str, ours: &[program::Program]) -> Mistake {
     let has_name = |program: &&program::Program| {
-        let (_room, program) = program.name.split_once('/').unwrap();
+        let (_module, program) = program.name.split_once('/').unwrap();
         program.replace('/', "_") == name
     };
     let ours = ours.iter().find(has_name).unwrap_or_else(|| panic!("ui-tests/fail has no {name}"));

@@ -65,7 +65,7 @@ fn every_mutant_is_refused() {
 /// Tries the mutants and the renamings of each program that `sample` keeps. `sample` gets all of them and the
 /// size of a sample.
 fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     println!("program        sizes  places  mutants  refused  marked  survive  renamed  seconds");
     let chosen = std::env::var("PROGRAM").ok();
     let is_chosen = |name: &str| chosen.as_deref().is_none_or(|chosen| chosen == name);
@@ -86,7 +86,7 @@ fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
                 *counts.entry((variant.kind, is_accepted)).or_default() += 1;
                 if is_accepted == (variant.kind == Kind::IllTyped) {
                     let verdict = error.as_deref().unwrap_or("accepted");
-                    wrong.push(format!("{name}, {sizes} sizes, {}: {verdict}", variant.what));
+                    failures.push(format!("{name}, {sizes} sizes, {}: {verdict}", variant.what));
                 }
             }
             let count = |kind, is_accepted| counts.get(&(kind, is_accepted)).unwrap_or(&0);
@@ -101,7 +101,7 @@ fn try_all(mut sample: impl FnMut(&mut Vec<Variant>, usize)) {
             );
         }
     }
-    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
 /// A program and the dimensions in it.

@@ -1,4 +1,4 @@
-//! The wrong programs of `ui-tests/fail/<room>/<item>/<parameter>.rs`.
+//! The wrong programs of `ui-tests/fail/<module>/<item>/<parameter>.rs`.
 //!
 //! A program has a head. Its first line states the rule that the program breaks. Lines that begin with
 //! `Covers` name the type parameters that it is wrong in (`tests/compiler/coverage.rs`). One line
@@ -24,7 +24,7 @@ const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
 
 /// A wrong program.
 pub struct Program {
-    /// `<room>/<item>/<parameter>`.
+    /// `<module>/<item>/<parameter>`.
     pub name: String,
     /// The path of its source from the root of the repository.
     pub path: String,
@@ -49,10 +49,10 @@ impl Program {
     fn read(path: String) -> Self {
         let source = read(&path);
         let parts: Vec<_> = path.trim_end_matches(".rs").split('/').collect();
-        let ["ui-tests", "fail", room, item, parameter] = parts[..] else {
-            panic!("{path} is not `ui-tests/fail/<room>/<item>/<parameter>.rs`")
+        let ["ui-tests", "fail", module, item, parameter] = parts[..] else {
+            panic!("{path} is not `ui-tests/fail/<module>/<item>/<parameter>.rs`")
         };
-        let name = format!("{room}/{item}/{parameter}");
+        let name = format!("{module}/{item}/{parameter}");
         let head: Vec<&str> = source.lines().map_while(|line| line.strip_prefix("//! ")).collect();
         let rule = head.first().filter(|rule| rule.ends_with('.'));
         let rule = rule.unwrap_or_else(|| panic!("{path} states no rule")).to_string();
@@ -120,7 +120,7 @@ impl Correction {
 /// All wrong programs, sorted by name.
 pub fn all() -> Vec<Program> {
     let mut files = vec!["ui-tests/fail".to_string()];
-    for _level in ["room", "item", "parameter"] {
+    for _level in ["module", "item", "parameter"] {
         files = files.iter().flat_map(|folder| list(folder)).collect();
     }
     let is_expected_output = |file: &String| {

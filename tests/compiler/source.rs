@@ -24,8 +24,8 @@ pub fn tokens(source: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// The declarations of every `dims!`, and where the last of them ends. Each is a name and, for a
-/// size at compile time, what stands behind the `=`.
+/// The declarations of every `dims!`, and the end of the last `dims!`. A declaration is a name and, for a
+/// size at compile time, the text after `=`.
 pub fn declarations(source: &str) -> (Vec<(Range<usize>, Option<Range<usize>>)>, usize) {
     let tokens = tokens(source);
     let text = |token: &Range<usize>| &source[token.clone()];

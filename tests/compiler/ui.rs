@@ -33,7 +33,7 @@ const NOISE: [&str; 7] = [
 #[test]
 fn wrong_programs_are_refused_in_the_expected_words() {
     let mut programs = program::all();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     if COMPILER.is_version(env!("CARGO_PKG_RUST_VERSION")) {
         let is_blessed = env::var_os("BLESS").is_some();
         if let Ok(part) = env::var("ONLY") {
@@ -44,22 +44,22 @@ fn wrong_programs_are_refused_in_the_expected_words() {
         for (program, output) in programs.iter().zip(outputs) {
             let (path, stderr) = (&program.path, root().join(program.stderr_path()));
             if output.is_empty() {
-                wrong.push(format!("{path} compiles"));
+                failures.push(format!("{path} compiles"));
             } else if is_blessed {
                 fs::write(stderr, output).unwrap();
             } else {
                 let expected = fs::read_to_string(stderr).unwrap_or_default();
                 if expected != output {
-                    wrong.push(format!("{path}\nexpected:\n{expected}\nfound:\n{output}"));
+                    failures.push(format!("{path}\nexpected:\n{expected}\nfound:\n{output}"));
                 }
             }
         }
     } else {
         let errors = first_errors(&programs, |program| program.source.clone());
         let compiling = programs.iter().zip(errors).filter(|(_, error)| error.is_none());
-        wrong.extend(compiling.map(|(program, _)| format!("{} compiles", program.path)));
+        failures.extend(compiling.map(|(program, _)| format!("{} compiles", program.path)));
     }
-    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
@@ -71,37 +71,37 @@ fn right_forms_are_accepted() {
     assert!(refused.is_empty(), "{refused:#?}");
 }
 
-// Relations compare sizes; everything else compares names.
+// Equal sizes must not make a type mismatch compile. Only relations compare sizes.
 #[test]
 fn names_decide_where_sizes_are_equal() {
     let programs = program::all();
     let errors = first_errors(&programs, |program| source::with_equal_sizes(&program.source));
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for (program, error) in programs.iter().zip(errors) {
         if program.stderr().starts_with("error[E0308]") && error.is_none() {
-            wrong.push(format!("{} is accepted", program.path));
+            failures.push(format!("{} is accepted", program.path));
         }
     }
     let errors = first_errors(&programs, |program| source::with_equal_sizes(&program.right_form()));
     for (program, error) in programs.iter().zip(errors) {
         if error.is_some_and(|error| error == "mismatched types") {
-            wrong.push(format!("the right form of {} is refused", program.path));
+            failures.push(format!("the right form of {} is refused", program.path));
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[test]
 fn errors_are_short_and_in_the_words_of_the_model() {
     let mut lengths = Vec::new();
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for program in program::all() {
         let text = program.stderr();
         lengths.push(text.lines().count());
         let faults = faults(&text).into_iter().chain(faults_of_head(&program, &text));
-        wrong.extend(faults.map(|fault| format!("{}: {fault}", program.path)));
+        failures.extend(faults.map(|fault| format!("{}: {fault}", program.path)));
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(failures.is_empty(), "{failures:#?}");
     lengths.sort_unstable();
     let median = lengths[lengths.len() / 2];
     assert!(median <= MAX_MEDIAN_LINES, "the median is {median} lines");
@@ -127,7 +127,7 @@ fn faults(text: &str) -> Vec<String> {
     let noise = NOISE.iter().filter(|noise| text.contains(**noise));
     faults.extend(noise.map(|noise| format!("it contains `{noise}`")));
     for line in text.lines().filter(|line| !is_source(line)) {
-        // So the compiler spells what it cannot reduce: `<Type as Trait>::Name`.
+        // An unreduced associated type is printed as `<Type as Trait>::Name`.
         let cast = line.split_once(" as ");
         if cast.is_some_and(|(_, rest)| rest.contains(">::")) {
             faults.push("it shows a projection".to_string());

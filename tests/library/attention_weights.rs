@@ -100,7 +100,7 @@ fn check_output_is_weighted_values<S: Conventions, Mask: MaskKind>() {
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
     let padding = source().padding_mask();
-    let weights = layer.try_weights(x.clone(), &padding).unwrap();
+    let weights = layer.try_attention_weights(x.clone(), &padding).unwrap();
 
     let values = layer.attention.value_proj.forward(sublayer_input(&layer.norm, x.clone()));
     let values: Tensor<(Batch, Heads, SrcLen, VODim), _, _> = try_split_heads(values).unwrap();
@@ -132,7 +132,7 @@ where
     let (of_source, of_target) = (source.padding_mask(), target.padding_mask());
     let mut x = model.encoder.embedder.forward(&source, NoneTape);
     for (layer, shown) in model.encoder.encoder.layers.iter().zip(&weights.source) {
-        let own = layer.self_attention.try_weights(x.clone(), &of_source).unwrap();
+        let own = layer.self_attention.try_attention_weights(x.clone(), &of_source).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         x = layer.forward(x, &of_source);
     }
@@ -156,7 +156,7 @@ where
             };
             let attended = layer.self_attention.forward(y.clone(), own);
             let cross = &layer.cross_attention;
-            let cross = cross.try_weights(attended, encoded.clone(), &of_target, &of_source);
+            let cross = cross.try_attention_weights(attended, encoded.clone(), &of_target, &of_source);
             let shown = weights.target_to_source[i].as_vec();
             assert_eq!(shown, cross.unwrap().as_vec());
             // The second source sequence ends in three positions of padding.
@@ -184,7 +184,7 @@ fn a_decoder_only_model_does_not_attend_to_later_positions() {
     let mut x = model.embedder.forward(&source(), NoneTape);
     let nothing_hidden = PaddingMask::without_padding((Batch, SrcLen));
     for (layer, shown) in model.decoder.layers.iter().zip(&weights) {
-        let own = layer.self_attention.try_weights(x.clone(), &nothing_hidden).unwrap();
+        let own = layer.self_attention.try_attention_weights(x.clone(), &nothing_hidden).unwrap();
         assert_eq!(shown.as_vec(), own.as_vec());
         for (i, row) in shown.as_vec().chunks(SrcLen::SIZE).enumerate() {
             assert!(row[i % SrcLen::SIZE + 1..].iter().all(|ahead| *ahead == 0.0));

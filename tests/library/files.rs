@@ -916,7 +916,7 @@ proptest! {
             }
             Err(error) => {
                 prop_assert!(error.to_string().contains(&path.display().to_string()));
-                prop_assert_eq!(trainer.step(), 2);
+                prop_assert_eq!(trainer.steps_made(), 2);
                 step(&mut trainer, &mut model).unwrap();
                 prop_assert_eq!(&parameters(&model), &*NEXT);
             }

@@ -73,7 +73,7 @@ const SEED: u64 = 5;
 fn trainer<O, S>(optimizer: O, schedule: S) -> Trainer<O, S> {
     let mut trainer = Trainer::new(optimizer, schedule, usize::MAX, SEED);
     trainer.clip_norm = 1.0;
-    trainer.pin("the batch", Batch::SIZE);
+    trainer.require_same("the batch", Batch::SIZE);
     trainer
 }
 
@@ -109,7 +109,7 @@ where
     Cpu: Backend<E>,
 {
     let mut model = Model::build(&Cpu::seed_from_u64(1));
-    while trainer.step() < steps {
+    while trainer.steps_made() < steps {
         step(trainer, &mut model).unwrap();
     }
     model
@@ -151,8 +151,8 @@ fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: 
         let device = Cpu::seed_from_u64(100 + stop as u64);
         let _: Model<E> = train_until(&mut resumed, 2);
         let mut model: Model<E> = resumed.resume(&resumed_path, &device).unwrap();
-        assert_eq!(resumed.step(), from);
-        while resumed.step() < stop {
+        assert_eq!(resumed.steps_made(), from);
+        while resumed.steps_made() < stop {
             step(&mut resumed, &mut model).unwrap();
         }
         resumed.save(&model, &resumed_path).unwrap();
@@ -188,7 +188,7 @@ fn randomness_depends_only_on_seed_and_step() {
         model =
             weights::load(folder.path().join("start"), model.encoder.embedder.token_embedder.weight.device())
                 .unwrap();
-        while trainer.step() < 3 {
+        while trainer.steps_made() < 3 {
             step(&mut trainer, &mut model).unwrap();
         }
         model.encoder.embedder.token_embedder.weight.as_vec()
@@ -245,8 +245,8 @@ fn a_training_killed_fifty_times_is_bit_exact() {
             if path.exists() {
                 let mut reader = adamw();
                 let _: Model = reader.resume(&path, &Cpu::default()).unwrap();
-                assert!(reader.step() >= seen, "a step that was saved is lost");
-                seen = reader.step();
+                assert!(reader.steps_made() >= seen, "a step that was saved is lost");
+                seen = reader.steps_made();
             }
         }
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
@@ -261,7 +261,7 @@ fn a_training_killed_fifty_times_is_bit_exact() {
     step(&mut trainer, &mut model).unwrap();
     assert_eq!(file_names(&folder), ["checkpoint"], "files are left over");
     let mut uninterrupted = adamw();
-    let model = train_until(&mut uninterrupted, trainer.step());
+    let model = train_until(&mut uninterrupted, trainer.steps_made());
     uninterrupted.save(&model, folder.path().join("uninterrupted")).unwrap();
     assert!(fs::read(path).unwrap() == fs::read(folder.path().join("uninterrupted")).unwrap());
 }
@@ -283,9 +283,9 @@ fn a_full_disk_keeps_the_older_checkpoint() {
         let expected = format!("cannot write {}: File too large", target.display());
         assert!(error.to_string().starts_with(&expected), "{error}");
         // The step is done nevertheless, and the training can continue.
-        assert_eq!(trainer.step(), 4);
+        assert_eq!(trainer.steps_made(), 4);
         step(&mut trainer, &mut model).unwrap_err();
-        assert_eq!(trainer.step(), 5);
+        assert_eq!(trainer.steps_made(), 5);
         return;
     }
     let folder = temp_dir();
@@ -318,7 +318,7 @@ fn a_model_with_nan_is_not_saved() {
     // A step with such a loss is refused too.
     let error = step(&mut trainer, &mut model).unwrap_err();
     assert_eq!(error.to_string(), "the loss is NaN at step 1");
-    assert_eq!(trainer.step(), 1);
+    assert_eq!(trainer.steps_made(), 1);
     assert!(fs::read(&path).unwrap() == before);
 }
 
@@ -333,7 +333,7 @@ fn non_finite_gradients_leave_the_model_unchanged() {
     let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
     assert_eq!(error.to_string(), "the gradients are not finite (norm inf) at step 1");
     assert_eq!(model.logit.bias.as_ref().unwrap().as_vec(), before);
-    assert_eq!((trainer.step(), step.unwrap().number), (1, 1));
+    assert_eq!((trainer.steps_made(), step.unwrap().number), (1, 1));
 }
 
 #[test]
@@ -374,10 +374,10 @@ fn a_checkpoint_is_saved_at_every_interval_and_at_the_end() {
     let step_in_file = || {
         let mut reader = Trainer::new(Sgd::default(), RATE, 5, SEED);
         let _: Model = reader.resume(&path, &Cpu::default()).ok()?;
-        Some(reader.step())
+        Some(reader.steps_made())
     };
     let mut seen = Vec::new();
-    while trainer.step() < 5 {
+    while trainer.steps_made() < 5 {
         step(&mut trainer, &mut model).unwrap();
         seen.push(step_in_file());
     }
@@ -395,11 +395,11 @@ fn a_stopped_training_finishes_its_step_and_saves() {
     assert!(!path.exists());
     trainer.stop.store(true, Ordering::Relaxed);
     step(&mut trainer, &mut model).unwrap();
-    assert_eq!((trainer.step(), trainer.stopped()), (3, true));
+    assert_eq!((trainer.steps_made(), trainer.stopped()), (3, true));
     assert!(trainer.next_step().is_none());
     let mut other = self::trainer(Sgd::default(), RATE);
     let _: Model = other.resume(&path, &Cpu::default()).unwrap();
-    assert_eq!((other.step(), other.stopped()), (3, false));
+    assert_eq!((other.steps_made(), other.stopped()), (3, false));
 }
 
 #[test]
@@ -438,8 +438,8 @@ fn resumed_metrics_have_one_line_per_step() {
 
     let mut second = trainer(Adam::default(), RATE);
     let mut model: Model = second.resume(&checkpoint, &Cpu::default()).unwrap();
-    second.metrics = Some(Metrics::open(&path, second.step()).unwrap());
-    while second.step() < 7 {
+    second.metrics = Some(Metrics::open(&path, second.steps_made()).unwrap());
+    while second.steps_made() < 7 {
         step(&mut second, &mut model).unwrap();
     }
     let lines = |text: &str| -> Vec<serde_json::Value> {
@@ -473,7 +473,7 @@ fn an_unwritable_metrics_file_is_named_in_the_error() {
     let error = step(&mut trainer, &mut model).unwrap_err().to_string();
     assert!(error.starts_with("cannot write /dev/full: No space left"), "{error}");
     // The step is done and saved nevertheless.
-    assert_eq!(trainer.step(), 2);
+    assert_eq!(trainer.steps_made(), 2);
     assert_eq!(file_names(&folder), ["checkpoint"]);
 }
 
@@ -507,7 +507,7 @@ fn error_of(bytes: &[u8]) -> (ResumeError, String) {
     fs::write(&path, bytes).unwrap();
     let mut trainer = trainer(Adam::<Model, f32>::default(), RATE);
     let error = trainer.resume(&path, &Cpu::default()).map(drop).unwrap_err();
-    assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (0, 0));
+    assert_eq!((trainer.steps_made(), trainer.optimizer.state().steps()), (0, 0));
     let text = error.to_string();
     // Every message names the file.
     let text = text.replace(&path.display().to_string(), "FILE");
@@ -578,7 +578,7 @@ fn a_checkpoint_of_another_training_names_the_setting() {
         let folder = temp_dir();
         saved(&folder);
         let resumed: Result<Model, _> = trainer.resume(folder.path().join("checkpoint"), &Cpu::default());
-        assert_eq!(trainer.step(), 0);
+        assert_eq!(trainer.steps_made(), 0);
         let text = resumed.unwrap_err().to_string();
         text.replace(&folder.path().join("checkpoint").display().to_string(), "FILE")
     }
@@ -600,7 +600,7 @@ fn a_checkpoint_of_another_training_names_the_setting() {
     assert_eq!(error(unclipped), "FILE: the clip norm should be inf but is 1");
     let mut other = Trainer::new(Adam::default(), RATE, 9, 6);
     other.clip_norm = 1.0;
-    other.pin("the batch", 2);
+    other.require_same("the batch", 2);
     assert_eq!(
         error(other),
         "FILE: the random generator should be ChaCha8 with seed 6 but is ChaCha8 with seed 5"
@@ -609,7 +609,7 @@ fn a_checkpoint_of_another_training_names_the_setting() {
     other.clip_norm = 1.0;
     assert_eq!(error(other), "FILE: the batch should be absent but is 2");
     let mut other = trainer(Adam::default(), RATE);
-    other.pin("the data", "shakespeare");
+    other.require_same("the data", "shakespeare");
     assert_eq!(error(other), "FILE: the data should be shakespeare but is absent");
 }
 
@@ -712,7 +712,7 @@ fn a_changed_byte_gives_an_error_or_a_usable_training() {
             Ok(mut model) => drop::<Result<(), _>>(step(&mut trainer, &mut model)),
             Err::<Model, _>(error) => {
                 assert!(error.to_string().contains(&path.display().to_string()), "{error}");
-                assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (0, 0));
+                assert_eq!((trainer.steps_made(), trainer.optimizer.state().steps()), (0, 0));
                 refused += 1;
             }
         }
@@ -736,6 +736,6 @@ fn step_counts_do_not_overflow() {
     let mut trainer = trainer(Adam::default(), RATE);
     let mut model: Model = trainer.resume(&path, &Cpu::default()).unwrap();
     step(&mut trainer, &mut model).unwrap();
-    assert_eq!((trainer.step(), trainer.optimizer.state().steps()), (usize::MAX, u64::MAX));
+    assert_eq!((trainer.steps_made(), trainer.optimizer.state().steps()), (usize::MAX, u64::MAX));
     assert!(trainer.next_step().is_none());
 }

@@ -1,13 +1,17 @@
 /// Declares a module and derives its implementations.
 ///
-/// The fields with their dimensions give the struct, dfdx's
-/// [`TensorCollection`](dfdx::nn::TensorCollection) (and through it building, resetting, moving between
-/// devices and dtypes, and dfdx's optimizers), [`Module`](crate::nn::Module) with `NUM_PARAMS` and the
-/// summary, `Clone` and `Debug`. The path of a parameter in a file of weights is its field path.
+/// From the fields it generates:
+///
+/// - the struct, with `Clone` and `Debug`;
+/// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting, moving between
+///   devices and dtypes, and dfdx's optimizers;
+/// - [`Module`](crate::nn::Module), with `NUM_PARAMS` and the summary.
+///
+/// The name of a parameter in a weights file is its field path.
 ///
 /// The last two type parameters are always the dtype `E` and the device `D`. A semicolon separates them
 /// from the other parameters. Two optional clauses follow. `in A::Conventions`: the module depends on the
-/// conventions of the [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved weights.
+/// conventions of the [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved parameters.
 /// `-> Width`: the last dimension of the output, shown in the summary.
 ///
 /// A field has one of these forms:
@@ -64,8 +68,8 @@ macro_rules! module {
         $crate::module!(@params [$(#[$meta])* $vis $name] [] $param [] $($rest)*);
     };
 
-    // Each parameter becomes {name bound}. Bounds stay tokens, so that compiler errors point at the
-    // bound in the user's source.
+    // Each parameter becomes {name bound}. Bounds are passed on as raw tokens, so that compiler errors
+    // point at the bound in the user's source.
     (@params $head:tt [$($done:tt)*] $param:ident $bound:tt , $next:ident: $($rest:tt)*) => {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
@@ -126,7 +130,7 @@ macro_rules! module {
             [$({$param:ident [$($bound:tt)*]})*] [$($arch:ident)?] $($out:ty)?
         ]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
-        // Remains of the added comma, which makes the one after the last field optional.
+        // We append a comma, so a trailing comma is optional; this consumes the leftover.
         $(,)?
     ) => {
         $(#[$meta])*

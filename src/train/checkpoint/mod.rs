@@ -1,5 +1,6 @@
-//! A checkpoint is a safetensors file. It holds the parameters of the model below `model`, each slot of the
-//! optimizer below `optimizer.<slot>`, and in its metadata, under the key `training`, a [`Header`] in JSON.
+//! A checkpoint is a safetensors file. It holds the parameters of the model with the prefix `model.`, each
+//! slot of the optimizer with the prefix `optimizer.<slot>.`, and in its metadata, under the key `training`, a
+//! [`Header`] in JSON.
 
 mod compare;
 mod parameter_info;

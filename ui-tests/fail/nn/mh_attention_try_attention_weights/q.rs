@@ -1,5 +1,5 @@
 //! Multi-head attention weights use a mask with one row per query.
-//! Covers `Q` of `nn::MHAttention::try_weights`.
+//! Covers `Q` of `nn::MHAttention::try_attention_weights`.
 //! Right with `TgtLen` for the first `SrcLen` in line 12.
 use typed_transformer::prelude::*;
 
@@ -11,7 +11,7 @@ fn weigh<A: Arch>(
     key: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     mask: &AttentionMask<Batch, SrcLen, SrcLen>,
 ) {
-    let _weights = attention.try_weights(query, key, mask);
+    let _weights = attention.try_attention_weights(query, key, mask);
 }
 
 fn main() {}

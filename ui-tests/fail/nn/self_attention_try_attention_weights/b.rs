@@ -1,5 +1,5 @@
 //! Self-attention weights use padding of their own batch.
-//! Covers `B` of `nn::SelfAttention::try_weights`.
+//! Covers `B` of `nn::SelfAttention::try_attention_weights`.
 //! Right with `Batch` for `OtherBatch` in line 11.
 use typed_transformer::prelude::*;
 
@@ -10,7 +10,7 @@ fn weigh<A: Arch>(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<OtherBatch, SrcLen>,
 ) {
-    let _weights = attention.try_weights(input, padding);
+    let _weights = attention.try_attention_weights(input, padding);
 }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! Self-attention weights use the padding of their own sequence.
-//! Covers `S` of `nn::SelfAttention::try_weights`.
+//! Covers `S` of `nn::SelfAttention::try_attention_weights`.
 //! Right with `SrcLen` for `TgtLen` in line 11.
 use typed_transformer::prelude::*;
 
@@ -10,7 +10,7 @@ fn weigh<A: Arch>(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     padding: &PaddingMask<Batch, TgtLen>,
 ) {
-    let _weights = attention.try_weights(input, padding);
+    let _weights = attention.try_attention_weights(input, padding);
 }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! Cross-attention weights use the padding of the keys.
-//! Covers `K` of `nn::CrossAttention::try_weights`.
+//! Covers `K` of `nn::CrossAttention::try_attention_weights`.
 //! Right with `SrcLen` for `TgtLen` in line 13.
 use typed_transformer::prelude::*;
 
@@ -12,7 +12,7 @@ fn weigh<A: Arch>(
     query_padding: &PaddingMask<Batch, TgtLen>,
     source_padding: &PaddingMask<Batch, TgtLen>,
 ) {
-    let _weights = attention.try_weights(query, source, query_padding, source_padding);
+    let _weights = attention.try_attention_weights(query, source, query_padding, source_padding);
 }
 
 fn main() {}
