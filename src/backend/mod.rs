@@ -1,9 +1,10 @@
-//! Fused kernels: where a device computes an operation faster than its definition does.
+//! Fused kernels: a device may compute an operation faster than the operation's generic definition.
 //!
-//! An operation of [`ops`](crate::ops) and a sublayer of [`nn`](crate::nn) first ask the device for a kernel.
-//! The device answers [`Fused`] with the output, or [`NotFused`] with the operands. Then the definition runs,
-//! which stands right below the question. A kernel computes what the definition computes, with the same
-//! dimensions and errors, and the tests hold the two together.
+//! The operations of [`ops`](crate::ops) and the sublayers of [`nn`](crate::nn) that have a method in
+//! [`Backend`] first ask the device for a kernel. The device answers [`Fused`] with the output, or
+//! [`NotFused`] with the operands. In that case the caller runs the generic definition, which is the code
+//! after the match. A kernel has the same result, dimensions and errors as the definition, and the tests
+//! compare the two.
 
 mod cpu;
 mod params;
@@ -11,7 +12,7 @@ mod params;
 pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
     ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind,
-    NormParams, Residual,
+    NormParams, ResidualNormParams,
 };
 
 use crate::{
@@ -30,19 +31,19 @@ use dfdx::{
     tensor_ops::Device,
 };
 
-/// The answer of a device that is asked for a fused kernel.
-pub enum Kernel<Output, Operands> {
+/// The result of asking a device for a fused kernel.
+pub enum KernelAnswer<Output, Operands> {
     /// The kernel ran.
     Fused(Output),
     /// There is no such kernel; the operands come back.
     NotFused(Operands),
 }
-pub(crate) use Kernel::{Fused, NotFused};
+pub(crate) use KernelAnswer::{Fused, NotFused};
 
-/// A [`Kernel`]'s answer, or the error of the kernel that ran.
-pub type KernelResult<Output, Operands> = Result<Kernel<Output, Operands>, OpError>;
+/// A [`KernelAnswer`], or the error of the kernel that ran.
+pub type KernelResult<Output, Operands> = Result<KernelAnswer<Output, Operands>, OpError>;
 
-/// A device that modules run on, and the fused kernels that it has. By default it has none.
+/// A device that runs modules, with its fused kernels. By default it has none.
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of [`ops::linear`](crate::ops::linear).
@@ -121,7 +122,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
-        _: &Residual<'_, M, E, Self>,
+        _: &ResidualNormParams<'_, M, E, Self>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
         Ok(NotFused(input))
     }
@@ -139,7 +140,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         input: Tensor<(B, S, M), E, Self, T>,
         _: &AttentionParams<'_, M, M, H, QKDim, VODim, E, Self>,
         _: &AttentionMask<B, S, S>,
-        _: &Residual<'_, M, E, Self>,
+        _: &ResidualNormParams<'_, M, E, Self>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
         Ok(NotFused(input))
     }
@@ -160,7 +161,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         key_value: Tensor<(B, K, KVDim), E, Self, T>,
         _: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, E, Self>,
         _: &AttentionMask<B, Q, K>,
-        _: &Residual<'_, QDim, E, Self>,
+        _: &ResidualNormParams<'_, QDim, E, Self>,
     ) -> KernelResult<
         Tensor<(B, Q, QDim), E, Self, T>,
         (Tensor<(B, Q, QDim), E, Self, T>, Tensor<(B, K, KVDim), E, Self, T>),
@@ -168,7 +169,8 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(NotFused((query, key_value)))
     }
 
-    /// A kernel of [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
+    /// A kernel of
+    /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
     fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
@@ -179,9 +181,9 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(NotFused(logits))
     }
 
-    /// Overwrites the positions of `out` from `start` on by those of `part`, in place:
-    /// `(B, Len, M), (B, S, M) -> (B, Len, M)`. The caller checks that they fit.
-    fn try_assign_rows<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
+    /// The caller checks that `part` fits.
+    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), E, Self>,
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
@@ -197,8 +199,8 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(())
     }
 
-    /// Moves the gradient of a parameter into `out`, which has as many elements and whose contents may take the
-    /// gradient's place. A parameter that took no part in the loss has a gradient of zeros.
+    /// Moves a parameter's gradient into `out`, which has the same length. It may swap the buffers. The
+    /// gradient of a parameter that does not affect the loss is zero.
     fn try_take_gradient<S: Shape>(
         gradients: &mut Gradients<E, Self>,
         parameter: &Tensor<S, E, Self>,

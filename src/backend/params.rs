@@ -1,4 +1,4 @@
-//! The operands of kernels: the parameters of a layer and its conventions, with every dimension spelled.
+//! Typed arguments of the fused kernels: parameters and conventions.
 
 use super::Backend;
 use crate::{
@@ -27,13 +27,14 @@ pub enum NormKind {
     RmsNorm,
 }
 
-/// The divisor of the product of a query and a key. It keeps the logits from growing with the number of columns.
+/// The factor by which attention multiplies the product of a query and a key. It keeps the logits from
+/// growing with the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttentionScale {
-    /// `√QKDim`, the root of the size of a head (*Attention Is All You Need*, 3.2.1).
+    /// `1 / √QKDim`, for the size of one head (*Attention Is All You Need*, 3.2.1).
     HeadDim,
-    /// `√(H · QKDim)`, the root of the size of all heads together. This is the root of the embedding's width
-    /// if the heads divide it among themselves (*Transformer from Scratch*).
+    /// `1 / √(H · QKDim)`, for the size of all heads together. This size is the width of the embedding if the
+    /// heads divide it among themselves (*Transformer from Scratch*).
     EmbedDim,
 }
 
@@ -56,9 +57,9 @@ impl AttentionScale {
 
 /// The logit of a key that the mask hides.
 ///
-/// Both kinds give the same weights if the amount is far above any logit and a query sees at least one key.
-/// A query that sees no key attends to all keys alike under [`MinValue`](Self::MinValue), and as if there
-/// were no mask under [`Subtract`](Self::Subtract). Neither gives a NaN.
+/// Both kinds give the same attention weights if the amount is far above any logit and a query sees at least
+/// one key. A query that sees no key attends to all keys alike under [`MinValue`](Self::MinValue), and as if
+/// there were no mask under [`Subtract`](Self::Subtract). Neither gives a NaN.
 ///
 /// ```
 /// use typed_transformer::prelude::*;
@@ -96,7 +97,7 @@ pub struct NormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
 }
 
 /// The residual connection and the norm of a sublayer `f`.
-pub enum Residual<'a, M: ConstDim, E: Real, D: Backend<E>> {
+pub enum ResidualNormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
     /// `x + f(norm(x))`.
     PreNorm(NormParams<'a, M, E, D>),
     /// `norm(x + f(x))`.
@@ -105,12 +106,13 @@ pub enum Residual<'a, M: ConstDim, E: Real, D: Backend<E>> {
     Plain,
 }
 
-/// The two linear maps of a feed-forward layer, the layers between them, and its conventions.
+/// The linear maps of a feed-forward layer, from the first (`hidden`) to the last (`output`), and its
+/// conventions.
 pub struct FeedForwardParams<'a, M: ConstDim, Hidden: ConstDim, E: Real, D: Backend<E>> {
     pub(crate) hidden: LinearParams<'a, M, Hidden, E, D>,
     pub(crate) inner: Vec<LinearParams<'a, Hidden, Hidden, E, D>>,
     pub(crate) output: LinearParams<'a, Hidden, M, E, D>,
-    /// `None` for an activation of the user's own.
+    /// `None` for a user-defined activation.
     pub(crate) activation: Option<ActivationKind>,
     /// Probability with which training drops an element of the output.
     pub(crate) dropout: f64,

@@ -95,8 +95,8 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
         };
         check().map_err(dim_error("cache"))?;
         check_capacity(self.len, len, max)?;
-        D::try_assign_rows(&mut self.keys, keys, self.len)?;
-        D::try_assign_rows(&mut self.values, values, self.len)?;
+        D::try_assign_positions(&mut self.keys, keys, self.len)?;
+        D::try_assign_positions(&mut self.values, values, self.len)?;
         self.len += len.size();
         Ok(())
     }

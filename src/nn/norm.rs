@@ -1,6 +1,6 @@
 use super::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::{
-    backend::{Backend, NormParams, Residual},
+    backend::{Backend, NormParams, ResidualNormParams},
     dims::{ConstDim, Dim},
     module,
     ops::{OpError, Real, try_layer_norm, try_residual, try_rms_norm},
@@ -108,11 +108,13 @@ pub(crate) fn try_residual_norm<
 /// The residual and norm arguments for a fused kernel.
 pub(crate) fn residual_params<M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
     norm: &Option<Norm<M, A, E, D>>,
-) -> Residual<'_, M, E, D> {
+) -> ResidualNormParams<'_, M, E, D> {
     match (norm, A::Conventions::NORM_PLACEMENT) {
-        (Some(norm), NormPlacement::Pre) => Residual::PreNorm(norm.params()),
-        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => Residual::PostNorm(norm.params()),
-        (None, _) => Residual::Plain,
+        (Some(norm), NormPlacement::Pre) => ResidualNormParams::PreNorm(norm.params()),
+        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
+            ResidualNormParams::PostNorm(norm.params())
+        }
+        (None, _) => ResidualNormParams::Plain,
     }
 }
 

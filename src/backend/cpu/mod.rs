@@ -1,11 +1,11 @@
 //! The fused kernels that replace definitions on the CPU in `f32`.
 //!
-//! An operation here is one entry on the tape and one pass over memory where its definition takes about ten.
-//! Loops are compiled for several widths of vector registers, and the processor's is chosen at run time, so
+//! A kernel adds one tape entry and reads memory once. The definition needs about ten of each.
+//! Loops are compiled for several widths of vector registers. The processor's width is chosen at run time, so
 //! no compiler flags are needed.
 //!
 //! - `autograd`: operands, the tape, scratch memory and threads;
-//! - `simd`: reductions, elementary functions, and one kernel body for rows and lanes;
+//! - `simd`: reductions, elementary functions, and `Context`, which makes loops generic over the layout;
 //! - `matmul`: matrix products and the layout of rows;
 //! - `kernels`: the kernels of single operations;
 //! - `fused`: whole sublayers.
@@ -24,7 +24,7 @@ pub use simd::dispatch_simd;
 
 use super::{
     AttentionParams, AttentionScale, Backend, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
-    NormParams, NotFused, Residual, check_attention,
+    NormParams, NotFused, ResidualNormParams, check_attention,
 };
 use crate::{
     dims::{ConstDim, Dim, Product},
@@ -37,10 +37,10 @@ use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::{Cpu, CpuError, Gradients, Tape, Tensor},
 };
-use fused::{record_attention_sublayer, record_feed_forward};
+use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
-    attention::{AttentionKernel, record_attention},
-    record_cross_entropy, record_embedding, record_linear, record_norm, record_positions, record_residual,
+    attention::{AttentionConfig, attention_kernel},
+    cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel, residual_kernel,
 };
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
@@ -52,7 +52,7 @@ impl Backend<f32> for Cpu {
         let (batch, len, _) = *input.shape();
         fused("linear", (batch, len, OutDim::default()), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
-            record_linear(input, read_linear(&params, tape)?)
+            linear_kernel(input, read_linear(&params, tape)?)
         })
     }
 
@@ -64,7 +64,7 @@ impl Backend<f32> for Cpu {
         let (batch, len) = ids.shape();
         fused("embed", (batch, len, M::default()), tape, |tape| {
             let table = Operand::read_parameter(table, tape)?;
-            record_embedding(table, ids.clone_arc(), M::SIZE)
+            embedding_kernel(table, ids.clone_arc(), M::SIZE)
         })
     }
 
@@ -77,7 +77,7 @@ impl Backend<f32> for Cpu {
     > {
         fused("add positions", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
-            record_positions(input, Operand::read(positions, tape)?)
+            positions_kernel(input, Operand::read(positions, tape)?)
         })
     }
 
@@ -87,7 +87,7 @@ impl Backend<f32> for Cpu {
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
         fused("residual", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
-            record_residual(input, Operand::read(output, tape)?)
+            residual_kernel(input, Operand::read(output, tape)?)
         })
     }
 
@@ -97,7 +97,7 @@ impl Backend<f32> for Cpu {
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
         fused("norm", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
-            record_norm(input, read_norm(&params, tape)?)
+            norm_kernel(input, read_norm(&params, tape)?)
         })
     }
 
@@ -129,19 +129,19 @@ impl Backend<f32> for Cpu {
             return Ok(NotFused((query, key, value)));
         }
         let (batch, len, _) = *query.shape();
-        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
         fused("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
             let value = Operand::read(value, tape)?;
-            record_attention(query, key, value, mask.clone_arc(), attention)
+            attention_kernel(query, key, value, mask.clone_arc(), config)
         })
     }
 
     fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
-        residual: &Residual<'_, M, f32, Cpu>,
+        residual: &ResidualNormParams<'_, M, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
         let uses_dropout = T::OWNS_TAPE && params.dropout != 0.0;
         let (Some(activation), [], false) = (params.activation, &params.inner[..], uses_dropout) else {
@@ -152,7 +152,7 @@ impl Backend<f32> for Cpu {
             let hidden = read_linear(&params.hidden, tape)?;
             let output = read_linear(&params.output, tape)?;
             let residual = read_residual_norm(residual, tape)?;
-            record_feed_forward(input, hidden, output, activation, residual)
+            feed_forward_kernel(input, hidden, output, activation, residual)
         })
     }
 
@@ -168,19 +168,19 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &AttentionParams<'_, M, M, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, S, S>,
-        residual: &Residual<'_, M, f32, Cpu>,
+        residual: &ResidualNormParams<'_, M, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
         if T::OWNS_TAPE && params.uses_dropout() {
             return Ok(NotFused(input));
         }
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
-        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         fused("attention", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
             let residual = read_residual_norm(residual, tape)?;
-            record_attention_sublayer(input, None, projections, mask.clone_arc(), attention, residual)
+            attention_sublayer_kernel(input, None, projections, mask.clone_arc(), config, residual)
         })
     }
 
@@ -199,7 +199,7 @@ impl Backend<f32> for Cpu {
         key_value: Tensor<(B, K, KVDim), f32, Cpu, T>,
         params: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, Q, K>,
-        residual: &Residual<'_, QDim, f32, Cpu>,
+        residual: &ResidualNormParams<'_, QDim, f32, Cpu>,
     ) -> KernelResult<
         Tensor<(B, Q, QDim), f32, Cpu, T>,
         (Tensor<(B, Q, QDim), f32, Cpu, T>, Tensor<(B, K, KVDim), f32, Cpu, T>),
@@ -209,20 +209,13 @@ impl Backend<f32> for Cpu {
         }
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
-        let attention = AttentionKernel::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         fused("attention", shape, T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key_value = Operand::read(key_value, tape)?;
             let projections = read_projections(params, tape)?;
             let residual = read_residual_norm(residual, tape)?;
-            record_attention_sublayer(
-                query,
-                Some(key_value),
-                projections,
-                mask.clone_arc(),
-                attention,
-                residual,
-            )
+            attention_sublayer_kernel(query, Some(key_value), projections, mask.clone_arc(), config, residual)
         })
     }
 
@@ -234,22 +227,21 @@ impl Backend<f32> for Cpu {
     ) -> KernelResult<Tensor<Rank0, f32, Cpu, T>, Tensor<(B, S, V), f32, Cpu, T>> {
         fused("cross-entropy", (), T::default(), |tape| {
             let logits = Operand::read(logits, tape)?;
-            let weights = position_weights.to_vec();
-            record_cross_entropy(logits, V::SIZE, labels.clone_arc(), weights, smoothing)
+            cross_entropy_kernel(logits, V::SIZE, labels.clone_arc(), position_weights.to_vec(), smoothing)
         })
     }
 
-    fn try_assign_rows<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), f32, Cpu>,
         part: &Tensor<(B, S, M), f32, Cpu>,
         start: usize,
     ) -> Result<(), OpError> {
         let (_, len, width) = *part.shape();
-        // Element by element, because dfdx copies into whole tensors only.
+        // dfdx can only overwrite whole tensors, so single elements are assigned.
         for (i, element) in part.as_vec().into_iter().enumerate() {
             let (row, column) = (i / width.size(), i % width.size());
-            let (row, position) = (row / len.size(), row % len.size());
-            out[[row, start + position, column]] = element;
+            let (sequence, position) = (row / len.size(), row % len.size());
+            out[[sequence, start + position, column]] = element;
         }
         Ok(())
     }
@@ -264,7 +256,7 @@ impl Backend<f32> for Cpu {
     }
 }
 
-/// [`record_kernel`] as the answer to the question for a kernel.
+/// Runs [`record_kernel`] and wraps the result in [`Fused`].
 fn fused<Dims: Shape, T: Tape<f32, Cpu>, Operands>(
     op: &'static str,
     shape: Dims,

@@ -1,12 +1,12 @@
-//! From the typed parameters of a layer to the operands of a kernel.
+//! Reads the typed parameters of a layer as operands of a kernel.
 
 use super::{
     autograd::Operand,
     fused::{Projections, ResidualNorm},
-    kernels::{LinearWeights, Norm},
+    kernels::{Linear, Norm},
 };
 use crate::{
-    backend::{AttentionParams, LinearParams, NormParams, Residual},
+    backend::{AttentionParams, LinearParams, NormParams, ResidualNormParams},
     dims::ConstDim,
 };
 use dfdx::tensor::{Cpu, CpuError, Tape};
@@ -14,10 +14,10 @@ use dfdx::tensor::{Cpu, CpuError, Tape};
 pub fn read_linear<InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
     params: &LinearParams<'_, InDim, OutDim, f32, Cpu>,
     tape: &mut T,
-) -> Result<LinearWeights, CpuError> {
+) -> Result<Linear, CpuError> {
     let weight = Operand::read_parameter(params.weight, tape)?;
     let bias = params.bias.map(|bias| Operand::read_parameter(bias, tape)).transpose()?;
-    Ok(LinearWeights::new(weight, bias, InDim::SIZE, OutDim::SIZE))
+    Ok(Linear::new(weight, bias, InDim::SIZE, OutDim::SIZE))
 }
 
 pub fn read_norm<M: ConstDim, T: Tape<f32, Cpu>>(
@@ -30,13 +30,13 @@ pub fn read_norm<M: ConstDim, T: Tape<f32, Cpu>>(
 }
 
 pub fn read_residual_norm<M: ConstDim, T: Tape<f32, Cpu>>(
-    residual: &Residual<'_, M, f32, Cpu>,
+    residual: &ResidualNormParams<'_, M, f32, Cpu>,
     tape: &mut T,
 ) -> Result<ResidualNorm, CpuError> {
     Ok(match residual {
-        Residual::PreNorm(norm) => ResidualNorm::PreNorm(read_norm(norm, tape)?),
-        Residual::PostNorm(norm) => ResidualNorm::PostNorm(read_norm(norm, tape)?),
-        Residual::Plain => ResidualNorm::Plain,
+        ResidualNormParams::PreNorm(norm) => ResidualNorm::PreNorm(read_norm(norm, tape)?),
+        ResidualNormParams::PostNorm(norm) => ResidualNorm::PostNorm(read_norm(norm, tape)?),
+        ResidualNormParams::Plain => ResidualNorm::Plain,
     })
 }
 
@@ -50,7 +50,7 @@ pub fn read_projections<
 >(
     params: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
     tape: &mut T,
-) -> Result<Projections<LinearWeights>, CpuError> {
+) -> Result<Projections<Linear>, CpuError> {
     Ok(Projections {
         query: read_linear(&params.query, tape)?,
         key: read_linear(&params.key, tape)?,

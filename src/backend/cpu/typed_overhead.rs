@@ -1,12 +1,13 @@
-//! What typed dimensions cost at run time. A unit test and not a bench, because it calls the kernel itself.
+//! Measures the run-time cost of typed dimensions. It is a unit test, not a bench, because it calls a private
+//! function.
 
 use super::{
     autograd::{FlatTensor, Operand},
-    fused::{ResidualNorm, record_feed_forward},
-    kernels::LinearWeights,
+    fused::{ResidualNorm, feed_forward_kernel},
+    kernels::Linear,
 };
 use crate::{
-    backend::{ActivationKind, Backend, FeedForwardParams, Fused, LinearParams, Residual},
+    backend::{ActivationKind, Backend, FeedForwardParams, Fused, LinearParams, ResidualNormParams},
     dims,
 };
 use dfdx::tensor::{Cpu, NoneTape, SampleTensor, Tensor, TensorFromVec};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
 
-// By hand and alone, since it measures time:
+// Run it by hand and alone, because it measures time:
 // cargo test --release --lib typed_overhead -- --ignored --nocapture
 #[test]
 #[ignore = "measures time"]
@@ -31,7 +32,8 @@ fn typed_overhead_is_at_most_two_percent() {
         dropout: 0.0,
     };
     let typed = || {
-        let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &Residual::Plain) else {
+        let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &ResidualNormParams::Plain)
+        else {
             panic!("the kernel did not run");
         };
         output.as_vec()
@@ -43,10 +45,10 @@ fn typed_overhead_is_at_most_two_percent() {
     let [x, w1, w2] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
     let untyped = || {
         let [x, w1, w2] = [&x, &w1, &w2].map(|tensor| Operand::read(tensor.clone(), &mut NoneTape).unwrap());
-        let hidden = LinearWeights::new(w1, None, 128, 512);
-        let output = LinearWeights::new(w2, None, 512, 128);
+        let hidden = Linear::new(w1, None, 128, 512);
+        let output = Linear::new(w2, None, 512, 128);
         let (y, _) =
-            record_feed_forward(x, hidden, output, ActivationKind::Gelu, ResidualNorm::Plain).unwrap();
+            feed_forward_kernel(x, hidden, output, ActivationKind::Gelu, ResidualNorm::Plain).unwrap();
         y.as_vec()
     };
     assert_eq!(typed(), untyped());

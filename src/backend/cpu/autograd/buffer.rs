@@ -5,10 +5,10 @@ use std::{
     sync::Mutex,
 };
 
-/// Scratch memory, aligned to a cache line: a vector that crosses two lines takes twice as long to read.
+/// Scratch memory, aligned to a cache line. A vector that crosses two lines takes twice as long to read.
 ///
-/// The memory returns to a pool for the next buffer of the same length. Fresh pages in every step would
-/// cost more than most kernels do with them. Free and used buffers together never exceed the peak use.
+/// The memory returns to a pool for the next buffer of the same length. Fresh pages in every step would cost
+/// more than the arithmetic of most kernels. Free and used buffers together never exceed the peak use.
 pub struct Buffer {
     memory: Vec<f32>,
     start: usize,
@@ -17,7 +17,7 @@ pub struct Buffer {
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// The memory of free buffers by length, and element counts.
+/// The memory of free buffers by length. All lengths count elements.
 struct Pool {
     free: BTreeMap<usize, Vec<Vec<f32>>>,
     free_len: usize,

@@ -1,4 +1,4 @@
-//! What every kernel needs beside its arithmetic: operands, the tape, scratch memory and threads.
+//! Everything that kernels need besides arithmetic: operands, the tape, scratch memory and threads.
 
 mod buffer;
 mod operand;
@@ -8,6 +8,6 @@ mod worker_pool;
 pub use buffer::Buffer;
 #[cfg(test)]
 pub use operand::FlatTensor;
-pub use operand::{KernelOutput, Operand, record, record_kernel};
+pub use operand::{KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::Partition;
 pub use worker_pool::parallel_map;

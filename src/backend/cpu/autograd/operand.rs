@@ -14,8 +14,7 @@ pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
 pub type KernelOutput = (FlatTensor, Backward);
 type Backward = Box<dyn FnOnce(&mut Gradients<f32, Cpu>) -> Result<(), CpuError>>;
 
-/// A kernel operand: the tensor (for its gradient slot) and a copy of its elements, since dfdx only
-/// hands out copies.
+/// A tensor, which identifies its gradient, and a copy of its elements. dfdx gives no access without a copy.
 pub struct Operand {
     pub tensor: FlatTensor,
     pub elements: Buffer,
@@ -51,7 +50,7 @@ impl Operand {
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
         let mut allocation = self.tensor.device().try_alloc_len(len)?;
         let memory = mem::take(&mut *allocation);
-        // The allocation is empty now. Dropped, it would add an empty vector to the device's cache each time.
+        // The allocation is empty now. Dropping it would add an empty vector to the device's cache.
         mem::forget(allocation);
         Ok(memory)
     }
@@ -62,13 +61,13 @@ impl Operand {
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
 
-    /// Takes the gradient accumulated so far; [`put_gradient`](Self::put_gradient) must follow. dfdx
-    /// lends one gradient at a time.
+    /// Takes the gradient accumulated so far, because dfdx lends only one gradient at a time.
+    /// [`put_gradient`](Self::put_gradient) must follow.
     pub fn take_gradient(&self, gradients: &mut Gradients<f32, Cpu>) -> Result<Vec<f32>, CpuError> {
         Ok(mem::take(gradients.get_or_alloc_mut(&self.tensor)?))
     }
 
-    /// Puts a gradient back that was taken.
+    /// Puts back a gradient that [`take_gradient`](Self::take_gradient) took.
     pub fn put_gradient(
         &self,
         gradients: &mut Gradients<f32, Cpu>,
@@ -91,7 +90,7 @@ impl Operand {
 }
 
 /// Pairs an output with its backward pass, which receives the gradient of the output.
-pub fn record(
+pub fn with_backward(
     output: FlatTensor,
     backward: impl FnOnce(&[f32], &mut Gradients<f32, Cpu>) -> Result<(), CpuError> + 'static,
 ) -> KernelOutput {
@@ -105,7 +104,7 @@ pub fn record(
     (output, Box::new(backward))
 }
 
-/// Runs a kernel and records its backward pass: the output gets `shape` and a tape that merges those of
+/// Runs a kernel and records its backward pass. The output gets `shape`, and a tape that merges the tapes of
 /// all tensors read by `run`.
 pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     shape: Dims,

@@ -2,9 +2,9 @@ use super::parallel_map;
 use std::mem;
 
 /// The number of multiply-adds below which a second thread costs more than it saves.
-const MIN_MACS_PER_THREAD: usize = 1 << 20;
+const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 
-/// Units of work (rows or sequences), cut into chunks that fit in the cache, and the chunks' threads.
+/// Splits work (rows or sequences) into cache-sized chunks and assigns chunks to threads.
 /// The partition depends only on the work and the number of threads, so results are reproducible.
 #[derive(Clone, Copy)]
 pub struct Partition {
@@ -38,10 +38,10 @@ impl Partition {
         Self::of_groups(units, 1, macs_per_unit, max_chunk_len)
     }
 
-    /// The same, where every chunk but the last holds whole groups of `group_len` units.
+    /// Like [`new`](Self::new), but every chunk except the last holds whole groups of `group_len` units.
     pub fn of_groups(units: usize, group_len: usize, macs_per_unit: usize, max_chunk_len: usize) -> Self {
         let groups = units.div_ceil(group_len);
-        let threads = match groups * group_len * macs_per_unit < MIN_MACS_PER_THREAD {
+        let threads = match groups * group_len * macs_per_unit < MIN_MACS_TO_SPLIT {
             true => 1,
             false => rayon::current_num_threads(),
         };
@@ -54,7 +54,7 @@ impl Partition {
         }
     }
 
-    /// The number of units in every chunk but the last, which may be smaller.
+    /// The number of units in every chunk except the last, which may be smaller.
     pub fn chunk_len(self) -> usize {
         self.chunk_len
     }

@@ -79,7 +79,7 @@ fn spin_for_work(pool: &ThreadPool) {
     });
 }
 
-/// Spins until the other parts are done, if that is soon: for parts this small, sleeping and waking up
+/// Spins for at most [`SPIN_TIME`] until the other parts are done. For small parts, sleeping and waking up
 /// takes longer.
 fn spin_until_done(pending: &AtomicUsize) {
     let start = Instant::now();

@@ -1,10 +1,10 @@
 use super::ResidualNorm;
 use crate::backend::cpu::{
-    autograd::{Buffer, KernelOutput, Operand, record},
+    autograd::{Buffer, KernelOutput, Operand, with_backward},
     kernels::{
-        LinearGradient, LinearWeights, NormGradient, NormSaved,
+        Linear, LinearGradient, NormGradient, NormSaved,
         attention::{
-            AttentionDims, AttentionKernel, attention_backward, attention_forward, choose_layout,
+            AttentionConfig, AttentionDims, attention_backward, attention_forward, choose_layout,
             sequences_per_chunk,
         },
     },
@@ -14,7 +14,7 @@ use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
 use std::sync::Arc;
 
-/// The query, key, value and output projections, or something for each of them.
+/// One value for each of the query, key, value and output projections.
 pub struct Projections<T> {
     pub query: T,
     pub key: T,
@@ -22,7 +22,7 @@ pub struct Projections<T> {
     pub output: T,
 }
 
-impl Projections<LinearWeights> {
+impl Projections<Linear> {
     fn pack(self, layout: Layout, query_rows: usize, key_rows: usize) -> Self {
         Self {
             query: self.query.pack(layout, query_rows),
@@ -68,7 +68,7 @@ impl Projections<LinearWeights> {
     }
 }
 
-/// What a chunk saves for backward.
+/// Values that a chunk saves for backward; `weights` are the attention weights.
 struct Saved {
     q: Buffer,
     k: Buffer,
@@ -78,7 +78,7 @@ struct Saved {
     norm: NormSaved,
 }
 
-/// Scratch memory for the rows of a chunk in another layout.
+/// Scratch memory for the interleaved elements of a chunk; empty if the layout is row-major.
 struct Scratch {
     x: Buffer,
     y: Buffer,
@@ -95,23 +95,23 @@ impl Scratch {
     }
 }
 
-/// A thread's part of the gradients of the parameters.
+/// A thread's part of the parameter gradients.
 struct Gradient {
     projections: Projections<LinearGradient>,
     norm: Option<NormGradient>,
 }
 
 /// `(B, Q, M), (B, K, KV), (B, Q, K) -> (B, Q, M)`: projections, attention, output projection, with residual
-/// and norm, for a few sequences at a time. Without a `source`, the query attends to itself.
-pub fn record_attention_sublayer(
+/// and norm, for a few sequences at a time. Without a `source`, the query sequence attends to itself.
+pub fn attention_sublayer_kernel(
     query: Operand,
     source: Option<Operand>,
-    projections: Projections<LinearWeights>,
+    projections: Projections<Linear>,
     mask: Arc<[bool]>,
-    kernel: AttentionKernel,
+    config: AttentionConfig,
     residual: ResidualNorm,
 ) -> Result<KernelOutput, CpuError> {
-    let dims = kernel.dims;
+    let dims = config.dims;
     let batch = mask.len() / dims.mask_len().max(1);
     let width = projections.query.in_features();
     let layout = choose_layout(dims, width, projections.key.in_features(), batch);
@@ -123,7 +123,7 @@ pub fn record_attention_sublayer(
     let source_len = if source.is_some() { dims.keys * projections.key.in_features() } else { 0 };
     let weights_len = dims.weights_len(layout);
     // Scratch memory for the largest chunk.
-    let max_sequences = layout.padded_rows(partition.chunk_len());
+    let max_sequences = layout.padded_len(partition.chunk_len());
 
     let mut y = query.alloc_output(query.elements.len())?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, query_len));
@@ -132,7 +132,7 @@ pub fn record_attention_sublayer(
         let mut scratch = Scratch::new(layout, max_sequences * query_len, max_sequences * source_len);
         let mut all_saved = Vec::with_capacity(chunks.len());
         for (units, y) in chunks {
-            let sequences = layout.padded_rows(units.len());
+            let sequences = layout.padded_len(units.len());
             let mut saved = Saved {
                 q: Buffer::recycled(sequences * dims.q_len()),
                 k: Buffer::recycled(sequences * dims.k_len()),
@@ -155,7 +155,7 @@ pub fn record_attention_sublayer(
             projections.value.forward(&mut saved.v, source);
             let mask = units.of(&mask, dims.mask_len());
             let Saved { q, k, v, weights, attended, norm } = &mut saved;
-            attention_forward(attended, weights, [q, k, v], mask, kernel, layout);
+            attention_forward(attended, weights, [q, k, v], mask, config, layout);
             layout.with_row_major(y, query_len, &mut scratch.y, |y| {
                 y.copy_from_slice(x);
                 projections.output.forward_accumulate(y, attended);
@@ -169,7 +169,7 @@ pub fn record_attention_sublayer(
     let output = query.new_tensor(y)?;
     let projections = projections.drop_packed();
 
-    Ok(record(output, move |dy, gradients| {
+    Ok(with_backward(output, move |dy, gradients| {
         let mut dx = query.take_gradient(gradients)?;
         let mut d_source = Buffer::zeros(batch * source_len);
         let chunks = izip!(
@@ -195,11 +195,11 @@ pub fn record_attention_sublayer(
 
                 let dy = layout.interleave_zero_padded(units.of(dy, query_len), query_len, &mut scratch.y);
                 let d_sum = residual.backward_post_norm(dy, &mut d_sum, &mut gradient.norm, norm_saved);
-                projections.output.backward_weights(&mut d_proj.output, d_sum, attended);
+                projections.output.backward_params(&mut d_proj.output, d_sum, attended);
                 projections.output.backward_input(d_attended, d_sum);
                 let mask = units.of(&mask, dims.mask_len());
                 let d_qkv = [&mut *dq, &mut *dk, &mut *dv];
-                attention_backward(d_qkv, d_attended, [q, k, v], weights, mask, kernel, layout);
+                attention_backward(d_qkv, d_attended, [q, k, v], weights, mask, config, layout);
                 let x = layout.interleave(units.of(&query.elements, query_len), query_len, &mut scratch.x);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 let source_in = match &source {
@@ -209,9 +209,9 @@ pub fn record_attention_sublayer(
                     }
                     None => sublayer_in,
                 };
-                projections.query.backward_weights(&mut d_proj.query, dq, sublayer_in);
-                projections.key.backward_weights(&mut d_proj.key, dk, source_in);
-                projections.value.backward_weights(&mut d_proj.value, dv, source_in);
+                projections.query.backward_params(&mut d_proj.query, dq, sublayer_in);
+                projections.key.backward_params(&mut d_proj.key, dk, source_in);
+                projections.value.backward_params(&mut d_proj.value, dv, source_in);
                 let add_d_source = |d_source: &mut [f32]| {
                     projections.key.backward_input_accumulate(d_source, dk);
                     projections.value.backward_input_accumulate(d_source, dv);

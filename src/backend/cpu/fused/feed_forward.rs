@@ -2,31 +2,31 @@ use super::ResidualNorm;
 use crate::{
     backend::ActivationKind,
     backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, record},
+        autograd::{Buffer, KernelOutput, Operand, with_backward},
         kernels::{
-            LinearGradient, LinearWeights, NormGradient, NormSaved, activation_forward,
+            Linear, LinearGradient, NormGradient, NormSaved, activation_forward,
             activation_forward_with_derivative,
         },
-        matmul::{Layout, interleaved_if_full},
+        matmul::{Layout, interleaved_if_half_full},
         simd::multiply_assign,
     },
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
-/// The number of hidden elements that stay in the cache.
+/// The maximum number of hidden elements in a chunk, so that they stay in the cache.
 const HIDDEN_PER_CHUNK: usize = 1 << 17;
-/// Interleaved rows pay off only for small weights, because each lane has a weight gradient of its own: the
-/// largest number of elements.
+/// The maximum number of weight elements for interleaved rows. With larger weights the per-lane gradients
+/// cost too much.
 const MAX_INTERLEAVED_WEIGHT_LEN: usize = 1024;
 
-/// What a chunk saves for backward. The activation is computed again.
+/// Values that a chunk saves for backward, which recomputes the activation.
 struct Saved {
     pre_activation: Buffer,
     norm: NormSaved,
 }
 
-/// A thread's part of the gradients of the parameters.
+/// A thread's part of the parameter gradients.
 struct Gradient {
     hidden: LinearGradient,
     output: LinearGradient,
@@ -34,10 +34,10 @@ struct Gradient {
 }
 
 /// `(N, M) -> (N, M)`: `output(f(hidden(x)))` with its residual and norm.
-pub fn record_feed_forward(
+pub fn feed_forward_kernel(
     input: Operand,
-    hidden: LinearWeights,
-    output: LinearWeights,
+    hidden: Linear,
+    output: Linear,
     function: ActivationKind,
     residual: ResidualNorm,
 ) -> Result<KernelOutput, CpuError> {
@@ -49,7 +49,7 @@ pub fn record_feed_forward(
     let rows_per_chunk = HIDDEN_PER_CHUNK / hidden_width.max(width).max(1);
     let partition = layout.partition(rows, hidden.macs_per_row() + output.macs_per_row(), rows_per_chunk);
     // Scratch memory for the largest chunk.
-    let padded_chunk_len = layout.padded_rows(partition.chunk_len());
+    let padded_chunk_len = layout.padded_len(partition.chunk_len());
     let (max_len, max_hidden_len) = (padded_chunk_len * width, padded_chunk_len * hidden_width);
 
     let mut y = input.alloc_output(rows * width)?;
@@ -60,7 +60,7 @@ pub fn record_feed_forward(
         let (mut x_scratch, mut y_scratch) = (layout.scratch(max_len), layout.scratch(max_len));
         let mut saved = Vec::with_capacity(chunks.len());
         for (rows, y) in chunks {
-            let padded_rows = layout.padded_rows(rows.len());
+            let padded_rows = layout.padded_len(rows.len());
             let lane_len = layout.rows_per_lane(rows.len()) * width;
             let mut pre_activation = Buffer::recycled(padded_rows * hidden_width);
             let mut norm_saved = residual.alloc_saved(padded_rows, width);
@@ -83,7 +83,7 @@ pub fn record_feed_forward(
     let result = input.new_tensor(y)?;
     let (hidden, output) = (hidden.drop_packed(), output.drop_packed());
 
-    Ok(record(result, move |dy, gradients| {
+    Ok(with_backward(result, move |dy, gradients| {
         let mut dx = input.take_gradient(gradients)?;
         let chunks = izip!(partition.ranges(), partition.split_mut(&mut dx, width), &saved);
         let parts = partition.map_threads(chunks, |chunks| {
@@ -103,13 +103,13 @@ pub fn record_feed_forward(
                 let dy = layout.interleave_zero_padded(rows.of(dy, width), lane_len, &mut y_scratch);
                 let d_sum = residual.backward_post_norm(dy, &mut d_sum, &mut gradient.norm, norm_saved);
                 activation_forward_with_derivative(activated, derivative, pre_activation, function);
-                output.backward_weights(&mut gradient.output, d_sum, activated);
+                output.backward_params(&mut gradient.output, d_sum, activated);
                 let d_hidden = activated;
                 output.backward_input(d_hidden, d_sum);
                 multiply_assign(d_hidden, derivative);
                 let x = layout.interleave(rows.of(&input.elements, width), lane_len, &mut x_scratch);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
-                hidden.backward_weights(&mut gradient.hidden, d_hidden, sublayer_in);
+                hidden.backward_params(&mut gradient.hidden, d_hidden, sublayer_in);
                 layout.accumulate_row_major(dx, lane_len, &mut x_scratch, |dx| {
                     let scratch: [&mut [f32]; 2] = [&mut normed, &mut d_normed];
                     residual.backward_input(dx, d_sum, scratch, &mut gradient.norm, norm_saved, |dx| {
@@ -129,10 +129,10 @@ pub fn record_feed_forward(
     }))
 }
 
-/// Interleaved, if weights are small and rows many enough.
-fn choose_layout(hidden: &LinearWeights, rows: usize) -> Layout {
+/// Interleaved if the weights are small and the rows fill at least half a vector.
+fn choose_layout(hidden: &Linear, rows: usize) -> Layout {
     match (1..=MAX_INTERLEAVED_WEIGHT_LEN).contains(&hidden.macs_per_row()) {
-        true => interleaved_if_full(rows),
+        true => interleaved_if_half_full(rows),
         false => Layout::RowMajor,
     }
 }

@@ -31,7 +31,7 @@ impl ResidualNorm {
         }
     }
 
-    /// Memory for what the norm saves for backward.
+    /// Memory for the values that the norm saves for backward.
     pub fn alloc_saved(&self, rows: usize, width: usize) -> NormSaved {
         let rows = if self.norm().is_some() { rows } else { 0 };
         NormSaved::alloc(rows, width)
@@ -63,14 +63,14 @@ impl ResidualNorm {
         scratch
     }
 
-    /// The sublayer's output, in place, from the residual sum.
+    /// Normalizes the residual sum in place if post-norm.
     pub fn post_norm(&self, sum: &mut [f32], saved: &mut NormSaved) {
         if let Self::PostNorm(norm) = self {
             norm.forward(sum, saved);
         }
     }
 
-    /// The result of [`pre_norm`](Self::pre_norm) again, from what it saved.
+    /// Recomputes the result of [`pre_norm`](Self::pre_norm) from the values that it saved.
     pub fn recompute_input<'a>(&self, x: &'a [f32], scratch: &'a mut [f32], saved: &NormSaved) -> &'a [f32] {
         let Self::PreNorm(norm) = self else {
             return x;
@@ -96,8 +96,8 @@ impl ResidualNorm {
         scratch
     }
 
-    /// `dx += d_sum`, plus the gradient through the sublayer: `add_d_input` adds that of the sublayer's input
-    /// to a slice.
+    /// `dx += d_sum`, plus the gradient through the sublayer. `add_d_input(g)` must add the gradient of the
+    /// sublayer's input to `g`.
     pub fn backward_input(
         &self,
         dx: &mut [f32],

@@ -9,8 +9,8 @@ const SQRT_2_OVER_PI: f32 = 0.797_884_6;
 const GELU_CUBIC: f32 = 0.044_715;
 const INV_SQRT_2PI: f32 = 0.398_942_3;
 
-/// `$f` returns the value and the derivative; the compiler drops the one that is unused. A macro, because
-/// a function passed as a value would not be inlined into the loop that is compiled for wide registers.
+/// `$f` returns (value, derivative); an unused derivative is optimized away. This is a macro because a
+/// function passed as a value would not be inlined into the loop that is compiled for wide registers.
 macro_rules! map_simd {
     ($y:ident, $x:ident, $f:ident) => {
         dispatch_simd(

@@ -1,12 +1,13 @@
 use crate::backend::cpu::{
-    autograd::{KernelOutput, Operand, record},
+    autograd::{KernelOutput, Operand, with_backward},
     simd::{add_row, row_chunks, row_chunks_mut},
 };
 use dfdx::tensor::CpuError;
 use std::sync::Arc;
 
-/// `(V, M), (N,) -> (N, M)`: copies the row of each token, where the definition looks up each element.
-pub fn record_embedding(table: Operand, ids: Arc<[usize]>, width: usize) -> Result<KernelOutput, CpuError> {
+/// `(V, M), (N,) -> (N, M)`: copies each token's table row as a whole. The definition looks up single
+/// elements.
+pub fn embedding_kernel(table: Operand, ids: Arc<[usize]>, width: usize) -> Result<KernelOutput, CpuError> {
     let mut y = table.alloc_output(ids.len() * width)?;
     for (id, row) in ids.iter().zip(row_chunks_mut(&mut y, width)) {
         row.copy_from_slice(&table.elements[id * width..][..width]);
@@ -14,7 +15,7 @@ pub fn record_embedding(table: Operand, ids: Arc<[usize]>, width: usize) -> Resu
     let output = table.new_tensor(y)?;
 
     let table = table.tensor.ghost();
-    Ok(record(output, move |d_out, gradients| {
+    Ok(with_backward(output, move |d_out, gradients| {
         let d_table = gradients.get_or_alloc_mut(&table)?;
         for (id, d_row) in ids.iter().zip(row_chunks(d_out, width)) {
             add_row(&mut d_table[id * width..][..width], d_row);

@@ -1,5 +1,5 @@
 use crate::backend::cpu::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, record},
+    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
     matmul::{Layout, Matrix},
     simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
 };
@@ -8,13 +8,13 @@ use itertools::izip;
 use std::mem;
 
 /// The parameters of a linear layer: weight `(Out, In)` and bias `(Out,)`.
-pub struct LinearWeights {
+pub struct Linear {
     weight: Operand,
     bias: Option<Operand>,
     in_features: usize,
     out_features: usize,
     layout: Layout,
-    /// The transposed weight, if there are enough rows for the faster product to pay for the transposition.
+    /// Transposed copy of the weight; made only for enough rows to be worth it.
     weight_t: Option<Buffer>,
 }
 
@@ -22,11 +22,12 @@ pub struct LinearWeights {
 pub struct LinearGradient {
     weight: Buffer,
     bias: Option<Buffer>,
-    /// Whether `weight` is still unwritten. The first product overwrites it, which is cheaper than zeros.
+    /// Whether `weight` is still unwritten. The first product overwrites it, which is cheaper than adding to
+    /// zeros.
     is_empty: bool,
 }
 
-impl LinearWeights {
+impl Linear {
     pub fn new(weight: Operand, bias: Option<Operand>, in_features: usize, out_features: usize) -> Self {
         Self { weight, bias, in_features, out_features, layout: Layout::RowMajor, weight_t: None }
     }
@@ -99,12 +100,12 @@ impl LinearWeights {
     }
 
     /// `(N, Out), (N, In) -> (Out, In), (Out,)`: `dW += dyᵀ x`, `db += Σ dy`.
-    pub fn backward_weights(&self, gradient: &mut LinearGradient, dy: &[f32], x: &[f32]) {
+    pub fn backward_params(&self, gradient: &mut LinearGradient, dy: &[f32], x: &[f32]) {
         let rows = self.layout.matrix_rows(dy, self.out_features);
         let dy_rows = Matrix::strided(dy, rows, self.out_features, self.out_features);
         let x = Matrix::strided(x, rows, self.in_features, self.in_features);
         let accumulate = !mem::take(&mut gradient.is_empty);
-        self.layout.sum_over_rows(&mut gradient.weight, dy_rows.transposed(), x, accumulate);
+        self.layout.multiply_over_rows(&mut gradient.weight, dy_rows.transposed(), x, accumulate);
         if let Some(d_bias) = &mut gradient.bias {
             add_column_sums(d_bias, dy);
         }
@@ -142,7 +143,7 @@ impl LinearWeights {
 
 /// `(N, Width) -> (Width,)`: `sums += Σ rows`.
 fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
-    /// Partial sums lose less precision: the larger a sum, the more each added row is rounded.
+    /// Partial sums lose less precision, because adding to a large sum rounds more.
     const ROWS_PER_PARTIAL_SUM: usize = 64;
     let width = sums.len().max(1);
     let mut partial = Buffer::recycled(sums.len());
@@ -162,7 +163,7 @@ fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
 
 /// `(Rows, Columns) -> (Columns, Rows)`.
 fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
-    /// The rows of a block: one element of each fills a cache line.
+    /// Rows of a block. One element of each row fills a cache line of the result.
     const TRANSPOSE_BLOCK: usize = 16;
     /// The cost of an element, in multiply-adds.
     const MACS_PER_ELEMENT: usize = 32;
@@ -184,32 +185,32 @@ fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     result
 }
 
-/// `(N, In) -> (N, Out)`: [`LinearWeights::forward`], one product for the rows of all sequences where the
-/// definition makes one for each sequence.
-pub fn record_linear(input: Operand, weights: LinearWeights) -> Result<KernelOutput, CpuError> {
-    let (in_features, out_features) = (weights.in_features, weights.out_features);
+/// `(N, In) -> (N, Out)`: [`Linear::forward`] as one product for all sequences. The definition makes one
+/// product for each sequence.
+pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, CpuError> {
+    let (in_features, out_features) = (linear.in_features, linear.out_features);
     let rows = input.elements.len() / in_features.max(1);
-    let weights = weights.pack(Layout::RowMajor, rows);
-    let partition = Partition::new(rows, weights.macs_per_row(), usize::MAX);
+    let linear = linear.pack(Layout::RowMajor, rows);
+    let partition = Partition::new(rows, linear.macs_per_row(), usize::MAX);
     let mut y = input.alloc_output(rows * out_features)?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, out_features));
-    partition.map_chunks(chunks, |(rows, y)| weights.forward(y, rows.of(&input.elements, in_features)));
+    partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.of(&input.elements, in_features)));
     let output = input.new_tensor(y)?;
-    let weights = weights.drop_packed();
+    let linear = linear.drop_packed();
 
-    Ok(record(output, move |dy, gradients| {
+    Ok(with_backward(output, move |dy, gradients| {
         let mut dx = input.take_gradient(gradients)?;
         let chunks = izip!(partition.ranges(), partition.split_mut(&mut dx, in_features));
         let parts = partition.map_threads(chunks, |chunks| {
-            let mut gradient = weights.new_gradient();
+            let mut gradient = linear.new_gradient();
             for (rows, dx) in chunks {
                 let (x, dy) = (rows.of(&input.elements, in_features), rows.of(dy, out_features));
-                weights.backward_input_accumulate(dx, dy);
-                weights.backward_weights(&mut gradient, dy, x);
+                linear.backward_input_accumulate(dx, dy);
+                linear.backward_params(&mut gradient, dy, x);
             }
             gradient
         });
         input.put_gradient(gradients, dx)?;
-        parts.iter().try_for_each(|part| weights.accumulate_gradient(gradients, part))
+        parts.iter().try_for_each(|part| linear.accumulate_gradient(gradients, part))
     }))
 }

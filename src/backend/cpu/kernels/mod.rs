@@ -1,5 +1,6 @@
-//! The kernels of single operations. Each file has the arithmetic on slices (`x.forward(out, saved, input)`,
-//! `x.backward(d_input, d_weight, d_out, saved)`), and a function that records it on the tape.
+//! The kernels of single operations. A file has the arithmetic on slices (`x.forward(out, saved, input)`,
+//! `x.backward(d_input, d_weight, d_out, saved)`), and a function `…_kernel` that runs it forward and pairs
+//! the output with its backward pass. Only `record_kernel` touches the tape.
 
 mod activation;
 pub mod attention;
@@ -11,9 +12,9 @@ mod positions;
 mod residual;
 
 pub use activation::{activation_forward, activation_forward_with_derivative};
-pub use cross_entropy::record_cross_entropy;
-pub use embedding::record_embedding;
-pub use linear::{LinearGradient, LinearWeights, record_linear};
-pub use norm::{Norm, NormGradient, NormSaved, record_norm};
-pub use positions::record_positions;
-pub use residual::record_residual;
+pub use cross_entropy::cross_entropy_kernel;
+pub use embedding::embedding_kernel;
+pub use linear::{Linear, LinearGradient, linear_kernel};
+pub use norm::{Norm, NormGradient, NormSaved, norm_kernel};
+pub use positions::positions_kernel;
+pub use residual::residual_kernel;

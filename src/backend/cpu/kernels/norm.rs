@@ -1,9 +1,9 @@
 use crate::{
     backend::NormKind,
     backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, Partition, record},
+        autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
         matmul::Layout,
-        simd::{Context, KernelBody, add_assign},
+        simd::{Context, WithContext, add_assign},
     },
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
@@ -21,7 +21,7 @@ pub struct Norm {
     layout: Layout,
 }
 
-/// Saved for backward: the normalized rows `x̂`, and `1/σ` of each row (of an RMS norm `1/RMS`).
+/// Values saved for backward: the normalized rows `x̂`, and `1/σ` of each row (`1/RMS` for an RMS norm).
 pub struct NormSaved {
     x_hat: Buffer,
     rstd: Buffer,
@@ -53,18 +53,18 @@ impl Norm {
         self.weight.elements.len().max(1)
     }
 
-    /// `(N, M) -> (N, M)`, in place: `y = x̂ w + b`, where `x̂ = (x - μ)/σ`, in an RMS norm `x̂ = x/RMS`.
+    /// `(N, M) -> (N, M)`, in place: `y = x̂ w + b`, where `x̂ = (x - μ)/σ`, or `x̂ = x/RMS` for an RMS norm.
     pub fn forward(&self, y: &mut [f32], saved: &mut NormSaved) {
         self.layout.dispatch(Forward { norm: self, y, saved });
     }
 
-    /// `(N, M) -> (N, M)`: [`forward`](Self::forward) again, from what it saved.
+    /// `(N, M) -> (N, M)`: recomputes the output of [`forward`](Self::forward) from the values that it saved.
     pub fn recompute(&self, y: &mut [f32], saved: &NormSaved) {
         self.layout.dispatch(Recompute { norm: self, y, saved });
     }
 
-    /// `(N, M) -> (N, M), (M,), (M,)`: the gradient of the input, overwritten, and those of the parameters,
-    /// accumulated.
+    /// `(N, M) -> (N, M), (M,), (M,)`: overwrites the gradient of the input and adds to the gradients of the
+    /// parameters.
     pub fn backward(&self, dx: &mut [f32], gradient: &mut NormGradient, dy: &[f32], saved: &NormSaved) {
         self.layout.dispatch(Backward { norm: self, dx, gradient, dy, saved });
     }
@@ -111,9 +111,9 @@ struct Forward<'a> {
     saved: &'a mut NormSaved,
 }
 
-impl KernelBody for Forward<'_> {
+impl WithContext for Forward<'_> {
     #[inline(always)]
-    fn run<C: Context>(self, c: C) {
+    fn with_context<C: Context>(self, c: C) {
         let Self { norm, y, saved } = self;
         let width = norm.width();
         let (inv_width, epsilon) = (c.splat(1.0 / width as f32), c.splat(norm.epsilon));
@@ -147,9 +147,9 @@ struct Recompute<'a> {
     saved: &'a NormSaved,
 }
 
-impl KernelBody for Recompute<'_> {
+impl WithContext for Recompute<'_> {
     #[inline(always)]
-    fn run<C: Context>(self, c: C) {
+    fn with_context<C: Context>(self, c: C) {
         let width = self.norm.width();
         let y = C::elements_mut(self.y).chunks_exact_mut(width);
         for (y, x_hat) in y.zip(C::elements(&self.saved.x_hat).chunks_exact(width)) {
@@ -167,9 +167,9 @@ struct Backward<'a> {
     saved: &'a NormSaved,
 }
 
-impl KernelBody for Backward<'_> {
+impl WithContext for Backward<'_> {
     #[inline(always)]
-    fn run<C: Context>(self, c: C) {
+    fn with_context<C: Context>(self, c: C) {
         let Self { norm, dx, gradient, dy, saved } = self;
         let width = norm.width();
         let inv_width = c.splat(1.0 / width as f32);
@@ -205,9 +205,9 @@ impl KernelBody for Backward<'_> {
     }
 }
 
-/// `(N, M) -> (N, M)`: two passes over each row while it is in the cache, where the definition makes ten over
+/// `(N, M) -> (N, M)`: finishes each row while it is in the cache. The definition passes about ten times over
 /// memory.
-pub fn record_norm(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError> {
+pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError> {
     let width = norm.width();
     let rows = input.elements.len() / width;
     let partition = Partition::new(rows, MACS_PER_ELEMENT * width, usize::MAX);
@@ -222,7 +222,7 @@ pub fn record_norm(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
     let output = input.new_tensor(y)?;
 
     let input = input.tensor.ghost();
-    Ok(record(output, move |dy, gradients| {
+    Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(dy.len());
         let chunks = izip!(partition.ranges(), partition.split_mut(&mut dx, width), &saved);
         let parts = partition.map_threads(chunks, |chunks| {

@@ -1,12 +1,12 @@
 use crate::backend::cpu::{
-    autograd::{KernelOutput, Operand, record},
+    autograd::{KernelOutput, Operand, with_backward},
     simd::{add_assign, row_chunks, row_chunks_mut},
 };
 use dfdx::tensor::CpuError;
 
-/// `(B, S, M), (S, M) -> (B, S, M)`: adds the positions to each sequence, where the definition broadcasts
-/// them first.
-pub fn record_positions(input: Operand, positions: Operand) -> Result<KernelOutput, CpuError> {
+/// `(B, S, M), (S, M) -> (B, S, M)`: adds the position encodings to each sequence. The definition first
+/// broadcasts them to the whole batch.
+pub fn positions_kernel(input: Operand, positions: Operand) -> Result<KernelOutput, CpuError> {
     let sequence_len = positions.elements.len();
     let mut y = input.alloc_output(input.elements.len())?;
     y.copy_from_slice(&input.elements);
@@ -16,7 +16,7 @@ pub fn record_positions(input: Operand, positions: Operand) -> Result<KernelOutp
     let output = input.new_tensor(y)?;
 
     let (input, positions) = (input.tensor.ghost(), positions.tensor.ghost());
-    Ok(record(output, move |d_out, gradients| {
+    Ok(with_backward(output, move |d_out, gradients| {
         add_assign(gradients.get_or_alloc_mut(&input)?, d_out);
         let d_positions = gradients.get_or_alloc_mut(&positions)?;
         for d_sequence in row_chunks(d_out, sequence_len) {

@@ -2,7 +2,7 @@ use super::{Extent, Matrix, SimdMatrix, multiply};
 use crate::backend::cpu::simd::{LaneWise, RowWise};
 use pulp::{Simd, WithSimd};
 
-/// `output = a b + bias`, or `output += a b + bias` if `accumulate`: one product in each lane.
+/// `output = a b + bias`, or `output += a b + bias` if `accumulate`: a separate product in each lane.
 pub(super) struct InterleavedMatmul<'a> {
     pub output: &'a mut [f32],
     /// Rows of `output` start this number of vectors apart.

@@ -1,7 +1,7 @@
 //! The layout of a kernel's rows in memory: row-major or, if rows are short, interleaved.
 //!
-//! A row of eight elements does not fill a vector register, nor does a head of five. One element of each
-//! of several rows does.
+//! A short row (8 elements, or a head of 5) leaves a register half empty. Taking one element from each of
+//! several rows fills it.
 
 use super::{
     Matrix,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::backend::cpu::{
     autograd::{Buffer, Operand, Partition},
-    simd::{KernelBody, LaneWise, RowWise, add_row, dispatch_simd, simd_width, sum},
+    simd::{LaneWise, RowWise, WithContext, add_row, dispatch_simd, simd_width, sum},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use pulp::{Arch, Simd, WithSimd};
@@ -21,46 +21,47 @@ use std::iter;
 pub enum Layout {
     /// Contiguous rows.
     RowMajor,
-    /// Interleaved with this number of lanes: each lane of a vector belongs to a sequence or, where it does
-    /// not matter which rows form a sequence, to some consecutive rows.
+    /// Interleaved over this many lanes. Each lane holds one sequence, or a run of consecutive rows if
+    /// sequences do not matter.
     Interleaved(usize),
 }
 
-/// Interleaved in vectors of this processor, if it has vectors and the sequences fill at least half of one.
-pub fn interleaved_if_full(sequences: usize) -> Layout {
+/// Interleaved over the lanes of this processor's vectors if `units` (rows or sequences) fill at least half a
+/// vector; otherwise, or without vectors, row-major.
+pub fn interleaved_if_half_full(units: usize) -> Layout {
     let lanes = simd_width();
-    match lanes > 1 && sequences >= lanes / 2 {
+    match lanes > 1 && units >= lanes / 2 {
         true => Layout::Interleaved(lanes),
         false => Layout::RowMajor,
     }
 }
 
 impl Layout {
-    /// Runs a kernel in the context of this layout, compiled for this processor.
-    pub fn dispatch(self, kernel: impl KernelBody) {
+    /// Runs a loop body in the context of this layout, compiled for this processor.
+    pub fn dispatch(self, body: impl WithContext) {
         struct Rows<K>(K);
-        impl<K: KernelBody> WithSimd for Rows<K> {
+        impl<K: WithContext> WithSimd for Rows<K> {
             type Output = ();
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {
-                self.0.run(RowWise(simd));
+                self.0.with_context(RowWise(simd));
             }
         }
         struct Lanes<K>(K);
-        impl<K: KernelBody> WithSimd for Lanes<K> {
+        impl<K: WithContext> WithSimd for Lanes<K> {
             type Output = ();
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {
-                self.0.run(LaneWise(simd));
+                self.0.with_context(LaneWise(simd));
             }
         }
         match self {
-            Self::RowMajor => Arch::new().dispatch(Rows(kernel)),
-            Self::Interleaved(_) => Arch::new().dispatch(Lanes(kernel)),
+            Self::RowMajor => Arch::new().dispatch(Rows(body)),
+            Self::Interleaved(_) => Arch::new().dispatch(Lanes(body)),
         }
     }
 
-    /// The number of sequences that a vector holds side by side.
+    /// The number of units (rows or sequences) that a vector holds side by side.
     fn lane_count(self) -> usize {
         match self {
             Self::RowMajor => 1,
@@ -68,9 +69,9 @@ impl Layout {
         }
     }
 
-    /// `sequences` rounded up to whole vectors.
-    pub fn padded_rows(self, sequences: usize) -> usize {
-        sequences.next_multiple_of(self.lane_count())
+    /// `units` (rows or sequences) rounded up to whole vectors.
+    pub fn padded_len(self, units: usize) -> usize {
+        units.next_multiple_of(self.lane_count())
     }
 
     /// The number of consecutive rows that each lane holds.
@@ -78,7 +79,7 @@ impl Layout {
         rows.div_ceil(self.lane_count())
     }
 
-    /// The number of matrix rows of `width` elements; interleaved rows count as one.
+    /// The number of matrix rows of `width` elements: one row per vector in the interleaved layout.
     pub fn matrix_rows(self, elements: &[f32], width: usize) -> usize {
         elements.len() / (width * self.lane_count()).max(1)
     }
@@ -115,9 +116,9 @@ impl Layout {
         }
     }
 
-    /// `output = a b`, or `output += a b` if `accumulate`, summed over rows; in interleaved layout each
-    /// lane has a sum of its own.
-    pub fn sum_over_rows(self, output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
+    /// `output = a b`, or `output += a b` if `accumulate`: the product for weight gradients, whose inner
+    /// dimension is the rows. Interleaved: each lane keeps its own sum.
+    pub fn multiply_over_rows(self, output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
         match self {
             Self::RowMajor => matmul(output, a, b, accumulate),
             Self::Interleaved(_) => {
@@ -132,7 +133,7 @@ impl Layout {
         parameter.elements.len() * self.lane_count()
     }
 
-    /// A zero gradient of that length.
+    /// A zero gradient of length [`partial_gradient_len`](Self::partial_gradient_len).
     pub fn zero_gradient(self, parameter: &Operand) -> Buffer {
         Buffer::zeros(self.partial_gradient_len(parameter))
     }
@@ -160,18 +161,18 @@ impl Layout {
         Ok(())
     }
 
-    /// Scratch memory for interleaved rows; none is needed for row-major ones.
+    /// Scratch memory for interleaved rows; empty if row-major.
     pub fn scratch(self, len: usize) -> Buffer {
         Buffer::recycled(if self == Self::RowMajor { 0 } else { len })
     }
 
-    /// The rows in this layout, `lane_len` elements to a lane; `scratch` is written unless they are
-    /// row-major. Unused lanes repeat the first one, so that they cannot produce NaN or infinity.
+    /// Interleaves `rows` into `scratch`, `lane_len` elements per lane. Row-major: returns `rows` unchanged.
+    /// Unused lanes repeat the first, so they cannot produce NaN or infinity.
     pub fn interleave<'a>(self, rows: &'a [f32], lane_len: usize, scratch: &'a mut [f32]) -> &'a [f32] {
         self.interleave_padded_with(rows, lane_len, scratch, rows.iter())
     }
 
-    /// The same for a gradient: unused lanes are 0, so that they add nothing.
+    /// Like [`interleave`](Self::interleave), but unused lanes are 0, so that they add nothing to a gradient.
     pub fn interleave_zero_padded<'a>(
         self,
         rows: &'a [f32],
@@ -207,7 +208,7 @@ impl Layout {
         scratch
     }
 
-    /// Lets `run` write the rows in this layout, and stores them in `rows`.
+    /// Calls `run` on memory in this layout, and copies the result to `rows`.
     pub fn with_row_major(
         self,
         rows: &mut [f32],
@@ -223,7 +224,8 @@ impl Layout {
         deinterleave(scratch, lanes, rows, lane_len, |to, element| *to = element);
     }
 
-    /// Lets `run` add to zeros in this layout, and adds the sums to `rows`.
+    /// Calls `run` on zeros in this layout, and adds the result to `rows`. Row-major: `run` adds to `rows`
+    /// itself.
     pub fn accumulate_row_major(
         self,
         rows: &mut [f32],
@@ -241,7 +243,7 @@ impl Layout {
     }
 }
 
-/// Stores interleaved elements in rows by `put`, `lane_len` elements to a lane.
+/// Calls `put` with each element of `rows` and its interleaved element, `lane_len` elements per lane.
 fn deinterleave(
     interleaved: &[f32],
     lanes: usize,

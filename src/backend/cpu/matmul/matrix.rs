@@ -66,7 +66,7 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
 }
 
 impl<'a> Matrix<'a> {
-    /// The same view with the context's elements; strides must have counted those already.
+    /// The same view with the context's elements. The strides must already be in elements of the context.
     #[inline(always)]
     pub fn as_elements<C: Context>(self) -> Matrix<'a, C::Element> {
         Matrix {

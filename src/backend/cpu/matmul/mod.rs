@@ -1,4 +1,4 @@
-//! Matrix products: gemm for contiguous rows, a register-blocked product for vectors.
+//! gemm for large row-major products; a register-blocked product for interleaved rows and attention heads.
 
 mod gemm;
 mod interleaved;
@@ -6,6 +6,6 @@ mod layout;
 mod matrix;
 mod register_blocked;
 
-pub use layout::{Layout, interleaved_if_full};
+pub use layout::{Layout, interleaved_if_half_full};
 pub use matrix::Matrix;
 pub use register_blocked::{Extent, SimdMatrix, multiply};

@@ -11,7 +11,7 @@ pub struct SimdMatrix<'a, C: Context> {
 }
 
 impl<'a, C: Context> SimdMatrix<'a, C> {
-    /// Elements of the context; the strides of `matrix` count those.
+    /// Reads `matrix` as elements of `context`; its strides count such elements.
     #[inline(always)]
     pub fn new(context: C, matrix: Matrix<'a>) -> Self {
         Self { context, matrix: matrix.as_elements::<C>() }
@@ -30,19 +30,18 @@ impl<'a, C: Context> SimdMatrix<'a, C> {
 
 /// The part of a product that is needed for some rows.
 pub struct Extent {
-    /// The columns of `a`, and rows of `b`, to sum over; elsewhere `a` is 0.
+    /// The columns of `a`, which are the rows of `b`, to sum over. Elsewhere `a` is 0.
     pub inner: Range<usize>,
-    /// The number of columns to compute.
+    /// The number of columns to compute. A column is one vector wide.
     pub columns: usize,
 }
 
-/// Rows of a register tile. A tile has enough sums that an addition need not wait for the one before it,
-/// and uses each element it reads several times.
+/// Rows per register tile: enough independent sums to hide add latency, and each loaded element is reused.
 const TILE_ROWS: usize = 4;
 
 /// `out = a b`, or `out += a b` if `accumulate`, vector by vector, without a sum across lanes.
-/// Rows of `out` start `stride` vectors apart. `extent` limits the product for a range of rows; the
-/// rest of `out` is left as it is.
+/// Rows of `out` start `stride` vectors apart. `extent` limits the product for a range of rows; the rest of
+/// `out` is unchanged.
 #[inline(always)]
 pub fn multiply<S: Simd, A: Context<Simd = S>, B: Context<Simd = S>>(
     simd: S,
@@ -53,7 +52,7 @@ pub fn multiply<S: Simd, A: Context<Simd = S>, B: Context<Simd = S>>(
     b: SimdMatrix<B>,
     extent: &dyn Fn(Range<usize>) -> Extent,
 ) {
-    // A function of its own: inlined into every kernel, the tiles would take most of the build's time.
+    // A separate function, because inlining the tiles into every kernel would take most of the build time.
     simd.vectorize(Multiply { out, stride, accumulate, a, b, extent });
 }
 
@@ -106,8 +105,8 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
         }
     }
 
-    /// A tile of the product. The vectors are explicit: the compiler would make them of neighbouring rows
-    /// instead of neighbouring columns.
+    /// A tile of the product. Vectors are written by hand; auto-vectorization would go along rows instead of
+    /// columns.
     #[inline(always)]
     fn multiply_tile<const ROWS: usize, const COLUMNS: usize>(
         &mut self,

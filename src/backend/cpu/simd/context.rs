@@ -1,11 +1,11 @@
 use super::reduce;
 use pulp::Simd;
 
-/// How a kernel body computes with the elements of a row.
+/// Arithmetic on the elements of a row.
 ///
-/// A body written over a context serves both layouts: in [`RowWise`] an element is an `f32`, and a sum
-/// over a row reduces across its elements; in [`LaneWise`] an element is a vector whose lanes belong to
-/// different rows, and a sum is made in each lane. (faer's `SimdCtx` does the same.)
+/// A loop body generic over `Context` works for both layouts. In [`RowWise`] an element is an `f32`, and a
+/// sum over a row reduces across its elements. In [`LaneWise`] an element is a vector whose lanes belong to
+/// different rows, and each lane keeps its own sum. (faer's `SimdCtx` does the same.)
 pub trait Context: Copy {
     /// The instruction set.
     type Simd: Simd;
@@ -47,7 +47,7 @@ pub trait Context: Copy {
 
     /// `Σ a`.
     fn sum(self, a: &[Self::Element]) -> Self::Element;
-    /// `Σ f(a)`, where each element is replaced by `f` of it.
+    /// `Σ f(a)`; replaces each element `a` by `f(a)`.
     fn map_sum(self, a: &mut [Self::Element], f: impl Fn(Self::Element) -> Self::Element) -> Self::Element;
     /// `Σ a b`.
     fn dot(self, a: &[Self::Element], b: &[Self::Element]) -> Self::Element;
@@ -60,7 +60,7 @@ pub trait Context: Copy {
         if Self::HAS_PADDED_ROWS { reduce::round_up(len) } else { len }
     }
 
-    /// The number of vectors in such a row.
+    /// The number of vectors in a row of `len` elements in memory.
     #[inline(always)]
     fn row_vectors(len: usize) -> usize {
         Self::row_len(len) * Self::ELEMENT_LEN / Self::Simd::F32_LANES
@@ -77,9 +77,10 @@ macro_rules! elementwise {
     )*};
 }
 
-/// A kernel body that is generic over the layout of its rows.
-pub trait KernelBody {
-    fn run<C: Context>(self, context: C);
+/// A loop body that is generic over the layout of its rows, as pulp's [`WithSimd`](pulp::WithSimd) is generic
+/// over the instruction set.
+pub trait WithContext {
+    fn with_context<C: Context>(self, context: C);
 }
 
 /// Each row is contiguous. The compiler vectorizes along it.
@@ -224,7 +225,7 @@ impl<S: Simd> Context for LaneWise<S> {
     }
     #[inline(always)]
     fn map_sum(self, a: &mut [S::f32s], f: impl Fn(S::f32s) -> S::f32s) -> S::f32s {
-        // One loop, so that the additions wait for nothing.
+        // One loop, so that computing `f` hides the latency of the additions.
         let mut sum = self.splat(0.0);
         for a in a {
             *a = f(*a);

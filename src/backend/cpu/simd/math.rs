@@ -3,9 +3,9 @@
 use super::{Context, RowWise};
 use std::f32::consts::{FRAC_2_SQRT_PI, LOG2_E};
 
-/// Below it `eˣ` is rounded to 0, since it would be subnormal.
+/// For smaller `x`, `eˣ` is rounded to 0, because it would be subnormal.
 const EXP_MIN: f32 = -87.33;
-/// Above it `eˣ` is ∞.
+/// For larger `x`, `eˣ` is ∞.
 const EXP_MAX: f32 = 88.72;
 /// 1.5 · 2²³: adding it rounds to an integer, which is then in the last bits of the sum.
 const ROUND_TO_INT_MAGIC: f32 = 12_582_912.0;
@@ -17,12 +17,12 @@ const EXP_POLY: [f32; 6] = [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_
 /// `eˣ`: 0 below -87.33, ∞ above 88.72, NaN for NaN; elsewhere with a relative error below 2·10⁻⁷.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    exp_in(RowWise(pulp::Scalar), x)
+    exp_element(RowWise(pulp::Scalar), x)
 }
 
-/// [`exp`] of an element.
+/// [`exp`] of an element of a context.
 #[inline(always)]
-pub fn exp_in<C: Context>(c: C, x: C::Element) -> C::Element {
+pub fn exp_element<C: Context>(c: C, x: C::Element) -> C::Element {
     // eˣ = 2ⁿ · eʳ, where n is the integer nearest to x / ln 2, and |r| ≤ ln 2 / 2.
     let clamped = c.max(c.min(x, c.splat(EXP_MAX)), c.splat(EXP_MIN));
     let n_bits = c.mul_add(clamped, c.splat(LOG2_E), c.splat(ROUND_TO_INT_MAGIC));
@@ -34,8 +34,8 @@ pub fn exp_in<C: Context>(c: C, x: C::Element) -> C::Element {
         poly = c.mul_add(poly, r, c.splat(*coefficient));
     }
     let exp_r = c.add(c.mul_add(poly, c.mul(r, r), r), c.splat(1.0));
-    // Adds n to the exponent bits. Within the clamped range the result is a normal number, although 2ⁿ
-    // alone may be none.
+    // Adds n to the exponent bits. Within the clamped range the result is a normal number, although 2ⁿ itself
+    // can overflow or be subnormal.
     let y = c.scale_exponent(exp_r, n_bits);
     let y = c.select(c.less(x, c.splat(EXP_MIN)), c.splat(0.0), y);
     let y = c.select(c.less(c.splat(EXP_MAX), x), c.splat(f32::INFINITY), y);
@@ -65,7 +65,7 @@ pub fn erf(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::LaneWise, FRAC_2_SQRT_PI, erf, exp, exp_in};
+    use super::{super::LaneWise, FRAC_2_SQRT_PI, erf, exp, exp_element};
     use pulp::{Arch, Scalar, Simd, WithSimd};
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {
                 for x in S::as_mut_simd_f32s(self.0).0 {
-                    *x = exp_in(LaneWise(simd), *x);
+                    *x = exp_element(LaneWise(simd), *x);
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! Vector arithmetic: loops compiled for the widest registers of this processor, reductions,
-//! elementary functions, and the [`Context`] that lets one kernel body serve rows and lanes.
+//! elementary functions, and [`Context`], which makes loops generic over the layout.
 
 mod context;
 mod math;
 mod reduce;
 
-pub use context::{Context, KernelBody, LaneWise, RowWise};
-pub use math::{erf, exp, exp_in};
+pub use context::{Context, LaneWise, RowWise, WithContext};
+pub use math::{erf, exp, exp_element};
 pub use reduce::{max, round_up, sum};
 
 use pulp::{Arch, Simd, WithSimd};
@@ -15,8 +15,8 @@ use std::slice::{Chunks, ChunksMut};
 /// Runs a loop compiled for the widest vector registers of this processor; `run` must be
 /// `#[inline(always)]`.
 pub fn dispatch_simd<Value>(run: impl FnMut() -> Value) -> Value {
-    // Not pulp's `impl WithSimd for FnOnce`: it calls a closure that could run twice through a shim, which
-    // is compiled for no particular processor.
+    // Not pulp's `impl WithSimd for FnOnce`: it calls an `FnMut` through a shim that is compiled without
+    // target features.
     struct Run<F>(F);
     impl<Value, F: FnMut() -> Value> WithSimd for Run<F> {
         type Output = Value;
@@ -41,7 +41,7 @@ pub fn simd_width() -> usize {
     Arch::new().dispatch(Width)
 }
 
-/// Consecutive chunks of `len` elements; none if `len` is 0.
+/// Consecutive chunks of `len` elements, or of 1 element if `len` is 0.
 pub fn row_chunks<T>(all: &[T], len: usize) -> Chunks<'_, T> {
     all.chunks(len.max(1))
 }
@@ -71,7 +71,7 @@ pub fn add_assign(to: &mut [f32], from: &[f32]) {
     );
 }
 
-/// [`add_assign`] for short rows, or inside a loop that is dispatched already.
+/// [`add_assign`] for short rows, or inside a loop that [`dispatch_simd`] already runs.
 #[inline(always)]
 pub fn add_row(to: &mut [f32], from: &[f32]) {
     for (to, from) in to.iter_mut().zip(from) {

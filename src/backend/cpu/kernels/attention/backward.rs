@@ -1,30 +1,31 @@
 use super::{
-    AttentionKernel,
-    head::{Tile, head_view, multiply_head, multiply_scores, scores_view},
-    mask::{VisibleRange, mask_bias},
+    AttentionConfig,
+    head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
+    mask::{VisibleBounds, mask_values},
 };
 use crate::{
     backend::MaskFill,
     backend::cpu::{
         autograd::Buffer,
-        matmul::{Extent, Layout},
-        simd::{Context, KernelBody, row_chunks, row_chunks_mut},
+        matmul::Layout,
+        simd::{Context, WithContext, row_chunks, row_chunks_mut},
     },
 };
 use itertools::izip;
 
-/// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)`: the gradients of query, key and value,
-/// overwritten, from that of the output.
+/// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)`: overwrites the gradients of query, key and
+/// value, given the gradient of the output. In the interleaved layout every argument is interleaved except
+/// `mask`.
 pub fn attention_backward(
     [dq, dk, dv]: [&mut [f32]; 3],
     d_out: &[f32],
     [q, k, v]: [&[f32]; 3],
     weights: &[f32],
     mask: &[bool],
-    kernel: AttentionKernel,
+    config: AttentionConfig,
     layout: Layout,
 ) {
-    layout.dispatch(Backward { dq, dk, dv, d_out, q, k, v, weights, mask, kernel });
+    layout.dispatch(Backward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
 }
 
 pub(super) struct Backward<'a> {
@@ -37,22 +38,22 @@ pub(super) struct Backward<'a> {
     pub v: &'a [f32],
     pub weights: &'a [f32],
     pub mask: &'a [bool],
-    pub kernel: AttentionKernel,
+    pub config: AttentionConfig,
 }
 
-impl KernelBody for Backward<'_> {
+impl WithContext for Backward<'_> {
     #[inline(always)]
-    fn run<C: Context>(self, c: C) {
-        let Self { dq, dk, dv, d_out, q, k, v, weights, mask, kernel } = self;
-        let dims = kernel.dims;
+    fn with_context<C: Context>(self, c: C) {
+        let Self { dq, dk, dv, d_out, q, k, v, weights, mask, config } = self;
+        let dims = config.dims;
         let scores_len = dims.queries * C::row_len(dims.keys) * C::ELEMENT_LEN;
         let mut d_scores = Buffer::recycled(scores_len);
-        let mut v_t_tile = Tile::new::<C>(dims.vo_dim, dims.keys);
-        let [mut q_tile, mut dq_tile] = [(); 2].map(|()| Tile::new::<C>(dims.queries, dims.qk_dim));
-        let [mut k_tile, mut dk_tile] = [(); 2].map(|()| Tile::new::<C>(dims.keys, dims.qk_dim));
-        let mut d_out_tile = Tile::new::<C>(dims.queries, dims.vo_dim);
-        let mut dv_tile = Tile::new::<C>(dims.keys, dims.vo_dim);
-        // One sequence, or one for each lane.
+        let mut v_t_padded = PaddedHead::new::<C>(dims.vo_dim, dims.keys);
+        let [mut q_padded, mut dq_padded] = [(); 2].map(|()| PaddedHead::new::<C>(dims.queries, dims.qk_dim));
+        let [mut k_padded, mut dk_padded] = [(); 2].map(|()| PaddedHead::new::<C>(dims.keys, dims.qk_dim));
+        let mut d_out_padded = PaddedHead::new::<C>(dims.queries, dims.vo_dim);
+        let mut dv_padded = PaddedHead::new::<C>(dims.keys, dims.vo_dim);
+        // Each item is one sequence, or one sequence for each lane.
         let sequences = izip!(
             row_chunks_mut(dq, dims.q_len() * C::ELEMENT_LEN),
             row_chunks_mut(dk, dims.k_len() * C::ELEMENT_LEN),
@@ -65,9 +66,9 @@ impl KernelBody for Backward<'_> {
             row_chunks(mask, dims.mask_len() * C::ELEMENT_LEN),
         );
         for (dq, dk, dv, d_out, q, k, v, weights, mask) in sequences {
-            let visible = VisibleRange::new(kernel, mask);
-            let bias = match kernel.mask_fill {
-                MaskFill::MinValue => mask_bias(kernel, mask, C::ELEMENT_LEN),
+            let visible = VisibleBounds::new(config, mask);
+            let bounds = match config.mask_fill {
+                MaskFill::MinValue => mask_values(config, mask, C::ELEMENT_LEN),
                 MaskFill::Subtract(_) => None,
             };
             for (head, weights) in row_chunks(weights, scores_len).enumerate() {
@@ -75,10 +76,9 @@ impl KernelBody for Backward<'_> {
                 let k = head_view::<C>(k, dims, head, dims.keys, dims.qk_dim);
                 let v = head_view::<C>(v, dims, head, dims.keys, dims.vo_dim);
                 let d_out = head_view::<C>(d_out, dims, head, dims.queries, dims.vo_dim);
-                let v_t = v_t_tile.load(c, v.transposed());
-                multiply_scores(c, &mut d_scores, d_out, v_t, dims.keys, |queries| Extent {
-                    inner: 0..dims.vo_dim,
-                    columns: visible.keys_seen_by(queries),
+                let v_t = v_t_padded.load(c, v.transposed());
+                multiply_scores(c, &mut d_scores, d_out, v_t, dims.keys, |queries| {
+                    visible.visible_len_of_any(queries)
                 });
                 let row_len = C::row_len(dims.keys).max(1);
                 let rows = C::elements_mut(&mut d_scores).chunks_exact_mut(row_len);
@@ -87,22 +87,22 @@ impl KernelBody for Backward<'_> {
                 {
                     let (d_scores, hidden_tail) = d_row.split_at_mut(C::row_len(visible.visible_len(query)));
                     hidden_tail.fill(c.splat(0.0));
-                    let bias = bias.as_deref().map(|bias| &C::elements(bias)[query * dims.keys..]);
-                    softmax_backward(c, d_scores, weights, bias, kernel.scale);
+                    let bounds = bounds.as_deref().map(|bounds| &C::elements(bounds)[query * dims.keys..]);
+                    softmax_backward(c, d_scores, weights, bounds, config.scale);
                 }
 
                 let weights = scores_view::<C>(weights, dims);
                 let d_scores = scores_view::<C>(&d_scores, dims);
-                let k = k_tile.load(c, k);
-                multiply_head(c, dq, dims, head, dims.qk_dim, &mut dq_tile, d_scores, k, |queries| {
-                    0..visible.keys_seen_by(queries)
+                let k = k_padded.load(c, k);
+                multiply_head(c, dq, dims, head, dims.qk_dim, &mut dq_padded, d_scores, k, |queries| {
+                    0..visible.visible_len_of_any(queries)
                 });
-                let (q, d_scores_t) = (q_tile.load(c, q), d_scores.transposed());
-                multiply_head(c, dk, dims, head, dims.qk_dim, &mut dk_tile, d_scores_t, q, |keys| {
+                let (q, d_scores_t) = (q_padded.load(c, q), d_scores.transposed());
+                multiply_head(c, dk, dims, head, dims.qk_dim, &mut dk_padded, d_scores_t, q, |keys| {
                     visible.queries_seeing(keys)
                 });
-                let (d_out, weights_t) = (d_out_tile.load(c, d_out), weights.transposed());
-                multiply_head(c, dv, dims, head, dims.vo_dim, &mut dv_tile, weights_t, d_out, |keys| {
+                let (d_out, weights_t) = (d_out_padded.load(c, d_out), weights.transposed());
+                multiply_head(c, dv, dims, head, dims.vo_dim, &mut dv_padded, weights_t, d_out, |keys| {
                     visible.queries_seeing(keys)
                 });
             }
@@ -110,14 +110,14 @@ impl KernelBody for Backward<'_> {
     }
 }
 
-/// `(K,), (K,) -> (K,)`: from the gradient of one query's weights `w` to that of its scores,
-/// `scale · w (dw - Σ w dw)`, in place.
+/// `(K,), (K,) -> (K,)`, in place: turns the gradient `dw` of one query's attention weights `w` into the
+/// gradient of its scores, `scale · w (dw - Σ w dw)`.
 #[inline(always)]
 fn softmax_backward<C: Context>(
     c: C,
     d_scores: &mut [C::Element],
     weights: &[C::Element],
-    bias: Option<&[C::Element]>,
+    bounds: Option<&[C::Element]>,
     scale: f32,
 ) {
     let weights = &weights[..d_scores.len()];
@@ -126,10 +126,10 @@ fn softmax_backward<C: Context>(
     for (d_score, weight) in d_scores.iter_mut().zip(weights) {
         *d_score = c.mul(c.mul(*weight, c.sub(*d_score, weighted_mean)), scale);
     }
-    if let Some(bias) = bias {
-        // A hidden logit is a constant, even if its weight is not 0.
-        for (d_score, bias) in d_scores.iter_mut().zip(bias) {
-            *d_score = c.select(c.less(zero, *bias), *d_score, zero);
+    if let Some(bounds) = bounds {
+        // A hidden logit is a constant, even if its attention weight is not 0.
+        for (d_score, bound) in d_scores.iter_mut().zip(bounds) {
+            *d_score = c.select(c.less(zero, *bound), *d_score, zero);
         }
     }
 }

@@ -35,7 +35,7 @@ impl AttentionDims {
         self.queries * self.keys
     }
 
-    /// The length of the attention weights; row-major rows are padded to whole vectors.
+    /// The number of attention weights in memory; row-major rows are padded to whole vectors.
     pub fn weights_len(self, layout: Layout) -> usize {
         let keys = match layout {
             Layout::RowMajor => round_up(self.keys),
@@ -50,15 +50,15 @@ impl AttentionDims {
     }
 }
 
-/// What an attention kernel computes: dimensions, scale and mask.
+/// The dimensions of an attention, and its conventions.
 #[derive(Clone, Copy)]
-pub struct AttentionKernel {
+pub struct AttentionConfig {
     pub dims: AttentionDims,
     pub scale: f32,
     pub mask_fill: MaskFill,
 }
 
-impl AttentionKernel {
+impl AttentionConfig {
     pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
         (_, queries, keys): (impl Dim, impl Dim, impl Dim),
         scale: AttentionScale,

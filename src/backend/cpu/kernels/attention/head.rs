@@ -1,5 +1,5 @@
-//! The operands of one head. A row-major head is copied into tiles of whole vectors; interleaved heads consist
-//! of vectors already.
+//! The operands of one head. A row-major head is copied and padded to whole vectors. An interleaved head
+//! already consists of whole vectors.
 
 use super::AttentionDims;
 use crate::backend::cpu::{
@@ -10,7 +10,7 @@ use crate::backend::cpu::{
 use pulp::Simd;
 use std::ops::Range;
 
-/// `(P, H·Dim) -> (P, Dim)`: the part of one head.
+/// `(P, H·Dim) -> (P, Dim)`: the columns of one head, in place.
 #[inline(always)]
 pub fn head_view<C: Context>(
     all: &[f32],
@@ -23,22 +23,23 @@ pub fn head_view<C: Context>(
     Matrix::strided(elements, positions, head_dim, dims.heads * head_dim)
 }
 
-/// `(Q, K)`: the weights or scores of one head.
+/// `(Q, K)`: the attention weights or scores of one head.
 #[inline(always)]
 pub fn scores_view<C: Context>(elements: &[f32], dims: AttentionDims) -> Matrix<'_> {
     Matrix::strided(elements, dims.queries, dims.keys, C::row_len(dims.keys))
 }
 
-/// Scratch memory for a row-major operand of one head: each row is padded with zeros to whole vectors.
-pub struct Tile(Buffer);
+/// Scratch memory for a row-major matrix of one head. Each row is padded with zeros to whole vectors. It is
+/// empty in the interleaved layout.
+pub struct PaddedHead(Buffer);
 
-impl Tile {
+impl PaddedHead {
     pub fn new<C: Context>(rows: usize, columns: usize) -> Self {
         let len = if C::HAS_PADDED_ROWS { rows * C::row_len(columns) } else { 0 };
         Self(Buffer::zeros(len))
     }
 
-    /// A matrix as rows of vectors: a row-major one is copied.
+    /// The matrix as rows of vectors. A row-major matrix is copied.
     #[inline(always)]
     pub fn load<'a, C: Context>(&'a mut self, c: C, matrix: Matrix<'a>) -> SimdMatrix<'a, LaneWise<C::Simd>> {
         let c = LaneWise(c.simd());
@@ -52,7 +53,7 @@ impl Tile {
                 to[..columns].copy_from_slice(row);
             }
         } else {
-            // Column by column: those are contiguous in a transposed matrix.
+            // Column by column, because the columns of a transposed matrix are contiguous.
             for column in 0..columns {
                 let to = self.0[column..].iter_mut().step_by(width);
                 for (row, to) in to.enumerate().take(rows) {
@@ -65,7 +66,7 @@ impl Tile {
     }
 }
 
-/// `out = a b` for scores; only the columns and terms in `extent` are computed.
+/// `out = a b` for scores. Of each range of queries, only the first `visible_len` keys are computed.
 #[inline(always)]
 pub fn multiply_scores<C: Context>(
     c: C,
@@ -73,17 +74,18 @@ pub fn multiply_scores<C: Context>(
     a: Matrix,
     b: SimdMatrix<LaneWise<C::Simd>>,
     keys: usize,
-    extent: impl Fn(Range<usize>) -> Extent,
+    visible_len: impl Fn(Range<usize>) -> usize,
 ) {
     let out = C::Simd::as_mut_simd_f32s(out).0;
+    let inner = a.columns();
     let a = SimdMatrix::new(c, a);
-    multiply(c.simd(), out, C::row_vectors(keys), false, a, b, &|rows| {
-        let Extent { inner, columns } = extent(rows);
-        Extent { inner, columns: C::row_vectors(columns) }
+    multiply(c.simd(), out, C::row_vectors(keys), false, a, b, &|queries| Extent {
+        inner: 0..inner,
+        columns: C::row_vectors(visible_len(queries)),
     });
 }
 
-/// `(P, Dim) -> (P, H·Dim)`: `out = a b` for the part of one head; only the terms in `inner` are summed.
+/// `(P, Dim) -> (P, H·Dim)`: `out = a b` for the columns of one head; only the terms in `inner` are summed.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub fn multiply_head<C: Context>(
@@ -92,7 +94,7 @@ pub fn multiply_head<C: Context>(
     dims: AttentionDims,
     head: usize,
     head_dim: usize,
-    tile: &mut Tile,
+    padded: &mut PaddedHead,
     a: Matrix,
     b: SimdMatrix<LaneWise<C::Simd>>,
     inner: impl Fn(Range<usize>) -> Range<usize>,
@@ -104,22 +106,22 @@ pub fn multiply_head<C: Context>(
         let out = &mut C::Simd::as_mut_simd_f32s(out).0[head * head_dim..];
         return multiply(c.simd(), out, dims.heads * head_dim, false, a, b, &extent);
     }
-    multiply(c.simd(), C::Simd::as_mut_simd_f32s(&mut tile.0).0, vectors, false, a, b, &extent);
-    scatter_head(out, dims, head, head_dim, &tile.0, C::row_len(head_dim));
+    multiply(c.simd(), C::Simd::as_mut_simd_f32s(&mut padded.0).0, vectors, false, a, b, &extent);
+    scatter_head(out, dims, head, head_dim, &padded.0, C::row_len(head_dim));
 }
 
-/// Copies the rows of a tile to the part of one head.
+/// Copies padded rows into the columns of one head.
 #[inline(always)]
 fn scatter_head(
     out: &mut [f32],
     dims: AttentionDims,
     head: usize,
     head_dim: usize,
-    tile: &[f32],
+    padded: &[f32],
     row_len: usize,
 ) {
     let positions = out.chunks_exact_mut((dims.heads * head_dim).max(1));
-    for (out, row) in positions.zip(tile.chunks_exact(row_len.max(1))) {
+    for (out, row) in positions.zip(padded.chunks_exact(row_len.max(1))) {
         out[head * head_dim..][..head_dim].copy_from_slice(&row[..head_dim]);
     }
 }

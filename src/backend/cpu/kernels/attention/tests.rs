@@ -1,16 +1,16 @@
-use super::{AttentionDims, AttentionKernel, backward::Backward, forward::Forward};
+use super::{AttentionConfig, AttentionDims, backward::Backward, forward::Forward};
 use crate::{
     backend::MaskFill,
-    backend::cpu::simd::{KernelBody, LaneWise, simd_width},
+    backend::cpu::simd::{LaneWise, WithContext, simd_width},
 };
 use pulp::{Arch, Scalar, Simd, WithSimd};
 
 struct InLanes<K>(K);
-impl<K: KernelBody> WithSimd for InLanes<K> {
+impl<K: WithContext> WithSimd for InLanes<K> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        self.0.run(LaneWise(simd));
+        self.0.with_context(LaneWise(simd));
     }
 }
 
@@ -30,14 +30,14 @@ fn every_lane_equals_its_sequence_alone() {
     let (v, d_out) = (numbers(dims.v_len(), 3), numbers(dims.out_len(), 4));
     let mask: Vec<bool> = (0..dims.mask_len() * lanes).map(|i| i % 5 != 0 && i % 35 > 6).collect();
     for mask_fill in [MaskFill::MinValue, MaskFill::Subtract(30.0)] {
-        let kernel = AttentionKernel { dims, scale: 0.7, mask_fill };
+        let config = AttentionConfig { dims, scale: 0.7, mask_fill };
         let run = |is_scalar: bool, [q, k, v, d_out]: [&[f32]; 4], mask: &[bool]| {
             let mut weights = vec![0.0; dims.heads * mask.len()];
             let mut out = vec![0.0; d_out.len()];
             let (mut dq, mut dk, mut dv) = (q.to_vec(), k.to_vec(), v.to_vec());
-            let forward = Forward { out: &mut out, weights: &mut weights, q, k, v, mask, kernel };
+            let forward = Forward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
             match is_scalar {
-                true => forward.run(LaneWise(Scalar)),
+                true => forward.with_context(LaneWise(Scalar)),
                 false => Arch::new().dispatch(InLanes(forward)),
             }
             let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
@@ -51,10 +51,10 @@ fn every_lane_equals_its_sequence_alone() {
                 v,
                 weights: &weights,
                 mask,
-                kernel,
+                config,
             };
             match is_scalar {
-                true => backward.run(LaneWise(Scalar)),
+                true => backward.with_context(LaneWise(Scalar)),
                 false => Arch::new().dispatch(InLanes(backward)),
             }
             [weights, out, dq, dk, dv]
