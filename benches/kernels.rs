@@ -141,9 +141,7 @@ fn gpt(criterion: &mut Criterion) {
 fn steps(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("training_step");
     group.sample_size(20);
-    for (name, (_, mut step)) in
-        [("rot13", models::rot13()), ("typed", models::typed()), ("gpt", models::gpt())]
-    {
+    for (name, (_, mut step)) in [("rot13", models::rot13()), ("typed", models::typed()), ("gpt", models::gpt())] {
         group.bench_function(name, |bencher| bencher.iter(&mut step));
     }
 }

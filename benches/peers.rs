@@ -97,10 +97,8 @@ fn compare(config: &str, arguments: &Arguments) {
         }
     }
     let step_ms = |runs: &[Measurement]| median(runs.iter().map(|m| m.median_ms).collect());
-    let ours = found
-        .iter()
-        .find(|(framework, _)| framework.starts_with("typed-transformer"))
-        .map(|(_, runs)| step_ms(runs));
+    let ours =
+        found.iter().find(|(framework, _)| framework.starts_with("typed-transformer")).map(|(_, runs)| step_ms(runs));
     for (framework, runs) in &found {
         let fastest = runs.iter().map(|m| m.min_ms).fold(f64::INFINITY, f64::min);
         let peak = median(runs.iter().filter_map(|m| m.peak_mb).collect());

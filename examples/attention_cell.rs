@@ -128,11 +128,7 @@ impl<D: Backend<f32>> AttentionCell<f32, D> {
             concat(concat_context, prev.hidden.retaped(), along::<Context, HiddenDim>());
         let (hidden, cell) = self.rnn.forward(rnn_input, &prev.cell);
         let (hidden, tape) = hidden.split_tape();
-        Reading {
-            logits: self.generator.forward(hidden.clone().put_tape(tape)),
-            state: State { hidden, cell },
-            alpha,
-        }
+        Reading { logits: self.generator.forward(hidden.clone().put_tape(tape)), state: State { hidden, cell }, alpha }
     }
 }
 
@@ -267,9 +263,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
 
     let rows = Rows::random(device, &mut rng)?;
     let (letters, attention) = read(&model, &rows, device);
-    let text = |row: &[Fin<NumEmbedding>]| -> String {
-        row.iter().map(|l| char::from(b'a' + l.value() as u8)).collect()
-    };
+    let text =
+        |row: &[Fin<NumEmbedding>]| -> String { row.iter().map(|l| char::from(b'a' + l.value() as u8)).collect() };
     println!("\nlabel   read");
     for (label, read) in rows.letters.iter().zip(&letters).take(4) {
         println!("{:6}  {}", text(label), text(read));

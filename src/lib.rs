@@ -104,26 +104,26 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan, Product,
-            Quotient, Sum, SumOf, along, axis,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan, Product, Quotient, Sum,
+            SumOf, along, axis,
         },
         local_dims,
         mask::{
-            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask,
-            mk_cross_mask, mk_mask,
+            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, mk_cross_mask,
+            mk_mask,
         },
         models::typed_transformer::TypedTransformer,
         module,
         nn::{
-            Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder,
-            EmbeddingEncoder, Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention, Norm, Output,
-            SelfAttention, Seq2Seq, SingleStack,
+            Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder, EmbeddingEncoder,
+            Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention, Norm, Output, SelfAttention, Seq2Seq,
+            SingleStack,
         },
         ops::{
-            AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention,
-            attention_weights, broadcast, concat, cross_entropy, embed, layer_norm, learned_positions,
-            masked_mean, max_over, mean_over, merge_heads, multi_head_attention, narrow, permute, reshape,
-            residual, rms_norm, sinusoidal_positions, softmax_over, split, split_heads, sum_over,
+            AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention, attention_weights,
+            broadcast, concat, cross_entropy, embed, layer_norm, learned_positions, masked_mean, max_over, mean_over,
+            merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm, sinusoidal_positions,
+            softmax_over, split, split_heads, sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
     };
@@ -131,8 +131,8 @@ pub mod prelude {
         nn::BuildModule,
         shapes::{HasShape, Shape},
         tensor::{
-            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor, TensorFrom,
-            TensorFromVec, Trace, WithEmptyTape, ZerosTensor,
+            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor, TensorFrom, TensorFromVec,
+            Trace, WithEmptyTape, ZerosTensor,
         },
         tensor_ops::{Backward, BroadcastTo, Device},
     };

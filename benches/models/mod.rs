@@ -19,10 +19,7 @@ fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> TokenIds
 }
 
 /// The training step of an encoder-decoder.
-fn seq2seq_step<M, Batch, Src, Tgt>(
-    mut optimizer: impl Optimizer<LM<M, f32, Cpu>, f32> + 'static,
-    rate: f64,
-) -> Step
+fn seq2seq_step<M, Batch, Src, Tgt>(mut optimizer: impl Optimizer<LM<M, f32, Cpu>, f32> + 'static, rate: f64) -> Step
 where
     M: Seq2Seq,
     Batch: ConstDim,

@@ -120,11 +120,7 @@ pub struct Interrupted {
 /// Returns [`Interrupted`] if Ctrl-C stopped a training of `steps` steps.
 ///
 /// It is called after the training: nothing is left to save, so from now on the first Ctrl-C ends the program.
-pub fn check_interrupted<O, S>(
-    trainer: &Trainer<O, S>,
-    steps: usize,
-    checkpoint: &Path,
-) -> Result<(), Interrupted> {
+pub fn check_interrupted<O, S>(trainer: &Trainer<O, S>, steps: usize, checkpoint: &Path) -> Result<(), Interrupted> {
     trainer.stop.store(true, Ordering::Relaxed);
     match trainer.stopped() {
         true => Err(Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() }),

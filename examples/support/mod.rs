@@ -51,10 +51,9 @@ pub fn device_error(error: impl Display) -> BoxError {
 /// The error of a training step; a diverged training gets a hint.
 pub fn step_error(error: TrainError) -> BoxError {
     match error {
-        TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => format!(
-            "the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate"
-        )
-        .into(),
+        TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
+            format!("the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate").into()
+        }
         error => error.into(),
     }
 }

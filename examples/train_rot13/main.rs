@@ -188,8 +188,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();
     let (given_cipher, random_cipher) = (decode(&model, &given)?, decode(&model, &random)?);
-    let correct =
-        random.iter().zip(&random_cipher).filter(|(plain, cipher)| rot13(plain) == **cipher).count();
+    let correct = random.iter().zip(&random_cipher).filter(|(plain, cipher)| rot13(plain) == **cipher).count();
     let accuracy = correct as f64 / NUM_EVAL_WORDS as f64;
     let percent = 100.0 * accuracy;
     let mut result = table("given", &given, &given_cipher);

@@ -35,8 +35,7 @@ pub fn write<D: Backend<f32>>(
         report.attention("cross_attention", text, &weights.target_to_source, (&tgt, &src))?;
         let text = ("Encoder self-attention", "How much each input letter attends to the others.");
         report.attention("encoder_attention", text, &weights.source, (&src, &src))?;
-        let text =
-            ("Decoder self-attention", "How much each decoder position attends to the letters so far.");
+        let text = ("Decoder self-attention", "How much each decoder position attends to the letters so far.");
         report.attention("decoder_attention", text, &weights.target, (&inputs, &inputs))?;
     }
     report.page.heading("Letters");

@@ -36,12 +36,7 @@ pub fn training<D: Backend<f32>>(
 }
 
 /// Adds the sample, positions and settings, and writes the report.
-pub fn finish<D: Backend<f32>>(
-    mut report: Report,
-    cli: &Cli,
-    model: &Model<D>,
-    sample: &str,
-) -> Result<(), BoxError> {
+pub fn finish<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, sample: &str) -> Result<(), BoxError> {
     report.page.heading("Sample");
     report.page.preformatted(sample);
     if let Some(positions) = &model.embedder.position_embedder {
@@ -63,8 +58,7 @@ pub fn finish<D: Backend<f32>>(
 
 /// A line of the validation text that is neither a speaker's name nor a stage direction.
 fn spoken_line(text: &Text) -> Result<String, BoxError> {
-    let tokens: Vec<Fin<VocabSize>> =
-        text.validation.iter().map(|id| Fin::new(*id)).collect::<Result<_, _>>()?;
+    let tokens: Vec<Fin<VocabSize>> = text.validation.iter().map(|id| Fin::new(*id)).collect::<Result<_, _>>()?;
     let all = text.characters.decode(&tokens);
     let is_spoken = |line: &str| !line.ends_with(':') && !line.starts_with('[');
     let fits = |line: &&str| LINE_LEN.contains(&line.chars().count()) && is_spoken(line);

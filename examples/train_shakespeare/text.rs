@@ -24,9 +24,8 @@ impl Text {
             return Self::new(SHAKESPEARE);
         };
         let bytes = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            format!("{}: not UTF-8 at byte {}", path.display(), error.utf8_error().valid_up_to())
-        })?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| format!("{}: not UTF-8 at byte {}", path.display(), error.utf8_error().valid_up_to()))?;
         Self::new(&text).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
@@ -46,9 +45,9 @@ impl Text {
             .into());
         }
         // FNV-1a.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        });
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
         let fingerprint = format!("{found} characters with the hash {hash:016x}");
         Ok(Self { characters, training, validation, fingerprint })
     }
@@ -72,8 +71,7 @@ impl Windows {
     pub fn all(tokens: &[usize], count: usize) -> impl Iterator<Item = Result<Self, BoxError>> {
         let num_labels = tokens.len() - 1;
         let starts: Vec<usize> = (0..num_labels / BlockSize::SIZE).map(|i| i * BlockSize::SIZE).collect();
-        let mut batches: Vec<_> =
-            starts.chunks(count).map(|starts| (starts.to_vec(), BlockSize::SIZE)).collect();
+        let mut batches: Vec<_> = starts.chunks(count).map(|starts| (starts.to_vec(), BlockSize::SIZE)).collect();
         let rest = num_labels % BlockSize::SIZE;
         if rest > 0 {
             batches.push((vec![num_labels - rest], rest));

@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, Lit, Meta, Pat,
-    PathArguments, ReturnType, Signature, Type, parse_quote,
+    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, Lit, Meta, Pat, PathArguments,
+    ReturnType, Signature, Type, parse_quote,
 };
 
 /// Writes `f` beside `try_f`: `f` returns the value, and panics with the error's text if there is none.
@@ -12,10 +12,7 @@ use syn::{
 /// The documentation is written once, on `try_f`. Its section `# Errors` stays there, below a link to `f`;
 /// everything else moves to `f`, which gets a section `# Panics`. All other attributes apply to both.
 #[proc_macro_attribute]
-pub fn panicking(
-    arguments: proc_macro::TokenStream,
-    function: proc_macro::TokenStream,
-) -> proc_macro::TokenStream {
+pub fn panicking(arguments: proc_macro::TokenStream, function: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = match arguments.is_empty() {
         true => syn::parse(function).and_then(expand),
         false => Err(Error::new(proc_macro2::Span::call_site(), "`#[panicking]` takes no arguments")),
@@ -31,11 +28,7 @@ fn expand(mut fallible: ImplItemFn) -> syn::Result<TokenStream> {
     // The span of `try_f` lets the compiler's notes show the definition of `f` there.
     let name = Ident::new(&name, try_name.span());
     let (path, link, try_link) = if fallible.sig.receiver().is_some() {
-        (
-            quote!(Self::#try_name),
-            format!("[`{name}`](Self::{name})"),
-            format!("[`{try_name}`](Self::{try_name})"),
-        )
+        (quote!(Self::#try_name), format!("[`{name}`](Self::{name})"), format!("[`{try_name}`](Self::{try_name})"))
     } else {
         (quote!(#try_name), format!("[`{name}`]"), format!("[`{try_name}`]"))
     };

@@ -11,8 +11,8 @@ mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
-    ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind,
-    NormParams, ResidualNormParams,
+    ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind, NormParams,
+    ResidualNormParams,
 };
 
 use crate::{
@@ -67,10 +67,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         positions: Tensor<(S, M), E, Self, T>,
-    ) -> KernelResult<
-        Tensor<(B, S, M), E, Self, T>,
-        (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>),
-    > {
+    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>)> {
         Ok(NotFused((input, positions)))
     }
 

@@ -67,10 +67,7 @@ impl<Id: StaticSize, Bound: StaticSize> LessThan<Bound> for Id where (Id::Nat, B
 pub trait Divides<Whole: ConstDim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
-impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where
-    (Parts::Nat, Whole::Nat): DividesExactly
-{
-}
+impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where (Parts::Nat, Whole::Nat): DividesExactly {}
 
 /// The dimension is even: sinusoidal positions fill the columns of an embedding in pairs.
 ///

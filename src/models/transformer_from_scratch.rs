@@ -27,8 +27,8 @@ use crate::{
     mask::{AttentionMask, PadSourceKeys},
     nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, try_residual_norm},
     ops::{
-        AttentionScale, GeluErf, MaskFill, OpError, Real, device_error, try_attention_weights,
-        try_merge_heads, try_split_heads,
+        AttentionScale, GeluErf, MaskFill, OpError, Real, device_error, try_attention_weights, try_merge_heads,
+        try_split_heads,
     },
     tokens::TokenIds,
 };
@@ -109,10 +109,8 @@ pub fn try_forward_as_published<
     encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
     decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
     tape: T,
-) -> Result<
-    Output<(B, Src, Config::EmbedDim), (B, Tgt, Config::EmbedDim), (B, Tgt, Config::TgtVocab), E, D, T>,
-    OpError,
-> {
+) -> Result<Output<(B, Src, Config::EmbedDim), (B, Tgt, Config::EmbedDim), (B, Tgt, Config::TgtVocab), E, D, T>, OpError>
+{
     let mut source = model.encoder.embedder.try_forward(encoder_ids, tape)?;
     for layer in &model.encoder.encoder.layers {
         let sublayer = &layer.self_attention;

@@ -46,8 +46,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let output =
-            self.layers.iter().try_fold(embeds, |embeds, layer| layer.try_forward(embeds, padding_mask));
+        let output = self.layers.iter().try_fold(embeds, |embeds, layer| layer.try_forward(embeds, padding_mask));
         try_optional_norm(&self.norm, output?)
     }
 
@@ -58,8 +57,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {
         let layer_attention_weights = |layer: &Block<EmbedDim, Mask, A, E, D>| {
-            let attention_weights =
-                layer.self_attention.try_attention_weights(embeds.clone(), padding_mask)?;
+            let attention_weights = layer.self_attention.try_attention_weights(embeds.clone(), padding_mask)?;
             embeds = layer.try_forward(embeds.clone(), padding_mask)?;
             Ok(attention_weights)
         };
@@ -79,8 +77,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
         let (batch, next, _) = *input.shape();
         cache.check_fits(batch, next)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let output =
-            layers.try_fold(input, |input, (layer, cache)| layer.try_forward_cached(input, cache))?;
+        let output = layers.try_fold(input, |input, (layer, cache)| layer.try_forward_cached(input, cache))?;
         cache.len += next.size();
         try_optional_norm(&self.norm, output)
     }

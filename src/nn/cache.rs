@@ -117,12 +117,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
 /// Checks that `next` positions from `start` on fit into `max`.
 fn check_capacity<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
     if start + next.size() > max.size() {
-        return Err(OpError::Range {
-            op: "cache",
-            part: format!("{next:?}"),
-            start,
-            whole: format!("{max:?}"),
-        });
+        return Err(OpError::Range { op: "cache", part: format!("{next:?}"), start, whole: format!("{max:?}") });
     }
     Ok(())
 }
@@ -201,9 +196,7 @@ pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D:
 /// The keys and values that one cross-attention projects from the source.
 pub(crate) type CrossKeyValues<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
 
-impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    DecoderCache<B, Src, MaxLen, A, E, D>
-{
+impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderCache<B, Src, MaxLen, A, E, D> {
     /// Number of target positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {

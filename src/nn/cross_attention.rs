@@ -59,8 +59,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         )
         .map_err(dim_error("cross-attention"))?;
         let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-        let (query, key_value) = match D::fused_cross_attention(query, key_value, &params, &mask, &residual)?
-        {
+        let (query, key_value) = match D::fused_cross_attention(query, key_value, &params, &mask, &residual)? {
             Fused(output) => return Ok(output),
             NotFused(operands) => operands,
         };

@@ -76,12 +76,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     ) -> Result<Vec<DecoderAttentionWeights<B, Q, K, A, E, D>>, OpError> {
         let layer_attention_weights = |layer: &DecoderLayer<QDim, KVDim, A, E, D>| {
             let (target, source) = (query.clone(), key_value.clone());
-            let attention_weights = layer.try_attention_weights(
-                target,
-                source.clone(),
-                query_padding_mask,
-                key_value_padding_mask,
-            )?;
+            let attention_weights =
+                layer.try_attention_weights(target, source.clone(), query_padding_mask, key_value_padding_mask)?;
             query = layer.try_forward(query.clone(), source, query_padding_mask, key_value_padding_mask)?;
             Ok(attention_weights)
         };
@@ -96,8 +92,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         source_padding: &PaddingMask<B, K>,
     ) -> Result<DecoderCache<B, K, MaxLen, A, E, D>, OpError> {
         let (batch, _, _) = *key_value.shape();
-        let source =
-            self.layers.iter().map(|layer| layer.cross_attention.try_project_source(key_value.clone()));
+        let source = self.layers.iter().map(|layer| layer.cross_attention.try_project_source(key_value.clone()));
         Ok(DecoderCache {
             self_attention: Cache::try_new(key_value.device(), batch, NumLayers::SIZE)?,
             cross_attention: source.collect::<Result<_, _>>()?,
@@ -114,15 +109,14 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         let (batch, next, _) = *query.shape();
         cache.self_attention.check_fits(batch, next)?;
         let no_padding = PaddingMask::without_padding((batch, next));
-        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
-            &no_padding,
-            &cache.source_padding,
-        )
-        .map_err(dim_error("cross-attention"))?;
+        let mask =
+            mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(&no_padding, &cache.source_padding)
+                .map_err(dim_error("cross-attention"))?;
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
-        let output = self.layers.iter().zip(caches).try_fold(query, |query, (layer, (cache, source))| {
-            layer.try_forward_cached(query, cache, source, &mask)
-        })?;
+        let output =
+            self.layers.iter().zip(caches).try_fold(query, |query, (layer, (cache, source))| {
+                layer.try_forward_cached(query, cache, source, &mask)
+            })?;
         cache.self_attention.len += next.size();
         try_optional_norm(&self.norm, output)
     }

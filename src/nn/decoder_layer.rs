@@ -1,6 +1,6 @@
 use super::{
-    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention,
-    cache::CrossKeyValues, norm::try_optional_norm,
+    Arch, Conventions, CrossAttention, FeedForward, KeyValueCache, Norm, SelfAttention, cache::CrossKeyValues,
+    norm::try_optional_norm,
 };
 use crate::{
     backend::Backend,

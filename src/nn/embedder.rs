@@ -1,6 +1,4 @@
-use super::{
-    Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_optional_norm,
-};
+use super::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_optional_norm};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim},
@@ -40,14 +38,8 @@ module! {
     }
 }
 
-impl<
-    VocabSize: ConstDim,
-    MaxSeqLen: ConstDim,
-    EmbedDim: ConstDim,
-    A: HasPositionsFor<EmbedDim>,
-    E: Real,
-    D: Backend<E>,
-> Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
+impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E: Real, D: Backend<E>>
+    Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>
 {
     /// `(B, S) ids of VocabSize -> (B, S, EmbedDim)`; `tape` records the operations for gradients.
     ///
@@ -77,8 +69,7 @@ impl<
         };
         let positions = match &self.position_embedder {
             Some(table) => try_learned_positions_from(&table.weight, start, len)?,
-            None => try_sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?
-                .retaped::<T>(),
+            None => try_sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?.retaped::<T>(),
         };
         let embeds = try_dropout(try_add_positions(tokens, positions)?, A::DROPOUT)?;
         try_optional_norm(&self.norm, embeds)

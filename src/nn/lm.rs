@@ -141,12 +141,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<
-        B: Dim,
-        Src: AtMost<Config::MaxSrcLen>,
-        Tgt: AtMost<Config::MaxTgtLen>,
-        T: Tape<E, D>,
-    >(
+    pub fn try_forward<B: Dim, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,

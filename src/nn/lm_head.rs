@@ -30,9 +30,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    LmHead<EmbedDim, VocabSize, A, E, D>
-{
+impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>> LmHead<EmbedDim, VocabSize, A, E, D> {
     /// `(B, S, EmbedDim), table (VocabSize, EmbedDim) -> (B, S, VocabSize)`
     ///
     /// # Errors

@@ -147,9 +147,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>
-{
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> MHAttention<QDim, KVDim, KVDim, QDim, A, E, D> {
     /// The operands of [`try_forward`](Self::try_forward) for a fused kernel.
     pub(crate) fn params(&self) -> AttentionParams<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
         AttentionParams {

@@ -62,15 +62,7 @@ const fn has_bias<C: Conventions>() -> bool {
 }
 
 /// `norm(x)`, or `x` without a norm.
-pub(crate) fn try_optional_norm<
-    B: Dim,
-    S: Dim,
-    M: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn try_optional_norm<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
@@ -82,15 +74,7 @@ pub(crate) fn try_optional_norm<
 
 /// `x + f(norm(x))` for pre-norm conventions, `norm(x + f(x))` for post-norm ones, and `x + f(x)` for a sublayer `f`
 /// without a norm of its own.
-pub(crate) fn try_residual_norm<
-    B: Dim,
-    S: Dim,
-    M: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn try_residual_norm<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D, T>,
     sublayer: impl FnOnce(Tensor<(B, S, M), E, D, T>) -> Result<Tensor<(B, S, M), E, D, T>, OpError>,
@@ -111,9 +95,7 @@ pub(crate) fn residual_params<M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
 ) -> ResidualNormParams<'_, M, E, D> {
     match (norm, A::Conventions::NORM_PLACEMENT) {
         (Some(norm), NormPlacement::Pre) => ResidualNormParams::PreNorm(norm.params()),
-        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
-            ResidualNormParams::PostNorm(norm.params())
-        }
+        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => ResidualNormParams::PostNorm(norm.params()),
         (None, _) => ResidualNormParams::Plain,
     }
 }

@@ -40,16 +40,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
 /// ```
 #[panicking]
-pub fn try_attention_weights<
-    B: Dim,
-    H: Dim,
-    Q: Dim,
-    K: Dim,
-    QKDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn try_attention_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,

@@ -35,11 +35,7 @@ where
     sizes.remove(Dims::INDEX);
     let found: Vec<_> = input.shape().concrete().into_iter().collect();
     if sizes != found {
-        return Err(OpError::Shape {
-            op: OP,
-            from: format!("{:?}", input.shape()),
-            to: format!("{shape:?}"),
-        });
+        return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
     input.try_broadcast_like::<_, Index>(&shape).map_err(device_error(OP))
 }

@@ -54,8 +54,7 @@ where
     let (shape, other_shape) = (*one.shape(), *other.shape());
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let (_, other_len, _) = outer_len_inner(&other_shape, Dims::INDEX);
-    let shape_error =
-        || OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{other_shape:?}") };
+    let shape_error = || OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{other_shape:?}") };
     let mut expected = sizes(&shape);
     expected[Dims::INDEX] = other_len;
     if sizes(&other_shape) != expected {
@@ -167,12 +166,7 @@ where
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
     let end = start.saturating_add(part.size());
     if end > len {
-        return Err(OpError::Range {
-            op,
-            part: format!("{part:?}"),
-            start,
-            whole: format!("{:?}", shape.axis()),
-        });
+        return Err(OpError::Range { op, part: format!("{part:?}"), start, whole: format!("{:?}", shape.axis()) });
     }
     ensure_not_empty(op, &shape.replace_axis(part))?;
     let compute = || {

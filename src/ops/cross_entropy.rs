@@ -101,14 +101,7 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T:
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy_with_label_smoothing<
-    B: Dim,
-    S: Dim,
-    V: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     labels: &TokenIds<B, S, V>,
     reduction: Reduction,
@@ -136,9 +129,7 @@ pub fn try_cross_entropy_with_label_smoothing<
             Reduction::MeanPerSequence => {
                 let is_counted = position_weights.try_gt(E::zero())?;
                 let zeros = device.try_zeros_like(logits.shape())?;
-                is_counted
-                    .try_broadcast_like::<_, Axis<2>>(logits.shape())?
-                    .try_choose(logits, zeros.retaped::<T>())?
+                is_counted.try_broadcast_like::<_, Axis<2>>(logits.shape())?.try_choose(logits, zeros.retaped::<T>())?
             }
         };
         let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
@@ -157,10 +148,7 @@ pub fn try_cross_entropy_with_label_smoothing<
 }
 
 /// The weight of each position in the reduction, in row-major order.
-fn position_weights<B: Dim, S: Dim, V: ConstDim, E: Real>(
-    labels: &TokenIds<B, S, V>,
-    reduction: Reduction,
-) -> Vec<E> {
+fn position_weights<B: Dim, S: Dim, V: ConstDim, E: Real>(labels: &TokenIds<B, S, V>, reduction: Reduction) -> Vec<E> {
     let (batch, len) = (labels.shape().0.size(), labels.shape().1.size());
     match reduction {
         Reduction::MeanAll => vec![cast(1.0 / (batch * len) as f64); batch * len],

@@ -41,8 +41,7 @@ pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E
         NotFused(tape) => tape,
     };
     let compute = || {
-        let ids: Tensor<_, usize, D> =
-            table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
+        let ids: Tensor<_, usize, D> = table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
         table.clone().put_tape(tape).try_gather(ids)
     };
     compute().map_err(device_error::<D::Err>("embed"))

@@ -25,22 +25,12 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_split_heads<
-    B: Dim,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn try_split_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     let (batch, len, _) = *input.shape();
     let compute = || {
-        input
-            .try_reshape_like(&(batch, len, H::default(), HeadDim::default()))?
-            .try_permute::<_, Axes4<0, 2, 1, 3>>()
+        input.try_reshape_like(&(batch, len, H::default(), HeadDim::default()))?.try_permute::<_, Axes4<0, 2, 1, 3>>()
     };
     compute().map_err(device_error::<D::Err>("split heads"))
 }
@@ -61,19 +51,10 @@ pub fn try_split_heads<
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_merge_heads<
-    B: Dim,
-    S: Dim,
-    H: ConstDim,
-    HeadDim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
+pub fn try_merge_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     let (batch, _, len, _) = *heads.shape();
-    let compute =
-        || heads.try_permute::<_, Axes4<0, 2, 1, 3>>()?.try_reshape_like(&(batch, len, Product::default()));
+    let compute = || heads.try_permute::<_, Axes4<0, 2, 1, 3>>()?.try_reshape_like(&(batch, len, Product::default()));
     compute().map_err(device_error::<D::Err>("merge heads"))
 }

@@ -25,15 +25,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
 #[panicking]
-pub fn try_linear<
-    B: Dim,
-    S: Dim,
-    InDim: ConstDim,
-    OutDim: ConstDim,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, InDim), E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,
     bias: Option<&Tensor<(OutDim,), E, D>>,

@@ -1,6 +1,4 @@
-use super::{
-    AttentionScale, MaskFill, OpError, Real, dim_error, try_attention, try_merge_heads, try_split_heads,
-};
+use super::{AttentionScale, MaskFill, OpError, Real, dim_error, try_attention, try_merge_heads, try_split_heads};
 use crate::{
     backend::{Backend, Fused, NotFused, check_attention},
     dims::{ConstDim, Dim, Product, check_same_size},

@@ -46,11 +46,7 @@ where
 {
     const OP: &str = "reshape";
     if input.shape().num_elements() != shape.num_elements() {
-        return Err(OpError::Shape {
-            op: OP,
-            from: format!("{:?}", input.shape()),
-            to: format!("{shape:?}"),
-        });
+        return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
     input.try_reshape_like(&shape).map_err(device_error(OP))
 }

@@ -62,18 +62,13 @@ impl HtmlReport {
     }
 
     /// Adds a table: the headings of its columns and its rows.
-    pub fn table<const N: usize>(
-        &mut self,
-        head: &[&str; N],
-        rows: impl IntoIterator<Item = [impl AsRef<str>; N]>,
-    ) {
+    pub fn table<const N: usize>(&mut self, head: &[&str; N], rows: impl IntoIterator<Item = [impl AsRef<str>; N]>) {
         let row = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
             let cells: String = cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
             format!("<tr>{cells}</tr>\n")
         };
         let head = row("th", &mut head.iter().copied());
-        let rows: String =
-            rows.into_iter().map(|cells| row("td", &mut cells.iter().map(AsRef::as_ref))).collect();
+        let rows: String = rows.into_iter().map(|cells| row("td", &mut cells.iter().map(AsRef::as_ref))).collect();
         self.add(format_args!("<div class=\"wide\"><table>\n{head}{rows}</table></div>"));
     }
 
@@ -104,9 +99,7 @@ impl HtmlReport {
         let min_width = width.map_or(0.0, |width| (width * 0.55).round());
         let svg = svg.replacen("<svg", &format!("<svg style=\"min-width:{min_width}px\""), 1);
         let (svg, caption) = (svg.trim_end(), escape(caption));
-        self.add(format_args!(
-            "<figure><div class=\"wide\">{svg}</div><figcaption>{caption}</figcaption></figure>"
-        ));
+        self.add(format_args!("<figure><div class=\"wide\">{svg}</div><figcaption>{caption}</figcaption></figure>"));
     }
 
     /// The page as HTML.

@@ -82,12 +82,7 @@ impl LinePlot {
                 .collect(),
         };
         let end = columns.end.min(width.size());
-        Self {
-            title: title.into(),
-            x: x.into(),
-            y: y.into(),
-            lines: (columns.start..end).map(line).collect(),
-        }
+        Self { title: title.into(), x: x.into(), y: y.into(), lines: (columns.start..end).map(line).collect() }
     }
 
     /// Draws into a file whose name ends in `.svg` or `.png`.
@@ -147,10 +142,7 @@ impl Plot for LinePlot {
         (self.width() as u32, (top + 330) as u32)
     }
 
-    fn draw_on<Backend: DrawingBackend>(
-        &self,
-        area: &DrawingArea<Backend, Shift>,
-    ) -> Result<(), Box<dyn Error>>
+    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
     where
         Backend::ErrorType: 'static,
     {

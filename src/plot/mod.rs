@@ -109,10 +109,7 @@ trait Plot: Sized {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    fn draw_on<Backend: DrawingBackend>(
-        &self,
-        area: &DrawingArea<Backend, Shift>,
-    ) -> Result<(), Box<dyn Error>>
+    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
     where
         Backend::ErrorType: 'static;
 
@@ -147,8 +144,7 @@ where
 {
     // A PNG needs a font to draw its text with; an SVG leaves that to its viewer.
     static REGISTERED: OnceLock<bool> = OnceLock::new();
-    REGISTERED
-        .get_or_init(|| register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok());
+    REGISTERED.get_or_init(|| register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT).is_ok());
     let area = backend.into_drawing_area();
     plot.draw_on(&area)?;
     area.present()?;

@@ -59,15 +59,13 @@ impl ScatterPlot {
         let width = matrix.shape().1.size().max(1);
         let values: Vec<f64> = matrix.as_vec().iter().map(to_f64).collect();
         let rows: Vec<&[f64]> = values.chunks(width).take(names.len()).collect();
-        let means: Vec<f64> = (0..width)
-            .map(|i| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len().max(1) as f64)
-            .collect();
+        let means: Vec<f64> =
+            (0..width).map(|i| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len().max(1) as f64).collect();
         let centred: Vec<Vec<f64>> =
             rows.iter().map(|row| row.iter().zip(&means).map(|(x, mean)| x - mean).collect()).collect();
         // Not divided by the number of rows, which would not change the components.
-        let covariance = (0..width)
-            .map(|i| (0..width).map(|j| centred.iter().map(|row| row[i] * row[j]).sum()).collect())
-            .collect();
+        let covariance =
+            (0..width).map(|i| (0..width).map(|j| centred.iter().map(|row| row[i] * row[j]).sum()).collect()).collect();
         let components = symmetric_eigen(covariance);
         let total: f64 = components.iter().map(|(variance, _)| variance).sum();
         let label = |index: usize| {
@@ -80,12 +78,7 @@ impl ScatterPlot {
             component.map_or(0.0, |(_, vector)| row.iter().zip(vector).map(|(x, v)| x * v).sum())
         };
         let points = centred.iter().map(|row| (project(row, 0), project(row, 1)));
-        Self {
-            title: title.into(),
-            x: label(0),
-            y: label(1),
-            points: names.iter().cloned().zip(points).collect(),
-        }
+        Self { title: title.into(), x: label(0), y: label(1), points: names.iter().cloned().zip(points).collect() }
     }
 
     /// Draws into a file whose name ends in `.svg` or `.png`.
@@ -110,10 +103,7 @@ impl Plot for ScatterPlot {
         (640, 640)
     }
 
-    fn draw_on<Backend: DrawingBackend>(
-        &self,
-        area: &DrawingArea<Backend, Shift>,
-    ) -> Result<(), Box<dyn Error>>
+    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
     where
         Backend::ErrorType: 'static,
     {

@@ -56,8 +56,7 @@ fn read_metrics(metrics: &Path) -> Result<(Vec<Line>, Vec<f64>), PlotError> {
     let (mut lines, mut resumed) = (Vec::<Line>::new(), Vec::new());
     for (number, text) in (1..).zip(text.lines()) {
         let invalid = |message: &str| unreadable(format!("line {number}: {message}"));
-        let metrics: Map<String, Value> =
-            serde_json::from_str(text).map_err(|error| invalid(&error.to_string()))?;
+        let metrics: Map<String, Value> = serde_json::from_str(text).map_err(|error| invalid(&error.to_string()))?;
         let step = metrics.get("step").and_then(Value::as_f64);
         let step = step.ok_or_else(|| invalid("`step` is missing"))?;
         for (name, value) in &metrics {

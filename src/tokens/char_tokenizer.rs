@@ -58,11 +58,7 @@ impl<V: ConstDim> CharTokenizer<V> {
     pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenError> {
         let token = |(index, character)| {
             let id = self.alphabet.binary_search(&character);
-            Fin::new(id.map_err(|_| TokenError::UnknownCharacter {
-                index,
-                character,
-                known: self.alphabet.len(),
-            })?)
+            Fin::new(id.map_err(|_| TokenError::UnknownCharacter { index, character, known: self.alphabet.len() })?)
         };
         text.chars().enumerate().map(token).collect()
     }

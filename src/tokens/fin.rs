@@ -84,12 +84,7 @@ impl<N: ConstDim> Fin<N> {
     /// The integer `value`, which is at position `index` of the input.
     pub(super) fn at(index: usize, value: usize) -> Result<Self, TokenError> {
         if value >= N::SIZE {
-            return Err(TokenError::OutOfVocabulary {
-                index,
-                id: value,
-                vocab: name::<N>(),
-                vocab_size: N::SIZE,
-            });
+            return Err(TokenError::OutOfVocabulary { index, id: value, vocab: name::<N>(), vocab_size: N::SIZE });
         }
         Ok(Self::unchecked(value))
     }

@@ -61,12 +61,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         let mut ids = Vec::new();
         for (row, tokens) in rows.iter().map(AsRef::as_ref).enumerate() {
             if tokens.len() > len.size() {
-                return Err(TokenError::RowTooLong {
-                    row,
-                    len: tokens.len(),
-                    dim: name::<SeqLen>(),
-                    max: len.size(),
-                });
+                return Err(TokenError::RowTooLong { row, len: tokens.len(), dim: name::<SeqLen>(), max: len.size() });
             }
             ids.extend(tokens.iter().map(|token| token.value()));
             ids.resize(ids.len() + len.size() - tokens.len(), pad.value());
@@ -87,20 +82,11 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// let error = TokenIds::<_, _, VocabSize>::from_ids(&[7, 28, 3], None, shape).unwrap_err();
     /// assert_eq!(error.to_string(), "28 at position 1 is not a token of `VocabSize`, which has 28 tokens");
     /// ```
-    pub fn from_ids(
-        ids: &[usize],
-        pad: Option<Fin<VocabSize>>,
-        shape: (Batch, SeqLen),
-    ) -> Result<Self, TokenError> {
+    pub fn from_ids(ids: &[usize], pad: Option<Fin<VocabSize>>, shape: (Batch, SeqLen)) -> Result<Self, TokenError> {
         ensure_not_empty(shape)?;
         let expected = shape.0.size().saturating_mul(shape.1.size());
         if ids.len() != expected {
-            return Err(TokenError::WrongCount {
-                what: "ids",
-                dims: format!("{shape:?}"),
-                expected,
-                found: ids.len(),
-            });
+            return Err(TokenError::WrongCount { what: "ids", dims: format!("{shape:?}"), expected, found: ids.len() });
         }
         for (index, &id) in ids.iter().enumerate() {
             Fin::<VocabSize>::at(index, id)?;

@@ -28,8 +28,7 @@ mod trainer;
 mod update;
 
 pub use crate::ops::{
-    cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
-    try_cross_entropy_with_label_smoothing,
+    cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy, try_cross_entropy_with_label_smoothing,
 };
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};

@@ -195,12 +195,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         let learning_rate = self.schedule.learning_rate(step);
         let optimizer = &mut self.optimizer;
-        let gradient_norm = update(model, gradients, optimizer, learning_rate, self.clip_norm).map_err(
-            |error| match error {
+        let gradient_norm =
+            update(model, gradients, optimizer, learning_rate, self.clip_norm).map_err(|error| match error {
                 OpError::Gradient { norm } => TrainError::Gradient { step, norm },
                 error => TrainError::Op(error),
-            },
-        )?;
+            })?;
         self.progress.step += 1;
 
         let steps_left = self.steps.saturating_sub(self.progress.step);

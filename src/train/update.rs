@@ -5,8 +5,7 @@ use crate::{
 };
 use dfdx::{
     nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName,
-        ViewTensorRef,
+        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
     },
     shapes::{HasShape, Shape},
     tensor::{Gradients, Tensor},
@@ -50,8 +49,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
-    let mut read =
-        ReadParameters { gradients, parameters: mem::take(&mut optimizer.state_mut().parameters), count: 0 };
+    let mut read = ReadParameters { gradients, parameters: mem::take(&mut optimizer.state_mut().parameters), count: 0 };
     Model::iter_tensors(&mut RecursiveWalker { m: (&*model, String::new()), f: &mut read })
         .map_err(device_error("update"))?;
     let mut parameters = read.parameters;

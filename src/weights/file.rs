@@ -186,10 +186,7 @@ pub(crate) fn ensure_dtype<E: SafetensorsDtype>(
     Err(LoadError::Dtype { tensor: expected.path.into(), expected: E::DTYPE, found: tensor.dtype })
 }
 
-pub(crate) fn ensure_finite<E: SafetensorsDtype>(
-    expected: &ExpectedTensor,
-    elements: &[E],
-) -> Result<(), LoadError> {
+pub(crate) fn ensure_finite<E: SafetensorsDtype>(expected: &ExpectedTensor, elements: &[E]) -> Result<(), LoadError> {
     match first_non_finite(elements) {
         None => Ok(()),
         Some((index, value)) => Err(LoadError::NotFinite { tensor: expected.path.into(), index, value }),

@@ -84,11 +84,7 @@ where
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn load_mapped<Model, E, D>(
-    path: impl AsRef<Path>,
-    names: &NameMap,
-    device: &D,
-) -> Result<Model, LoadError>
+pub fn load_mapped<Model, E, D>(path: impl AsRef<Path>, names: &NameMap, device: &D) -> Result<Model, LoadError>
 where
     Model: Module + TensorCollection<E, D, To<E, D> = Model>,
     E: SafetensorsDtype,

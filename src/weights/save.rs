@@ -92,20 +92,15 @@ impl FileTensor {
 }
 
 /// The parameters of a model, with their paths below `prefix`. Errors name the file at `path`.
-pub(crate) fn collect<Model, E, D>(
-    model: &Model,
-    prefix: &str,
-    path: &Path,
-) -> Result<Vec<FileTensor>, SaveError>
+pub(crate) fn collect<Model, E, D>(model: &Model, prefix: &str, path: &Path) -> Result<Vec<FileTensor>, SaveError>
 where
     Model: TensorCollection<E, D>,
     E: SafetensorsDtype,
     D: Device<E>,
 {
     let mut collect = CollectParameters(Vec::new());
-    Model::iter_tensors(&mut RecursiveWalker { m: (model, prefix.to_string()), f: &mut collect }).map_err(
-        |error: D::Err| SaveError::Format { path: path.to_path_buf(), message: error.to_string() },
-    )?;
+    Model::iter_tensors(&mut RecursiveWalker { m: (model, prefix.to_string()), f: &mut collect })
+        .map_err(|error: D::Err| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
     Ok(collect.0)
 }
 

@@ -231,10 +231,7 @@ impl<'a> Program<'a> {
     fn unchanged(&self) -> Vec<Variant> {
         let last = self.places.last().unwrap();
         let itself = [(last.at.clone(), self.name(&self.dims[last.dim]))];
-        vec![
-            self.renamed("unchanged".into(), &BTreeMap::new()),
-            self.variant("itself".into(), Kind::Renaming, itself),
-        ]
+        vec![self.renamed("unchanged".into(), &BTreeMap::new()), self.variant("itself".into(), Kind::Renaming, itself)]
     }
 
     fn renamed(&self, what: String, names: &BTreeMap<&str, &str>) -> Variant {
@@ -267,8 +264,7 @@ impl<'a> Program<'a> {
 
     /// The first error of each variant.
     fn first_errors(&self, variants: Vec<Variant>) -> Vec<(Variant, Option<String>)> {
-        let (sharing, whole): (Vec<_>, Vec<_>) =
-            variants.into_iter().partition(|variant| variant.shares_declarations);
+        let (sharing, whole): (Vec<_>, Vec<_>) = variants.into_iter().partition(|variant| variant.shares_declarations);
         let declarations = &self.source[..self.end_of_declarations];
         [(declarations, sharing), ("", whole)]
             .into_iter()

@@ -63,8 +63,7 @@ impl Program {
             (parameter.to_string(), item.to_string())
         });
         let covers = covers.collect();
-        let correction =
-            Correction::read(&source, &head).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+        let correction = Correction::read(&source, &head).unwrap_or_else(|problem| panic!("{path}: {problem}"));
         Self { name, path, source, rule, covers, correction }
     }
 

@@ -69,12 +69,10 @@ impl Compiler {
         let mut unknown: Vec<usize> = (0..programs.len()).collect();
         while !unknown.is_empty() {
             let crates: Vec<&[usize]> = unknown.chunks(PROGRAMS_PER_CRATE).collect();
-            let errors: Vec<_> =
-                crates.par_iter().map(|members| self.check_crate(shared, members, programs)).collect();
+            let errors: Vec<_> = crates.par_iter().map(|members| self.check_crate(shared, members, programs)).collect();
             let failed = crates.iter().zip(&errors).filter(|(_, errors)| !errors.is_empty());
-            let checked_again = failed.flat_map(|(members, errors)| {
-                members.iter().copied().filter(|member| !errors.contains_key(member))
-            });
+            let checked_again = failed
+                .flat_map(|(members, errors)| members.iter().copied().filter(|member| !errors.contains_key(member)));
             let checked_again = checked_again.collect();
             for (program, error) in errors.into_iter().flatten() {
                 first_errors[program] = Some(error);
@@ -98,8 +96,7 @@ impl Compiler {
         for diagnostic in self.check(&folder.join("main.rs")) {
             let spans = diagnostic["spans"].as_array().unwrap();
             let program = spans.iter().find_map(|span| program(span, &folder));
-            let program =
-                program.unwrap_or_else(|| panic!("an error in no program: {}", diagnostic["rendered"]));
+            let program = program.unwrap_or_else(|| panic!("an error in no program: {}", diagnostic["rendered"]));
             errors.entry(program).or_insert_with(|| diagnostic["message"].as_str().unwrap().to_string());
         }
         fs::remove_dir_all(&folder).unwrap();
@@ -123,9 +120,9 @@ impl Compiler {
         // It is there only if the crate compiles.
         let _ = fs::remove_file(metadata);
         let stderr = String::from_utf8(output.stderr).unwrap();
-        let diagnostics = stderr.lines().map(|line| {
-            serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("rustc failed: {stderr}"))
-        });
+        let diagnostics = stderr
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("rustc failed: {stderr}")));
         let is_summary = |text: &str| text.starts_with("aborting due to") || text.ends_with("emitted");
         let mut diagnostics: Vec<_> = diagnostics.collect();
         diagnostics.retain(|diagnostic| {

@@ -39,8 +39,7 @@ fn wrong_programs_are_refused_in_the_expected_words() {
         if let Ok(part) = env::var("ONLY") {
             programs.retain(|program| program.name.contains(&part));
         }
-        let outputs: Vec<String> =
-            programs.par_iter().map(|program| COMPILER.stderr(&program.path)).collect();
+        let outputs: Vec<String> = programs.par_iter().map(|program| COMPILER.stderr(&program.path)).collect();
         for (program, output) in programs.iter().zip(outputs) {
             let (path, stderr) = (&program.path, root().join(program.stderr_path()));
             if output.is_empty() {

@@ -14,8 +14,6 @@ fn every_example_reports_a_missing_cuda_build_in_one_line() {
     assert!(names.len() >= 6, "{names:?}");
     for name in names {
         let run = end(start(&built(&name), &temp_dir(), ["--device", "cuda"]));
-        run.assert_refused(
-            "--device cuda: this program was built without CUDA; build it with --features cuda",
-        );
+        run.assert_refused("--device cuda: this program was built without CUDA; build it with --features cuda");
     }
 }

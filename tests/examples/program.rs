@@ -59,11 +59,7 @@ pub struct Run {
 }
 
 /// Starts a program in `folder`, to which its relative paths refer.
-pub fn start<Arg: AsRef<OsStr>>(
-    program: &Path,
-    folder: &TempDir,
-    args: impl IntoIterator<Item = Arg>,
-) -> Child {
+pub fn start<Arg: AsRef<OsStr>>(program: &Path, folder: &TempDir, args: impl IntoIterator<Item = Arg>) -> Child {
     Command::new(program)
         .args(args)
         .current_dir(folder.path())

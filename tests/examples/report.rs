@@ -45,9 +45,8 @@ fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
     let page = html.replace("</body>", probe);
     let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
     // A browser window cannot be as narrow as a phone, but a frame can.
-    let frame = format!(
-        "<!DOCTYPE html><body><iframe srcdoc=\"{quoted}\" style=\"width:360px;height:640px\"></iframe></body>"
-    );
+    let frame =
+        format!("<!DOCTYPE html><body><iframe srcdoc=\"{quoted}\" style=\"width:360px;height:640px\"></iframe></body>");
     let file = folder.path().join("frame.html");
     fs::write(&file, frame).unwrap();
     let output = Command::new(find_browser)

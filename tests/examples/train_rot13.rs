@@ -236,8 +236,7 @@ fn progress_without_a_terminal_is_plain_text() {
         .into_iter()
         .map(|line| {
             let words: Vec<_> = line.split_whitespace().collect();
-            let ["step", step, "loss", loss, "rate", rate, speed, "tokens/s", time, "left"] = words[..]
-            else {
+            let ["step", step, "loss", loss, "rate", rate, speed, "tokens/s", time, "left"] = words[..] else {
                 panic!("{line}");
             };
             assert!(loss.parse::<f32>().unwrap() < 4.0, "{line}");
@@ -486,10 +485,7 @@ fn invalid_options_are_an_error() {
     for (args, error) in [
         (&["--batch", "0"][..], "error: invalid value '0' for '--batch <BATCH>': it must be at least 1"),
         (&["--batch", "many"], "error: invalid value 'many' for '--batch <BATCH>'"),
-        (
-            &["--batch", "18446744073709551615"],
-            "error: invalid value '18446744073709551615' for '--batch <BATCH>'",
-        ),
+        (&["--batch", "18446744073709551615"], "error: invalid value '18446744073709551615' for '--batch <BATCH>'"),
         (&["--steps", "-1"], "error: unexpected argument '-1'"),
         (&["--seed", "1.5"], "error: invalid value '1.5' for '--seed <SEED>'"),
         (
@@ -538,8 +534,7 @@ fn unreadable_weights_are_named_in_the_error() {
 
 /// A safetensors file with one tensor of zeros.
 fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8> {
-    let header =
-        format!(r#"{{"{path}":{{"dtype":"{dtype}","shape":{sizes:?},"data_offsets":[0,{bytes}]}}}}"#);
+    let header = format!(r#"{{"{path}":{{"dtype":"{dtype}","shape":{sizes:?},"data_offsets":[0,{bytes}]}}}}"#);
     let length = header.len() as u64;
     [&length.to_le_bytes()[..], header.as_bytes(), &vec![0; bytes]].concat()
 }
@@ -548,14 +543,8 @@ fn one_tensor(path: &str, dtype: &str, sizes: &[usize], bytes: usize) -> Vec<u8>
 fn weights_of_another_model_name_the_tensor() {
     const FIRST: &str = "encoder.embedder.token_embedder.weight";
     for (file, error) in [
-        (
-            one_tensor(FIRST, "F32", &[30, 8], 30 * 8 * 4),
-            "should be (VocabSize=28, EmbedDim=8) but is [30, 8]",
-        ),
-        (
-            one_tensor(FIRST, "F32", &[8, 28], 28 * 8 * 4),
-            "should be (VocabSize=28, EmbedDim=8) but is [8, 28]",
-        ),
+        (one_tensor(FIRST, "F32", &[30, 8], 30 * 8 * 4), "should be (VocabSize=28, EmbedDim=8) but is [30, 8]"),
+        (one_tensor(FIRST, "F32", &[8, 28], 28 * 8 * 4), "should be (VocabSize=28, EmbedDim=8) but is [8, 28]"),
         (one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds F16"),
         (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "(VocabSize=28, EmbedDim=8) is missing"),
     ] {

@@ -60,8 +60,7 @@ fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
 #[test]
 fn the_default_text_is_shakespeare() {
     let folder = temp_dir();
-    let run =
-        run(&folder, "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9");
+    let run = run(&folder, "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9");
     run.assert_ended_with(0);
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
     assert!(loss.ends_with(" over all 124764 characters"), "{loss}");
@@ -124,11 +123,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
     fs::write(folder.path().join("text"), text.replacen("to", "ot", 1)).unwrap();
     let other = run(&folder, "--data text --steps 40 --batch 2 --resume straight");
     other.assert_ended_with(1);
-    assert!(
-        other.stderr.starts_with("error: straight: the text should be 1000 characters"),
-        "{}",
-        other.stderr
-    );
+    assert!(other.stderr.starts_with("error: straight: the text should be 1000 characters"), "{}", other.stderr);
 
     // A checkpoint is not a file of weights.
     let error = "straight: there are no characters with the weights";
@@ -139,8 +134,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
 fn a_text_too_short_or_with_too_many_characters_is_an_error() {
     let folder = temp_dir();
     let needed = "but 641 are needed: the last tenth is for validation, and a window and the character after it are 65 characters";
-    let distinct =
-        |count: u32| (0..700).map(|i| char::from_u32(0x4e00 + i % count).unwrap()).collect::<String>();
+    let distinct = |count: u32| (0..700).map(|i| char::from_u32(0x4e00 + i % count).unwrap()).collect::<String>();
     for (text, error) in [
         (String::new(), format!("the text has 0 characters, {needed}")),
         ("a".repeat(640), format!("the text has 640 characters, {needed}")),

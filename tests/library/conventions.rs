@@ -198,16 +198,11 @@ fn embeddings_are_scaled_before_positions_are_added() {
 fn attention_is_scaled_by_head_width_or_embedding_width() {
     let device = Cpu::default();
     type Heads = (Const<2>, Const<4>, Const<3>, Const<5>);
-    let (query, key): (Tensor<Heads, f64, _>, Tensor<Heads, f64, _>) =
-        (device.sample_normal(), device.sample_normal());
+    let (query, key): (Tensor<Heads, f64, _>, Tensor<Heads, f64, _>) = (device.sample_normal(), device.sample_normal());
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
-    let weights =
-        |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
+    let weights = |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
     // With four heads the scale is half as large.
-    assert_close(
-        &weights(query.clone(), AttentionScale::EmbedDim),
-        &weights(query * 0.5, AttentionScale::HeadDim),
-    );
+    assert_close(&weights(query.clone(), AttentionScale::EmbedDim), &weights(query * 0.5, AttentionScale::HeadDim));
 }
 
 #[test]

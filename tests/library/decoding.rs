@@ -8,11 +8,7 @@ use typed_transformer::{
     prelude::*,
 };
 
-fn random<B: Dim, S: Dim, V: ConstDim>(
-    rng: &mut StdRng,
-    pad: Option<Fin<V>>,
-    shape: (B, S),
-) -> TokenIds<B, S, V> {
+fn random<B: Dim, S: Dim, V: ConstDim>(rng: &mut StdRng, pad: Option<Fin<V>>, shape: (B, S)) -> TokenIds<B, S, V> {
     let count = shape.0.size() * shape.1.size();
     let ids: Vec<usize> = (0..count).map(|_| rng.gen_range(0..V::SIZE)).collect();
     TokenIds::from_ids(&ids, pad, shape).unwrap()
@@ -71,9 +67,8 @@ where
     let encoded = model.encoder.forward(source, NoneTape);
     let mut generated = vec![Vec::<usize>::new(); batch.size()];
     for position in 0..len {
-        let so_far = |row: &Vec<usize>| -> Vec<usize> {
-            std::iter::once(start.value()).chain(row.iter().copied()).collect()
-        };
+        let so_far =
+            |row: &Vec<usize>| -> Vec<usize> { std::iter::once(start.value()).chain(row.iter().copied()).collect() };
         let so_far: Vec<usize> = generated.iter().flat_map(so_far).collect();
         let len = SeqLen::new(position + 1).unwrap();
         let so_far = TokenIds::from_ids(&so_far, None, (batch, len)).unwrap();
@@ -191,9 +186,8 @@ fn a_prompt_longer_than_the_requested_length_is_an_error() {
     let shape = (Batch::new(1), SeqLen::new(4).unwrap());
     let prompt = TokenIds::from_ids(&[0; 4], None, shape).unwrap();
     let mut sampler = Sampler::greedy();
-    let complete = |len, sampler: &mut _| {
-        try_generate_from_prompt(&model, &prompt, None, SeqLen::new(len).unwrap(), sampler)
-    };
+    let complete =
+        |len, sampler: &mut _| try_generate_from_prompt(&model, &prompt, None, SeqLen::new(len).unwrap(), sampler);
     assert_eq!(
         complete(3, &mut sampler).unwrap_err().to_string(),
         "generate: SeqLen=4 from 0 on is not inside SeqLen=3"

@@ -155,8 +155,7 @@ fn mistakes_in_guide_are_refused_in_the_words_shown() {
             code.collect::<Vec<_>>().join("\n").trim() == whole
         };
         let index = programs.iter().position(is_shown);
-        let program =
-            programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{whole}")));
+        let program = programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{whole}")));
         let (info, shown) = info_and_code(&parts[mistake + 2]);
         assert_eq!(info, "text");
         assert!(shown.lines().count() >= 6, "{}", program.display());

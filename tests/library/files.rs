@@ -467,15 +467,10 @@ fn an_oversized_file_is_not_read_into_memory() {
     let more = format!(r#","more":{{"dtype":"U8","shape":[{TERA}],"data_offsets":[36,{}]}}"#, 36 + TERA);
     for ((header, length), expected) in [
         (tiny(24, &more, 36 + TERA), "`more` is in the file but not in the model".to_string()),
-        (
-            tiny(TERA, "", 12 + TERA),
-            format!("`weight` should be (OutDim=3, InDim=2) but is [{}, 2]", TERA / 8),
-        ),
+        (tiny(TERA, "", 12 + TERA), format!("`weight` should be (OutDim=3, InDim=2) but is [{}, 2]", TERA / 8)),
         (
             tiny(24, "", TERA),
-            format!(
-                "FILE is damaged or not a safetensors file: its tensors should have 36 bytes but have {TERA}"
-            ),
+            format!("FILE is damaged or not a safetensors file: its tensors should have 36 bytes but have {TERA}"),
         ),
         (
             ((TERA - 8).to_le_bytes().to_vec(), TERA),
@@ -522,9 +517,7 @@ fn a_file_truncated_anywhere_is_damaged() {
     let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
     let around = |length: usize| length.saturating_sub(5)..(length + 5).min(whole.len());
     let everywhere = (0..whole.len()).step_by(whole.len() / 200);
-    for length in
-        around(0).chain(around(8)).chain(around(header)).chain(around(whole.len())).chain(everywhere)
-    {
+    for length in around(0).chain(around(8)).chain(around(header)).chain(around(whole.len())).chain(everywhere) {
         assert_damaged(&whole[..length], &format!("{length} of {} bytes", whole.len()));
     }
 }
@@ -573,18 +566,12 @@ fn a_renamed_tensor_is_missing() {
 #[test]
 fn a_tensor_of_another_shape_is_named_in_the_error() {
     // Transposed; other shapes with as many elements; fewer elements; more; none.
-    for found in
-        [vec![4, 24], vec![96], vec![24, 4, 1], vec![12, 8], vec![24, 3], vec![25, 4], vec![0, 4], vec![]]
-    {
+    for found in [vec![4, 24], vec![96], vec![24, 4, 1], vec![12, 8], vec![24, 3], vec![25, 4], vec![0, 4], vec![]] {
         let error = error_after(|tensors| {
             let bytes = vec![0; 4 * found.iter().product::<usize>()];
             tensors.insert(QUERY.into(), (Dtype::F32, found.clone(), bytes));
         });
-        assert_error!(
-            error,
-            LoadError::Shape { .. },
-            format!("`{QUERY}` should be {QUERY_DIMS} but is {found:?}")
-        );
+        assert_error!(error, LoadError::Shape { .. }, format!("`{QUERY}` should be {QUERY_DIMS} but is {found:?}"));
     }
 }
 
@@ -601,11 +588,7 @@ fn a_tensor_of_another_dtype_is_named_in_the_error() {
         let error = error_after(|tensors| {
             tensors.insert(QUERY.into(), (found, vec![24, 4], vec![0; 96 * size]));
         });
-        assert_error!(
-            error,
-            LoadError::Dtype { .. },
-            format!("`{QUERY}` should hold F32 but holds {found:?}")
-        );
+        assert_error!(error, LoadError::Dtype { .. }, format!("`{QUERY}` should hold F32 but holds {found:?}"));
     }
     let folder = temp_dir();
     weights::save(&build::<Typed<f32>>(), folder.path().join("f32")).unwrap();
@@ -620,21 +603,14 @@ fn a_tensor_of_another_dtype_is_named_in_the_error() {
 fn a_non_finite_element_is_named_in_the_error() {
     // The second NaN has a payload that arithmetic does not produce.
     let quiet = f32::from_bits(0xffc1_2345);
-    for (element, index, text) in [
-        (f32::NAN, 0, "NaN"),
-        (quiet, 17, "NaN"),
-        (f32::INFINITY, 95, "inf"),
-        (f32::NEG_INFINITY, 40, "-inf"),
-    ] {
+    for (element, index, text) in
+        [(f32::NAN, 0, "NaN"), (quiet, 17, "NaN"), (f32::INFINITY, 95, "inf"), (f32::NEG_INFINITY, 40, "-inf")]
+    {
         let error = error_after(|tensors| {
             let bytes = &mut tensors.get_mut(QUERY).unwrap().2;
             bytes[4 * index..][..4].copy_from_slice(&element.to_le_bytes());
         });
-        assert_error!(
-            error,
-            LoadError::NotFinite { .. },
-            format!("`{QUERY}` holds {text} at position {index}")
-        );
+        assert_error!(error, LoadError::NotFinite { .. }, format!("`{QUERY}` holds {text} at position {index}"));
     }
 }
 
@@ -651,12 +627,11 @@ fn load_if_valid(bytes: &[u8]) -> Option<Tensors> {
         assert_memory_bound(&memory, bytes);
         let model = model.as_ref().map(parameters);
         // Loads with an identity name map, and with one that contradicts the file.
-        let [same, turned] =
-            ["* = *", "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2"].map(|names| {
-                let names = names.parse().unwrap();
-                let renamed: Result<Tiny, _> = weights::load_mapped(path, &names, &Cpu::default());
-                renamed.ok().as_ref().map(parameters)
-            });
+        let [same, turned] = ["* = *", "*t = *t [a b -> b a]\n* = weight [a b -> (a b)] part 1 of 2"].map(|names| {
+            let names = names.parse().unwrap();
+            let renamed: Result<Tiny, _> = weights::load_mapped(path, &names, &Cpu::default());
+            renamed.ok().as_ref().map(parameters)
+        });
         assert_eq!((&same, turned), (&model, None));
         model
     };

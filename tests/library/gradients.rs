@@ -181,10 +181,9 @@ fn attention_under_every_mask() {
         AttentionMask::from_fn(shape, |b, q, k| (b, q) != (0, 1) && (b + q + k) % 3 != 0),
     ];
     for mask in masks {
-        for (scale, masked) in [
-            (AttentionScale::HeadDim, MaskFill::MinValue),
-            (AttentionScale::EmbedDim, MaskFill::Subtract(10.0)),
-        ] {
+        for (scale, masked) in
+            [(AttentionScale::HeadDim, MaskFill::MinValue), (AttentionScale::EmbedDim, MaskFill::Subtract(10.0))]
+        {
             let attend = |q, k, v| weighted_sum(ops::attention(q, k, v, &mask, scale, masked, 0.0));
             check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
             check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
@@ -204,15 +203,7 @@ fn multi_head_attention() {
     let value = random::<(Batch, KLen, Product<NumHeads, VODim>)>(3);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
     let attend = |q, k, v| {
-        weighted_sum(ops::multi_head_attention(
-            q,
-            k,
-            v,
-            &mask,
-            AttentionScale::HeadDim,
-            MaskFill::MinValue,
-            0.0,
-        ))
+        weighted_sum(ops::multi_head_attention(q, k, v, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0))
     };
     check(query.clone(), |q| attend(q, key.retaped(), value.retaped()));
     check(key.clone(), |k| attend(query.retaped(), k, value.retaped()));
@@ -243,9 +234,7 @@ fn cross_entropy() {
     for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
         check(logits.clone(), |x| ops::cross_entropy(x, &labels, average));
         for smoothing in [0.1, 1.0] {
-            check(logits.clone(), |x| {
-                ops::cross_entropy_with_label_smoothing(x, &labels, average, smoothing)
-            });
+            check(logits.clone(), |x| ops::cross_entropy_with_label_smoothing(x, &labels, average, smoothing));
         }
     }
 }
@@ -283,9 +272,7 @@ fn axes() {
         let to: Taped<(QLen, EmbedDim, Batch)> = permute(x);
         weighted_sum(to)
     });
-    check(input.clone(), |x| {
-        weighted_sum(broadcast(x, (Batch, NumHeads, QLen, EmbedDim), axis::<NumHeads>()))
-    });
+    check(input.clone(), |x| weighted_sum(broadcast(x, (Batch, NumHeads, QLen, EmbedDim), axis::<NumHeads>())));
     check(input.clone(), |x| weighted_sum(reshape(x, (Batch, QLen, NumHeads, QKDim))));
 }
 

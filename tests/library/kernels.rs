@@ -57,8 +57,7 @@ macro_rules! gradients {
         let output = $output;
         let count = output.shape().num_elements();
         let weights = (0..count).map(|i| ((i * 37 % 17) as $dtype - 8.0) / 5.0).collect();
-        let weights: Tensor<_, $dtype, Cpu> =
-            output.device().clone().tensor_from_vec(weights, *output.shape());
+        let weights: Tensor<_, $dtype, Cpu> = output.device().clone().tensor_from_vec(weights, *output.shape());
         (output * weights).sum().backward()
     }};
 }
@@ -368,8 +367,7 @@ fn results_are_reproducible() {
         let mask = AttentionMask::all_visible((64, 33, 33));
         let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
         let y: Taped<_, f32> =
-            ops::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0)
-                .unwrap();
+            ops::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0).unwrap();
         gradients!(y, f32).get(&x).as_vec()
     };
     assert_eq!(run(), run());

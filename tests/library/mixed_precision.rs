@@ -97,11 +97,8 @@ where
 
 /// The gradients of a copy equal those of the model up to rounding, at every loss scale.
 #[track_caller]
-fn check_gradients<E: Real, CopyE: Real>(
-    to_copy: impl Fn(&Model<E>) -> Model<CopyE>,
-    scales: &[f64],
-    tolerance: f64,
-) where
+fn check_gradients<E: Real, CopyE: Real>(to_copy: impl Fn(&Model<E>) -> Model<CopyE>, scales: &[f64], tolerance: f64)
+where
     Cpu: Backend<E> + Backend<CopyE>,
 {
     let mut model = Model::<E>::build(&Cpu::seed_from_u64(1));
@@ -150,14 +147,8 @@ fn each_parameter_gets_its_own_gradient() {
     let unused = parameters[..2].iter().flat_map(|p| &p.gradient);
     assert!(unused.copied().eq([0.0; 6]));
     let [[a, b], [c, d]] = copy.1.weight.array();
-    let expected = [
-        first + (a + c),
-        last + 2.0 * (a + c),
-        first + (b + d),
-        last + 2.0 * (b + d),
-        1.0 + a + c,
-        1.0 + b + d,
-    ];
+    let expected =
+        [first + (a + c), last + 2.0 * (a + c), first + (b + d), last + 2.0 * (b + d), 1.0 + a + c, 1.0 + b + d];
     let found = parameters[2..].iter().flat_map(|p| &p.gradient);
     for (found, expected) in found.zip(expected) {
         let difference = (found - f64::from(expected)).abs();
@@ -205,10 +196,7 @@ where
     let expected_gradient = E::one() / (E::one() + odds) - E::one();
     let expected_gradient = expected_gradient.to_f64().unwrap();
     let bias = recorded_parameters(&mut model, gradients)[1].gradient[0].to_f64().unwrap();
-    assert!(
-        (bias - expected_gradient).abs() <= tolerance * expected_gradient.abs(),
-        "{bias} and {expected_gradient}"
-    );
+    assert!((bias - expected_gradient).abs() <= tolerance * expected_gradient.abs(), "{bias} and {expected_gradient}");
 }
 
 #[test]
@@ -246,9 +234,7 @@ mod half {
             let embeddings = model.embedder.token_embedder.weight.as_vec();
             [embeddings, model.logit.weight.unwrap().as_vec()].concat()
         }
-        for ((half, single), double) in
-            weights::<Half>().into_iter().zip(weights::<f32>()).zip(weights::<f64>())
-        {
+        for ((half, single), double) in weights::<Half>().into_iter().zip(weights::<f32>()).zip(weights::<f64>()) {
             assert_eq!(double as f32, single);
             assert_eq!(half, AMP(f16::from_f64(double)));
         }

@@ -292,8 +292,7 @@ fn query_key_value_and_output_widths_can_all_differ() {
 #[test]
 fn sinusoidal_positions_match_the_post() {
     // The values that the post prints for `sin_pos_enc(5, 2)`.
-    let positions: Tensor<(Const<5>, Const<2>), f32, Cpu> =
-        sinusoidal_positions(&Cpu::default(), Const, Const);
+    let positions: Tensor<(Const<5>, Const<2>), f32, Cpu> = sinusoidal_positions(&Cpu::default(), Const, Const);
     let printed = [
         [0.0, 1.0],
         [0.841471, 0.5403023],
@@ -369,12 +368,8 @@ fn a_decoder_follows_the_padding_rule_when_called_directly() {
     let (source, target) = (source(&[[1, 2]]), target(&[[4, 12, 5]]));
     let encoded = model.encoder.forward(&source, NoneTape);
     let embeds = model.decoder.embedder.forward(&target, NoneTape);
-    let by_layers = model.decoder.decoder.forward(
-        embeds,
-        encoded.clone(),
-        &target.padding_mask(),
-        &source.padding_mask(),
-    );
+    let by_layers =
+        model.decoder.decoder.forward(embeds, encoded.clone(), &target.padding_mask(), &source.padding_mask());
     let whole = model.decoder.forward(&target, encoded, &source.padding_mask());
     assert_eq!(by_layers.as_vec(), whole.as_vec());
     let unpadded = TokenIds::from_ids(target.as_slice(), None, target.shape()).unwrap();

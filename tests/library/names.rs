@@ -162,10 +162,7 @@ fn nano_gpt(tensors: &mut Tensors) {
     for (from, to) in [
         ("embedder.token_embedder.weight", "transformer.wte.weight"),
         ("embedder.position_embedder.weight", "transformer.wpe.weight"),
-        (
-            "decoder.layers.#.self_attention.attention.output_proj.weight",
-            "transformer.h.#.attn.c_proj.weight",
-        ),
+        ("decoder.layers.#.self_attention.attention.output_proj.weight", "transformer.h.#.attn.c_proj.weight"),
         ("decoder.layers.#.self_attention.norm.weight", "transformer.h.#.ln_1.weight"),
         ("decoder.layers.#.feed_forward.norm.weight", "transformer.h.#.ln_2.weight"),
         ("decoder.layers.#.feed_forward.hidden.weight", "transformer.h.#.mlp.c_fc.weight"),
@@ -242,8 +239,7 @@ fn pytorch_encoder_weights_load() {
         rename(tensors, "embedder.position_embedder.weight", "position");
         for p in ["weight", "bias"] {
             let ours = |rest: &str| format!("encoder.layers.#.{rest}.{p}");
-            let qkv =
-                ["query", "key", "value"].map(|role| ours(&format!("self_attention.attention.{role}_proj")));
+            let qkv = ["query", "key", "value"].map(|role| ours(&format!("self_attention.attention.{role}_proj")));
             let fused = format!("encoder.layers.#.self_attn.in_proj_{p}");
             fuse(tensors, qkv.each_ref().map(String::as_str), &fused);
             rename(tensors, &format!("embedder.norm.{p}"), &format!("norm.{p}"));
@@ -311,9 +307,7 @@ fn a_mismatch_names_the_tensor_and_its_source() {
     let expected = "`query_proj.weight` should be (NumHeads=2 * QKDim=4, EmbedDim=6)";
     let read_as = "read as `query.kernel [in head size -> (head size) in]`";
     // Heads and head width swapped; other widths; the same number of elements; other ranks.
-    for found in
-        [&[6, 4, 2][..], &[5, 2, 4], &[6, 1, 8], &[6, 8, 1], &[8, 6], &[6, 8], &[48], &[6, 2, 2, 2], &[]]
-    {
+    for found in [&[6, 4, 2][..], &[5, 2, 4], &[6, 1, 8], &[6, 8, 1], &[8, 6], &[6, 8], &[48], &[6, 2, 2, 2], &[]] {
         assert_eq!(sizes("query.kernel", found), format!("{expected} but is {found:?}, {read_as}"));
     }
     assert_eq!(
@@ -374,10 +368,7 @@ fn an_unread_part_is_named_in_the_error() {
          read as `transformer.h.0.attn.c_attn.weight part 3 of 4`"
     );
     assert_eq!(error("ignore lm_head.weight", ""), "`lm_head.weight` is in the file but not in the model");
-    assert_eq!(
-        error("ignore *.attn.bias", ""),
-        "`transformer.h.0.attn.bias` is in the file but not in the model"
-    );
+    assert_eq!(error("ignore *.attn.bias", ""), "`transformer.h.0.attn.bias` is in the file but not in the model");
 }
 
 #[test]

@@ -88,9 +88,11 @@ fn the_summary_has_one_row_per_module() {
     assert_eq!(counts.sum::<usize>(), 4_665);
     let (whole, below) = summary.rows.split_first().unwrap();
     assert_eq!((whole.path.as_str(), whole.module), ("", "LM"));
-    assert!(below.iter().all(|row| row.path.starts_with("encoder")
-        || row.path.starts_with("decoder")
-        || row.path == "logit"));
+    assert!(
+        below
+            .iter()
+            .all(|row| row.path.starts_with("encoder") || row.path.starts_with("decoder") || row.path == "logit")
+    );
     let path = "encoder.encoder.layers.0.self_attention.attention.query_proj";
     let query = below.iter().find(|row| row.path == path).unwrap();
     assert_eq!(query.module, "Projection");

@@ -402,11 +402,8 @@ mod from_scratch_torch_fixture {
         let fixture = Fixture::read("from_scratch_torch");
         let model: LM<Model, E, Cpu> = fixture.model("weights", NAMES);
         let batch = Batch::new(3);
-        let (source, inputs, labels) = (
-            fixture.ids("input.source_ids"),
-            fixture.ids("input.target_in_ids"),
-            fixture.ids("input.target_ids"),
-        );
+        let (source, inputs, labels) =
+            (fixture.ids("input.source_ids"), fixture.ids("input.target_in_ids"), fixture.ids("input.target_ids"));
         let pad = Some(Fin::literal::<10>());
         let source = TokenIds::from_ids(&source, pad, (batch, SrcLen)).unwrap();
         let inputs = TokenIds::from_ids(&inputs, None, (batch, TgtLen)).unwrap();

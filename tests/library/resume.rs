@@ -21,10 +21,7 @@ use std::{
 use tempfile::TempDir;
 use typed_transformer::{
     prelude::*,
-    train::{
-        Adam, AdamW, Constant, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError,
-        Trainer,
-    },
+    train::{Adam, AdamW, Constant, InverseSqrt, Metrics, Optimizer, ResumeError, Schedule, Sgd, TrainError, Trainer},
     weights::{self, SafetensorsDtype},
 };
 
@@ -136,8 +133,7 @@ fn assert_resume_is_bit_exact<O: Optimizer<Model<E>, E>, S: Schedule + Copy, E: 
     Cpu: Backend<E>,
 {
     let folder = temp_dir();
-    let (uninterrupted_path, resumed_path) =
-        (folder.path().join("uninterrupted"), folder.path().join("resumed"));
+    let (uninterrupted_path, resumed_path) = (folder.path().join("uninterrupted"), folder.path().join("resumed"));
     let mut uninterrupted = trainer(optimizer(), schedule);
     let model = train_until(&mut uninterrupted, 12);
     uninterrupted.save(&model, &uninterrupted_path).unwrap();
@@ -186,8 +182,7 @@ fn randomness_depends_only_on_seed_and_step() {
         let folder = temp_dir();
         weights::save(&start, folder.path().join("start")).unwrap();
         model =
-            weights::load(folder.path().join("start"), model.encoder.embedder.token_embedder.weight.device())
-                .unwrap();
+            weights::load(folder.path().join("start"), model.encoder.embedder.token_embedder.weight.device()).unwrap();
         while trainer.steps_made() < 3 {
             step(&mut trainer, &mut model).unwrap();
         }
@@ -348,12 +343,7 @@ fn an_unwritable_checkpoint_path_is_an_error_before_training() {
 #[test]
 fn only_partial_checkpoints_are_removed() {
     let folder = temp_dir();
-    let others = [
-        "checkpoint..partial",
-        "checkpoint.1.partial.bak",
-        "checkpoint.x.partial",
-        "my.checkpoint.0.partial",
-    ];
+    let others = ["checkpoint..partial", "checkpoint.1.partial.bak", "checkpoint.x.partial", "my.checkpoint.0.partial"];
     for name in others.iter().chain(&["checkpoint.0.partial", "checkpoint.17.partial"]) {
         fs::write(folder.path().join(name), "").unwrap();
     }
@@ -601,10 +591,7 @@ fn a_checkpoint_of_another_training_names_the_setting() {
     let mut other = Trainer::new(Adam::default(), RATE, 9, 6);
     other.clip_norm = 1.0;
     other.require_same("the batch", 2);
-    assert_eq!(
-        error(other),
-        "FILE: the random generator should be ChaCha8 with seed 6 but is ChaCha8 with seed 5"
-    );
+    assert_eq!(error(other), "FILE: the random generator should be ChaCha8 with seed 6 but is ChaCha8 with seed 5");
     let mut other = Trainer::new(Adam::default(), RATE, 9, SEED);
     other.clip_norm = 1.0;
     assert_eq!(error(other), "FILE: the batch should be absent but is 2");

@@ -141,9 +141,14 @@ fn case() -> impl Strategy<Value = Case> {
     let batch = prop_oneof![3 => 1..6usize, 1 => 7..40usize];
     let size = prop_oneof![4 => Just(1.0), 1 => Just(10.0)];
     let padding = prop_oneof![Just(0.0), Just(0.4), Just(1.0)];
-    (batch, len(), len(), size, padding, any::<u64>()).prop_map(
-        |(batch, queries, keys, size, padding, seed)| Case { batch, queries, keys, size, padding, seed },
-    )
+    (batch, len(), len(), size, padding, any::<u64>()).prop_map(|(batch, queries, keys, size, padding, seed)| Case {
+        batch,
+        queries,
+        keys,
+        size,
+        padding,
+        seed,
+    })
 }
 
 /// Random elements between `-size` and `size` that `f32` represents exactly.
@@ -195,10 +200,7 @@ where
 type FlatTensor<E> = Tensor<(usize,), E, Cpu>;
 
 /// A flat tensor without a tape, and the same with dimensions on a tape.
-fn leaf<Dims: Shape, E: Real>(
-    numbers: &[E],
-    shape: Dims,
-) -> (FlatTensor<E>, Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>)
+fn leaf<Dims: Shape, E: Real>(numbers: &[E], shape: Dims) -> (FlatTensor<E>, Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>)
 where
     Cpu: Backend<E>,
 {
@@ -219,10 +221,7 @@ fn compare<A: Arch>(case: Case, kernel: Numbers, definition: Numbers) -> Result<
         prop_assert_eq!(kernel.len(), definition.len());
         let largest = definition.iter().fold(1f64, |max, x| max.max(x.abs()));
         for (k, d) in kernel.iter().zip(definition) {
-            prop_assert!(
-                (k - d).abs() <= bound * largest,
-                "{i}: kernel {k}, definition {d}, largest {largest}"
-            );
+            prop_assert!((k - d).abs() <= bound * largest, "{i}: kernel {k}, definition {d}, largest {largest}");
         }
     }
     Ok(())

@@ -11,8 +11,7 @@ use typed_transformer::{
     prelude::*,
     train::{
         Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
-        accumulate_gradients, cross_entropy_with_label_smoothing, try_cross_entropy_with_label_smoothing,
-        update,
+        accumulate_gradients, cross_entropy_with_label_smoothing, try_cross_entropy_with_label_smoothing, update,
     },
 };
 
@@ -102,10 +101,7 @@ fn check<E: Real>(
         assert_eq!(ours.len(), theirs.len());
         for (i, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
             let difference = (ours - theirs).abs();
-            assert!(
-                difference <= tolerance * (1.0 + theirs.abs()),
-                "{case}.{what} at {i}: {ours} and {theirs}"
-            );
+            assert!(difference <= tolerance * (1.0 + theirs.abs()), "{case}.{what} at {i}: {ours} and {theirs}");
         }
     };
     let mut model = start::<E>();
@@ -255,10 +251,9 @@ fn schedules_are_finite_without_warmup_and_past_their_end() {
 
 #[test]
 fn label_smoothing_matches_pytorch() {
-    for (case, loss) in [
-        ("smoothing", (Reduction::MeanAll, 0.1)),
-        ("smoothing_of_real_labels", (Reduction::MeanPerSequence, 0.3)),
-    ] {
+    for (case, loss) in
+        [("smoothing", (Reduction::MeanAll, 0.1)), ("smoothing_of_real_labels", (Reduction::MeanPerSequence, 0.3))]
+    {
         check::<f64>(case, 1e-11, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
         check::<f32>(case, 1e-4, Sgd::default(), Constant(0.1), NO_CLIPPING, loss);
     }
@@ -314,8 +309,7 @@ fn logits_at_padding_have_no_effect() {
                 Cpu::default().tensor(logits.collect::<Vec<_>>());
             let labels = TokenIds::from_ids(&[2, 0], Some(Fin::literal::<0>()), (Const, Const));
             let (labels, reduction) = (labels.unwrap(), Reduction::MeanPerSequence);
-            let loss =
-                cross_entropy_with_label_smoothing(logits.leaky_trace(), &labels, reduction, smoothing);
+            let loss = cross_entropy_with_label_smoothing(logits.leaky_trace(), &labels, reduction, smoothing);
             let value = loss.array();
             (value, loss.backward().get(&logits).as_vec())
         };

@@ -12,8 +12,7 @@ pub fn temp_dir() -> TempDir {
 pub fn file_names(folder: &TempDir) -> Vec<String> {
     let path: &Path = folder.path();
     let entries = fs::read_dir(path).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }

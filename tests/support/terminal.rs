@@ -90,11 +90,7 @@ fn body_line(line: &str) -> Vec<Span<'_>> {
     let label_start = rest.find(|c| !is_mark(c)).unwrap_or(rest.len());
     let red_start = rest[..label_start].find('^').unwrap_or(rest.len());
     let (blue, red) = rest.split_at(red_start);
-    vec![
-        gutter,
-        Span { text: blue, colour: BLUE, is_bold: true },
-        Span { text: red, colour: RED, is_bold: true },
-    ]
+    vec![gutter, Span { text: blue, colour: BLUE, is_bold: true }, Span { text: red, colour: RED, is_bold: true }]
 }
 
 fn escaped(text: &str) -> String {

@@ -71,10 +71,8 @@ impl Backend<f32> for Cpu {
     fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
-    ) -> KernelResult<
-        Tensor<(B, S, M), f32, Cpu, T>,
-        (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>),
-    > {
+    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>)>
+    {
         fused("add positions", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             positions_kernel(input, Operand::read(positions, tape)?)

@@ -32,8 +32,7 @@ fn typed_overhead_is_at_most_two_percent() {
         dropout: 0.0,
     };
     let typed = || {
-        let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &ResidualNormParams::Plain)
-        else {
+        let Ok(Fused(output)) = Cpu::fused_feed_forward(input.clone(), &params, &ResidualNormParams::Plain) else {
             panic!("the kernel did not run");
         };
         output.as_vec()
@@ -47,8 +46,7 @@ fn typed_overhead_is_at_most_two_percent() {
         let [x, w1, w2] = [&x, &w1, &w2].map(|tensor| Operand::read(tensor.clone(), &mut NoneTape).unwrap());
         let hidden = Linear::new(w1, None, 128, 512);
         let output = Linear::new(w2, None, 512, 128);
-        let (y, _) =
-            feed_forward_kernel(x, hidden, output, ActivationKind::Gelu, ResidualNorm::Plain).unwrap();
+        let (y, _) = feed_forward_kernel(x, hidden, output, ActivationKind::Gelu, ResidualNorm::Plain).unwrap();
         y.as_vec()
     };
     assert_eq!(typed(), untyped());

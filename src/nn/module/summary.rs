@@ -50,8 +50,7 @@ impl Summary {
 
 impl SummaryRow {
     fn cells(&self) -> [String; 5] {
-        let parameters: Vec<String> =
-            self.parameters.iter().map(|(name, dims)| format!("{name} {dims}")).collect();
+        let parameters: Vec<String> = self.parameters.iter().map(|(name, dims)| format!("{name} {dims}")).collect();
         [
             self.path.clone(),
             self.module.to_string(),

@@ -6,8 +6,7 @@ use super::{
 use plotters::{
     coord::Shift,
     prelude::{
-        BLACK, Color, DrawingArea, DrawingBackend, IntoFont, PathElement, RGBColor, Rectangle, Text,
-        TextStyle, WHITE,
+        BLACK, Color, DrawingArea, DrawingBackend, IntoFont, PathElement, RGBColor, Rectangle, Text, TextStyle, WHITE,
     },
     style::{
         FontTransform,
@@ -33,10 +32,7 @@ impl Plot for HeatMapGrid {
         (width.max(280) as u32, height as u32)
     }
 
-    fn draw_on<Backend: DrawingBackend>(
-        &self,
-        area: &DrawingArea<Backend, Shift>,
-    ) -> Result<(), Box<dyn Error>>
+    fn draw_on<Backend: DrawingBackend>(&self, area: &DrawingArea<Backend, Shift>) -> Result<(), Box<dyn Error>>
     where
         Backend::ErrorType: 'static,
     {

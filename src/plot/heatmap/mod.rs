@@ -137,12 +137,7 @@ impl HeatMapGrid {
         for panel in &self.panels {
             let (expected, found) = (panel.rows.len() * panel.columns.len(), panel.values.len());
             if expected != found {
-                return Err(PlotError::Values {
-                    path: path.into(),
-                    panel: panel.name.clone(),
-                    expected,
-                    found,
-                });
+                return Err(PlotError::Values { path: path.into(), panel: panel.name.clone(), expected, found });
             }
         }
         self.write(path)
@@ -153,8 +148,7 @@ impl HeatMapGrid {
         const STEPS: f64 = 40.0;
         let Range { start, end } = self.scale;
         let mix = |from: RGBColor, to: RGBColor, weight: f64| {
-            let channel =
-                |from: u8, to: u8| (f64::from(from) * (1.0 - weight) + f64::from(to) * weight).round() as u8;
+            let channel = |from: u8, to: u8| (f64::from(from) * (1.0 - weight) + f64::from(to) * weight).round() as u8;
             RGBColor(channel(from.0, to.0), channel(from.1, to.1), channel(from.2, to.2))
         };
         let position = ((value - start) / (end - start).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);

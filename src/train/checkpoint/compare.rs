@@ -23,13 +23,7 @@ pub(super) fn compare_dimensions(
             let dim = |dims: &[String]| dims.get(position).map_or(ABSENT.into(), String::clone);
             let (expected, found) = (dim(&parameter.dims), dim(found));
             if expected != found {
-                return Err(ResumeError::Dimension {
-                    path: path.to_path_buf(),
-                    tensor,
-                    position,
-                    expected,
-                    found,
-                });
+                return Err(ResumeError::Dimension { path: path.to_path_buf(), tensor, position, expected, found });
             }
         }
     }
@@ -52,12 +46,7 @@ pub(super) fn compare_settings(
     for (setting, _) in expected.iter().chain(found) {
         let (expected, found) = (value(expected, setting), value(found, setting));
         if expected != found {
-            return Err(ResumeError::Setting {
-                path: path.to_path_buf(),
-                setting: setting.clone(),
-                expected,
-                found,
-            });
+            return Err(ResumeError::Setting { path: path.to_path_buf(), setting: setting.clone(), expected, found });
         }
     }
     Ok(())

@@ -54,12 +54,7 @@ impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for DescribeParamete
             let size = format!("={size}");
             format!("{}{size}", name.strip_suffix(&size).unwrap_or(name))
         });
-        self.0.push(ParameterInfo {
-            path,
-            dims: dims.collect(),
-            is_trained: options.do_gradient_update,
-            sizes,
-        });
+        self.0.push(ParameterInfo { path, dims: dims.collect(), is_trained: options.do_gradient_update, sizes });
         Ok(None)
     }
 }

@@ -100,12 +100,8 @@ impl NameMap {
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
         let mut rules = self.rules.iter();
-        let Some((rule, name)) = rules.find_map(|rule| Some((rule, rule.name_in_file(expected.path)?)))
-        else {
-            return Err(LoadError::Unmapped {
-                tensor: expected.path.into(),
-                expected: format!("{:?}", expected.dims),
-            });
+        let Some((rule, name)) = rules.find_map(|rule| Some((rule, rule.name_in_file(expected.path)?))) else {
+            return Err(LoadError::Unmapped { tensor: expected.path.into(), expected: format!("{:?}", expected.dims) });
         };
         rule.read(&name, file, expected).map_err(|source| LoadError::Mapped {
             source: Box::new(source),

@@ -73,10 +73,7 @@ impl Rule {
     /// be a part of an axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
-        if axes.count != sizes.len()
-            || axes.groups.len() != expected.sizes.len()
-            || sizes.is_empty() && parts > 1
-        {
+        if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
             return false;
         }
         // The alternate form writes a tuple in lines: one indented line per dimension.

@@ -76,8 +76,7 @@ struct Lookup {
 
 /// Encodes the source once for all layers.
 fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> {
-    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> =
-        &model.encoder;
+    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> = &model.encoder;
     let encoded: Plain<(Batch, SrcLen, EmbedDim)> = encoder.forward(words, NoneTape);
     let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let lookup = |layer: &Layer| {
@@ -101,8 +100,7 @@ fn decode(
     let asking: Plain<(Batch, SoFar, EmbedDim)> = layer.self_attention.forward(input, &nothing_hidden);
 
     let cross: &CrossAttention<EmbedDim, EmbedDim, Speech, f32, Cpu> = &layer.cross_attention;
-    let queries: Plain<(Batch, SoFar, Product<NumHeads, QKDim>)> =
-        cross.attention.query_proj.forward(asking.clone());
+    let queries: Plain<(Batch, SoFar, Product<NumHeads, QKDim>)> = cross.attention.query_proj.forward(asking.clone());
     let (keys, values) = (lookup.keys.clone(), lookup.values.clone());
     let answers: Plain<(Batch, SoFar, Product<NumHeads, VODim>)> =
         multi_head_attention(queries, keys, values, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0);
@@ -142,11 +140,7 @@ fn next(
 }
 
 /// Writes token by token until every sequence has ended or has its maximum length.
-fn speak(
-    model: &Model,
-    words: &TokenIds<Batch, SrcLen, Letters>,
-    len: TgtLen,
-) -> TokenIds<Batch, TgtLen, Sounds> {
+fn speak(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>, len: TgtLen) -> TokenIds<Batch, TgtLen, Sounds> {
     let (batch, _): (Batch, SrcLen) = words.shape();
     let lookups = read(model, words);
     let heard: PaddingMask<Batch, SrcLen> = words.padding_mask();

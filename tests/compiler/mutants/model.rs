@@ -73,16 +73,8 @@ module! {
     }
 }
 
-impl<
-    Tgt: ConstDim,
-    Src: ConstDim,
-    H: ConstDim,
-    QK: ConstDim,
-    VO: ConstDim,
-    Hidden: ConstDim,
-    E: Real,
-    D: Backend<E>,
-> Reader<Tgt, Src, H, QK, VO, Hidden, E, D>
+impl<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidden: ConstDim, E: Real, D: Backend<E>>
+    Reader<Tgt, Src, H, QK, VO, Hidden, E, D>
 {
     fn forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
@@ -103,8 +95,7 @@ impl<
         let answered: Tensor<(B, Q, Tgt), E, D, T> = residual(target, answer);
 
         let hidden: Tensor<(B, Q, Hidden), E, D, T> = linear(answered.with_empty_tape(), &self.hidden, None);
-        let output: Tensor<(B, Q, Tgt), E, D, T> =
-            linear(gelu(hidden), &self.output, Some(&self.output_bias));
+        let output: Tensor<(B, Q, Tgt), E, D, T> = linear(gelu(hidden), &self.output, Some(&self.output_bias));
         layer_norm(residual(answered, output), &self.scale, Some(&self.shift), 1e-5)
     }
 }
@@ -130,8 +121,7 @@ module! {
 impl<E: Real, D: Backend<E>> Translator<E, D> {
     /// Takes over the weights of a model that has no reader; the reader's are those of its last layer.
     fn begin_with(&mut self, model: LM<Speech, E, D>) {
-        let encoder: EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, E, D> =
-            model.encoder;
+        let encoder: EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, E, D> = model.encoder;
         let EmbeddingDecoder { embedder, decoder, .. } = model.decoder;
         let decoder: Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, E, D> = decoder;
         let embedder: Embedder<Sounds, MaxSounds, EmbedDim, Speech, E, D> = embedder;
@@ -169,8 +159,7 @@ impl<E: Real, D: Backend<E>> Translator<E, D> {
         let positions: Tensor<(Q, EmbedDim), E, D, T> = learned_positions(&self.positions, len);
         let embeds: Tensor<(B, Q, EmbedDim), E, D, T> = add_positions(embeds, positions);
 
-        let (heard, spoken): (PaddingMask<B, S>, PaddingMask<B, Q>) =
-            (letters.padding_mask(), sounds.padding_mask());
+        let (heard, spoken): (PaddingMask<B, S>, PaddingMask<B, Q>) = (letters.padding_mask(), sounds.padding_mask());
         let decoded: Tensor<(B, Q, EmbedDim), E, D, T> =
             self.decoder.forward(embeds, source.with_empty_tape(), &spoken, &heard);
         let mask: AttentionMask<B, Q, S> =

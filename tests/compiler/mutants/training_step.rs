@@ -109,8 +109,7 @@ struct Weights {
 }
 
 fn weights(model: &Model) -> Weights {
-    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> =
-        &model.encoder;
+    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> = &model.encoder;
     let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let layer: &DecoderLayer<EmbedDim, EmbedDim, Speech, f32, Cpu> = &decoder.layers[2];
     let attention = &layer.self_attention.attention;
@@ -138,8 +137,7 @@ pub fn main() {
     let mut model: Model = LM::build(&Cpu::seed_from_u64(0));
     let mut adam = Adam::default();
     let (before, positions_before) = (weights(&model), positions(&model).cloned());
-    let losses: Vec<f32> =
-        (0..20).map(|_| train_step(&mut model, &mut adam, &words, &utterances).unwrap()).collect();
+    let losses: Vec<f32> = (0..20).map(|_| train_step(&mut model, &mut adam, &words, &utterances).unwrap()).collect();
     assert!(losses[19] < losses[0], "{losses:?}");
 
     let after = weights(&model);

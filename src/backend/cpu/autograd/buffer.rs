@@ -25,8 +25,7 @@ struct Pool {
     peak_len: usize,
 }
 
-static POOL: Mutex<Pool> =
-    Mutex::new(Pool { free: BTreeMap::new(), free_len: 0, in_use_len: 0, peak_len: 0 });
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), free_len: 0, in_use_len: 0, peak_len: 0 });
 
 impl Pool {
     fn take(&mut self, len: usize) -> Option<Vec<f32>> {

@@ -68,22 +68,14 @@ impl Operand {
     }
 
     /// Puts back a gradient that [`take_gradient`](Self::take_gradient) took.
-    pub fn put_gradient(
-        &self,
-        gradients: &mut Gradients<f32, Cpu>,
-        gradient: Vec<f32>,
-    ) -> Result<(), CpuError> {
+    pub fn put_gradient(&self, gradients: &mut Gradients<f32, Cpu>, gradient: Vec<f32>) -> Result<(), CpuError> {
         **gradients.get_or_alloc_mut(&self.tensor)? = gradient;
         Ok(())
     }
 
     /// Adds `part` to the gradient. Parts are added one after the other, because two operands of a
     /// kernel may be the same tensor.
-    pub fn accumulate_gradient(
-        &self,
-        gradients: &mut Gradients<f32, Cpu>,
-        part: &[f32],
-    ) -> Result<(), CpuError> {
+    pub fn accumulate_gradient(&self, gradients: &mut Gradients<f32, Cpu>, part: &[f32]) -> Result<(), CpuError> {
         add_assign(gradients.get_or_alloc_mut(&self.tensor)?, part);
         Ok(())
     }

@@ -47,11 +47,7 @@ impl Partition {
         };
         let groups_per_thread = groups.div_ceil(threads).max(1);
         let chunks_per_thread = groups_per_thread.div_ceil((max_chunk_len / group_len).max(1));
-        Self {
-            units,
-            chunk_len: groups_per_thread.div_ceil(chunks_per_thread) * group_len,
-            chunks_per_thread,
-        }
+        Self { units, chunk_len: groups_per_thread.div_ceil(chunks_per_thread) * group_len, chunks_per_thread }
     }
 
     /// The number of units in every chunk except the last, which may be smaller.
@@ -109,13 +105,9 @@ mod tests {
 
     #[test]
     fn every_unit_is_in_one_chunk_and_threads_get_equal_parts() {
-        for (units, group, macs, max) in [
-            (1, 1, 1, 1),
-            (750, 1, 10, 64),
-            (768, 1, 1 << 20, 256),
-            (13, 1, 1 << 20, 4),
-            (50, 16, 1 << 16, 16),
-        ] {
+        for (units, group, macs, max) in
+            [(1, 1, 1, 1), (750, 1, 10, 64), (768, 1, 1 << 20, 256), (13, 1, 1 << 20, 4), (50, 16, 1 << 16, 16)]
+        {
             let partition = Partition::of_groups(units, group, macs, max);
             assert!((1..=max).contains(&partition.chunk_len()));
             assert_eq!(partition.chunk_len() % group, 0);

@@ -14,10 +14,7 @@ const SPIN_TIME: Duration = Duration::from_micros(100);
 
 /// Runs `run` on all parts in parallel, the last part on the calling thread. Returns the results in the
 /// order of the parts.
-pub fn parallel_map<Part: Send, Value: Send>(
-    mut parts: Vec<Part>,
-    run: impl Fn(Part) -> Value + Sync,
-) -> Vec<Value> {
+pub fn parallel_map<Part: Send, Value: Send>(mut parts: Vec<Part>, run: impl Fn(Part) -> Value + Sync) -> Vec<Value> {
     let Some(last) = parts.pop() else {
         return Vec::new();
     };

@@ -4,8 +4,7 @@ use crate::backend::cpu::{
     kernels::{
         Linear, LinearGradient, NormGradient, NormSaved,
         attention::{
-            AttentionConfig, AttentionDims, attention_backward, attention_forward, choose_layout,
-            sequences_per_chunk,
+            AttentionConfig, AttentionDims, attention_backward, attention_forward, choose_layout, sequences_per_chunk,
         },
     },
     matmul::Layout,
@@ -87,11 +86,7 @@ struct Scratch {
 
 impl Scratch {
     fn new(layout: Layout, query_len: usize, source_len: usize) -> Self {
-        Self {
-            x: layout.scratch(query_len),
-            y: layout.scratch(query_len),
-            source: layout.scratch(source_len),
-        }
+        Self { x: layout.scratch(query_len), y: layout.scratch(query_len), source: layout.scratch(source_len) }
     }
 }
 
@@ -117,8 +112,7 @@ pub fn attention_sublayer_kernel(
     let layout = choose_layout(dims, width, projections.key.in_features(), batch);
     let projections = projections.pack(layout, batch * dims.queries, batch * dims.keys);
     let residual = residual.with_layout(layout);
-    let partition =
-        layout.partition(batch, projections.macs(dims) + dims.macs(), sequences_per_chunk(dims, layout));
+    let partition = layout.partition(batch, projections.macs(dims) + dims.macs(), sequences_per_chunk(dims, layout));
     let query_len = dims.queries * width;
     let source_len = if source.is_some() { dims.keys * projections.key.in_features() } else { 0 };
     let weights_len = dims.weights_len(layout);
@@ -179,10 +173,8 @@ pub fn attention_sublayer_kernel(
             &saved,
         );
         let parts = partition.map_threads(chunks, |chunks| {
-            let mut gradient =
-                Gradient { projections: projections.new_gradient(), norm: residual.zero_gradient() };
-            let [mut normed, mut d_sum, mut d_normed] =
-                [(); 3].map(|()| Buffer::recycled(max_sequences * query_len));
+            let mut gradient = Gradient { projections: projections.new_gradient(), norm: residual.zero_gradient() };
+            let [mut normed, mut d_sum, mut d_normed] = [(); 3].map(|()| Buffer::recycled(max_sequences * query_len));
             let mut dq = Buffer::recycled(max_sequences * dims.q_len());
             let mut dk = Buffer::recycled(max_sequences * dims.k_len());
             let mut dv = Buffer::recycled(max_sequences * dims.v_len());

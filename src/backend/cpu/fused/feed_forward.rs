@@ -4,8 +4,7 @@ use crate::{
     backend::cpu::{
         autograd::{Buffer, KernelOutput, Operand, with_backward},
         kernels::{
-            Linear, LinearGradient, NormGradient, NormSaved, activation_forward,
-            activation_forward_with_derivative,
+            Linear, LinearGradient, NormGradient, NormSaved, activation_forward, activation_forward_with_derivative,
         },
         matmul::{Layout, interleaved_if_half_full},
         simd::multiply_assign,

@@ -48,12 +48,7 @@ pub fn activation_forward(y: &mut [f32], x: &[f32], function: ActivationKind) {
 }
 
 /// `(N,) -> (N,), (N,)`: `y = f(x)` and `derivative = f'(x)`.
-pub fn activation_forward_with_derivative(
-    y: &mut [f32],
-    derivative: &mut [f32],
-    x: &[f32],
-    function: ActivationKind,
-) {
+pub fn activation_forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], function: ActivationKind) {
     match function {
         ActivationKind::Relu => map_simd_with_derivative!(y, derivative, x, relu),
         ActivationKind::Gelu => map_simd_with_derivative!(y, derivative, x, gelu),

@@ -27,8 +27,7 @@ pub fn cross_entropy_kernel(
     position_weights: Vec<f32>,
     smoothing: f64,
 ) -> Result<KernelOutput, CpuError> {
-    let smoothing =
-        Smoothing { on_value: (1.0 - smoothing) as f32, off_value: smoothing as f32 / vocab_size as f32 };
+    let smoothing = Smoothing { on_value: (1.0 - smoothing) as f32, off_value: smoothing as f32 / vocab_size as f32 };
     let partition = Partition::new(position_weights.len(), MACS_PER_LOGIT * vocab_size, usize::MAX);
     // The copy of the logits becomes the probabilities.
     let chunks = partition.ranges().zip(partition.split_mut(&mut logits.elements, vocab_size));
@@ -55,15 +54,7 @@ pub fn cross_entropy_kernel(
         partition.map_chunks(chunks, |(rows, d_logits)| {
             let probabilities = rows.of(&logits.elements, vocab_size);
             let (labels, position_weights) = (rows.of(&labels, 1), rows.of(&position_weights, 1));
-            cross_entropy_backward(
-                d_logits,
-                d_loss,
-                probabilities,
-                vocab_size,
-                labels,
-                position_weights,
-                smoothing,
-            );
+            cross_entropy_backward(d_logits, d_loss, probabilities, vocab_size, labels, position_weights, smoothing);
         });
         Ok(())
     }))
@@ -81,8 +72,7 @@ fn cross_entropy_forward(
     dispatch_simd(
         #[inline(always)]
         || {
-            for (row, &label, &weight) in izip!(row_chunks_mut(logits, vocab_size), labels, position_weights)
-            {
+            for (row, &label, &weight) in izip!(row_chunks_mut(logits, vocab_size), labels, position_weights) {
                 // Positions of weight 0 are zeroed first: 0 × ∞ would be NaN.
                 if weight == 0.0 {
                     row.fill(0.0);

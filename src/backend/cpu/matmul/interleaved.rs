@@ -45,15 +45,10 @@ impl WithSimd for InterleavedMatmul<'_> {
         let a_lanes = SimdMatrix::new(LaneWise(simd), a);
         macro_rules! multiply {
             ($context:ident, $b:ident) => {
-                multiply(
-                    simd,
-                    output,
-                    stride,
-                    accumulate,
-                    a_lanes,
-                    SimdMatrix::new($context(simd), $b),
-                    &|_| Extent { inner: 0..a.columns(), columns: $b.columns() },
-                )
+                multiply(simd, output, stride, accumulate, a_lanes, SimdMatrix::new($context(simd), $b), &|_| Extent {
+                    inner: 0..a.columns(),
+                    columns: $b.columns(),
+                })
             };
         }
         match b {

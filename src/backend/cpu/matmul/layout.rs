@@ -173,12 +173,7 @@ impl Layout {
     }
 
     /// Like [`interleave`](Self::interleave), but unused lanes are 0, so that they add nothing to a gradient.
-    pub fn interleave_zero_padded<'a>(
-        self,
-        rows: &'a [f32],
-        lane_len: usize,
-        scratch: &'a mut [f32],
-    ) -> &'a [f32] {
+    pub fn interleave_zero_padded<'a>(self, rows: &'a [f32], lane_len: usize, scratch: &'a mut [f32]) -> &'a [f32] {
         self.interleave_padded_with(rows, lane_len, scratch, iter::repeat(&0.0))
     }
 
@@ -209,13 +204,7 @@ impl Layout {
     }
 
     /// Calls `run` on memory in this layout, and copies the result to `rows`.
-    pub fn with_row_major(
-        self,
-        rows: &mut [f32],
-        lane_len: usize,
-        scratch: &mut [f32],
-        run: impl FnOnce(&mut [f32]),
-    ) {
+    pub fn with_row_major(self, rows: &mut [f32], lane_len: usize, scratch: &mut [f32], run: impl FnOnce(&mut [f32])) {
         let Self::Interleaved(lanes) = self else {
             return run(rows);
         };
@@ -244,13 +233,7 @@ impl Layout {
 }
 
 /// Calls `put` with each element of `rows` and its interleaved element, `lane_len` elements per lane.
-fn deinterleave(
-    interleaved: &[f32],
-    lanes: usize,
-    rows: &mut [f32],
-    lane_len: usize,
-    put: impl Fn(&mut f32, f32),
-) {
+fn deinterleave(interleaved: &[f32], lanes: usize, rows: &mut [f32], lane_len: usize, put: impl Fn(&mut f32, f32)) {
     for (lane, lane_rows) in rows.chunks_mut(lane_len).enumerate() {
         for (to, vector) in lane_rows.iter_mut().zip(interleaved.chunks_exact(lanes)) {
             put(to, vector[lane]);

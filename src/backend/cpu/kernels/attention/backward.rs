@@ -77,14 +77,10 @@ impl WithContext for Backward<'_> {
                 let v = head_view::<C>(v, dims, head, dims.keys, dims.vo_dim);
                 let d_out = head_view::<C>(d_out, dims, head, dims.queries, dims.vo_dim);
                 let v_t = v_t_padded.load(c, v.transposed());
-                multiply_scores(c, &mut d_scores, d_out, v_t, dims.keys, |queries| {
-                    visible.visible_len_of_any(queries)
-                });
+                multiply_scores(c, &mut d_scores, d_out, v_t, dims.keys, |queries| visible.visible_len_of_any(queries));
                 let row_len = C::row_len(dims.keys).max(1);
                 let rows = C::elements_mut(&mut d_scores).chunks_exact_mut(row_len);
-                for (query, (d_row, weights)) in
-                    rows.zip(C::elements(weights).chunks_exact(row_len)).enumerate()
-                {
+                for (query, (d_row, weights)) in rows.zip(C::elements(weights).chunks_exact(row_len)).enumerate() {
                     let (d_scores, hidden_tail) = d_row.split_at_mut(C::row_len(visible.visible_len(query)));
                     hidden_tail.fill(c.splat(0.0));
                     let bounds = bounds.as_deref().map(|bounds| &C::elements(bounds)[query * dims.keys..]);

@@ -69,8 +69,7 @@ impl WithContext for Forward<'_> {
                     let (scores, hidden_tail) = row.split_at_mut(C::row_len(visible_len));
                     hidden_tail.fill(c.splat(0.0));
                     let (scores_seen, padding) = scores.split_at_mut(visible_len);
-                    let mask_values =
-                        mask_values.as_deref().map(|values| &C::elements(values)[query * dims.keys..]);
+                    let mask_values = mask_values.as_deref().map(|values| &C::elements(values)[query * dims.keys..]);
                     scale_and_mask(c, scores_seen, mask_values, config);
                     padding.fill(c.splat(f32::NEG_INFINITY));
                     softmax(c, scores);

@@ -112,14 +112,7 @@ pub fn multiply_head<C: Context>(
 
 /// Copies padded rows into the columns of one head.
 #[inline(always)]
-fn scatter_head(
-    out: &mut [f32],
-    dims: AttentionDims,
-    head: usize,
-    head_dim: usize,
-    padded: &[f32],
-    row_len: usize,
-) {
+fn scatter_head(out: &mut [f32], dims: AttentionDims, head: usize, head_dim: usize, padded: &[f32], row_len: usize) {
     let positions = out.chunks_exact_mut((dims.heads * head_dim).max(1));
     for (out, row) in positions.zip(padded.chunks_exact(row_len.max(1))) {
         out[head * head_dim..][..head_dim].copy_from_slice(&row[..head_dim]);

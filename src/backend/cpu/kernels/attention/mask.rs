@@ -17,9 +17,7 @@ impl VisibleBounds {
             for (visible_len, row) in visible_lens.iter_mut().zip(mask.chunks_exact(dims.keys.max(1))) {
                 let len = match mask_fill {
                     // A query that sees no key attends to all keys alike.
-                    MaskFill::MinValue => {
-                        row.iter().rposition(|visible| *visible).map_or(dims.keys, |last| last + 1)
-                    }
+                    MaskFill::MinValue => row.iter().rposition(|visible| *visible).map_or(dims.keys, |last| last + 1),
                     MaskFill::Subtract(_) => dims.keys,
                 };
                 *visible_len = len.max(*visible_len);

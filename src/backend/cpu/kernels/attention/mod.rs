@@ -80,8 +80,7 @@ pub fn attention_kernel(
     let output = query.new_tensor(out)?;
 
     Ok(with_backward(output, move |d_out, gradients| {
-        let [mut dq, mut dk, mut dv] =
-            [&query, &key, &value].map(|operand| Buffer::zeros(operand.elements.len()));
+        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::zeros(operand.elements.len()));
         let chunks = izip!(
             partition.ranges(),
             partition.split_mut(&mut dq, dims.q_len()),

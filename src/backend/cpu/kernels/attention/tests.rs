@@ -41,18 +41,8 @@ fn every_lane_equals_its_sequence_alone() {
                 false => Arch::new().dispatch(InLanes(forward)),
             }
             let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
-            let backward = Backward {
-                dq: dq_out,
-                dk: dk_out,
-                dv: dv_out,
-                d_out,
-                q,
-                k,
-                v,
-                weights: &weights,
-                mask,
-                config,
-            };
+            let backward =
+                Backward { dq: dq_out, dk: dk_out, dv: dv_out, d_out, q, k, v, weights: &weights, mask, config };
             match is_scalar {
                 true => backward.with_context(LaneWise(Scalar)),
                 false => Arch::new().dispatch(InLanes(backward)),
