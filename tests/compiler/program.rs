@@ -97,7 +97,7 @@ impl Correction {
         let number = place.strip_prefix(" in line ").and_then(|place| place.strip_suffix('.'));
         let number: usize = number.and_then(|number| number.parse().ok()).ok_or_else(malformed)?;
 
-        let is_token = |text: &str| source::tokens(text) == [0..text.len()];
+        let is_token = |text: &str| matches!(&source::tokens(text)[..], [token] if *token == (0..text.len()));
         if !is_token(right) || !is_token(wrong) || right == wrong {
             return Err(format!("`{right}` and `{wrong}` are not two tokens"));
         }
