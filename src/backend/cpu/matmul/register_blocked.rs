@@ -114,7 +114,8 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
         column: usize,
         inner: Range<usize>,
     ) {
-        let Self { out, stride, accumulate, a, b, .. } = self;
+        let (out, stride, accumulate) = (&mut *self.out, self.stride, self.accumulate);
+        let (a, b) = (self.a, self.b);
         let simd = a.context.simd();
         let mut sums = [[simd.splat_f32s(0.0); COLUMNS]; ROWS];
         for k in inner {
@@ -130,9 +131,9 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
             }
         }
         for (i, sums) in sums.into_iter().enumerate() {
-            let out = &mut out[(row + i) * *stride + column..][..COLUMNS];
+            let out = &mut out[(row + i) * stride + column..][..COLUMNS];
             for (out, sum) in out.iter_mut().zip(sums) {
-                *out = if *accumulate { simd.add_f32s(*out, sum) } else { sum };
+                *out = if accumulate { simd.add_f32s(*out, sum) } else { sum };
             }
         }
     }
