@@ -1,4 +1,4 @@
-//! What the training examples share: devices, files, Ctrl-C, progress, words from standard input, reports.
+//! Code that the training examples share: devices, files, Ctrl-C, progress, words from standard input, reports.
 
 #![allow(dead_code, unused_imports, reason = "each example uses a part of it")]
 

@@ -44,7 +44,7 @@ impl MaskKind for CausalMask {
     const CAUSAL: bool = true;
 }
 
-/// What attention masks because of padding: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
+/// The positions that attention masks because of padding: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a padding rule",
     label = "expected `PadQueriesAndKeys` or `PadSourceKeys`",

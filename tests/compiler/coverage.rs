@@ -122,7 +122,7 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// What the programs cover. Each program, or its expected output, names the item.
+/// The parameters that the programs cover. Each program, or its expected output, names the item.
 fn covered_parameters() -> BTreeSet<Parameter> {
     let mut covered = BTreeSet::new();
     for program in program::all() {

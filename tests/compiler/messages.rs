@@ -83,7 +83,7 @@ struct Program {
 struct Outcome {
     /// `check`, `build` or `run`, whichever fails first, or `never`.
     when: String,
-    /// What the compiler or the program prints when it fails, or what the program prints.
+    /// The output of the compiler or of the program.
     text: String,
 }
 

@@ -47,7 +47,7 @@ impl Compiler {
         String::from_utf8(output.stdout).unwrap().starts_with(&format!("rustc {version}."))
     }
 
-    /// What the compiler prints for one program, without what depends on the machine and without the lines
+    /// The compiler's output for one program, without the parts that depend on the machine and without the lines
     /// of code outside the program. `path` starts at the root of the repository.
     pub fn stderr(&self, path: &str) -> String {
         let diagnostics = self.check(Path::new(path));

@@ -139,7 +139,7 @@ fn faults(text: &str) -> Vec<String> {
     faults
 }
 
-/// What is missing in the first lines: the dimensions that do not fit, by their names in the program.
+/// The names missing in the first lines: the dimensions that do not fit, by their names in the program.
 ///
 /// If a relation does not hold, the headline is the relation's own message and names both dimensions. If two
 /// types differ, rustc's headline is always "mismatched types"; the label under the marked line has to name
