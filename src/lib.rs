@@ -129,7 +129,7 @@ pub mod prelude {
     };
     pub use dfdx::{
         nn::BuildModule,
-        shapes::{HasShape, Shape},
+        shapes::{ConstDim as _, HasShape, Shape},
         tensor::{
             AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor, TensorFrom, TensorFromVec,
             Trace, WithEmptyTape, ZerosTensor,
@@ -144,7 +144,7 @@ pub mod __private {
     pub use dfdx::{
         dtypes::Dtype,
         nn::{ModuleVisitor, TensorCollection, TensorOptions},
-        shapes::ConstShape,
+        shapes::{ConstDim as DfdxConstDim, ConstShape, Dim as DfdxDim},
         tensor::Tensor,
         tensor_ops::Device,
     };

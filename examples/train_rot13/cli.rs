@@ -6,7 +6,7 @@ use crate::{
 };
 use clap::Parser;
 use std::path::PathBuf;
-use typed_transformer::{dims::ConstDim, tokens::Fin};
+use typed_transformer::tokens::Fin;
 
 /// Train a typed transformer to encrypt words by rot13, then decode with it.
 #[derive(Parser)]

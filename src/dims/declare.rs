@@ -57,13 +57,15 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 
 /// Declares dimensions.
 ///
-/// There are three forms, which may be mixed. Doc comments and visibility are kept.
+/// There are four forms, which may be mixed. Doc comments and visibility are kept.
 ///
 /// - `pub VocabSize = 28;` has its size at compile time. The size is any constant expression below
 ///   2³². The dimension implements [`ConstDim`](crate::dims::ConstDim), and every relation of
 ///   [`dims`](mod@crate::dims) applies to it.
+/// - `pub KeyValueDim: Sum<KeyDim, ValueDim>;` has the size of the sum, and is
+///   [`SumOf<KeyDim, ValueDim>`](crate::dims::SumOf), so that it can be split into the two.
 /// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a
-///   compile-time dimension; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
+///   compile-time dimension that is as visible as `SrcLen`; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
 ///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and `AtMost` everything that `MaxSeqLen` is.
 /// - `pub Batch;` has its size at run time, from `Batch::new`, without a bound.
 ///
@@ -98,28 +100,46 @@ macro_rules! dims {
         #[derive(Clone, Copy, Default, PartialEq, Eq)]
         $vis struct $name;
 
-        impl $crate::dims::Dim for $name {
+        impl $name {
+            /// The size.
+            #[allow(dead_code)]
+            $vis const SIZE: usize = $size;
+        }
+        impl $crate::__private::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
-                <Self as $crate::dims::ConstDim>::SIZE
+                Self::SIZE
             }
             #[inline(always)]
             fn from_size(size: usize) -> ::core::option::Option<Self> {
-                (size == <Self as $crate::dims::ConstDim>::SIZE).then_some($name)
+                (size == Self::SIZE).then_some($name)
             }
         }
-        impl $crate::dims::ConstDim for $name {
-            const SIZE: usize = $size;
+        impl $crate::__private::DfdxConstDim for $name {
+            const SIZE: usize = Self::SIZE;
         }
+        #[diagnostic::do_not_recommend]
+        impl $crate::dims::ConstDim for $name {}
         impl $crate::dims::StaticSize for $name {
-            type Nat = $crate::__nat!(<$name as $crate::dims::ConstDim>::SIZE);
+            type Nat = $crate::__nat!($name::SIZE);
         }
+        #[diagnostic::do_not_recommend]
         impl $crate::dims::FullyStatic for $name {}
         const _: () = ::core::assert!(
-            (<$name as $crate::dims::ConstDim>::SIZE as u64) < 1 << 32,
+            ($name::SIZE as u64) < 1 << 32,
             ::core::concat!("`", ::core::stringify!($name), "` must be smaller than 2^32"),
         );
-        $crate::dims!(@debug $name);
+        $crate::dims!(@common $vis $name);
+        $crate::dims!($($rest)*);
+    };
+
+    ($(#[$meta:meta])* $vis:vis $name:ident: Sum<$left:ty, $right:ty>; $($rest:tt)*) => {
+        $crate::dims! {
+            $(#[$meta])*
+            $vis $name = <$crate::dims::Sum<$left, $right> as $crate::__private::DfdxConstDim>::SIZE;
+        }
+        #[diagnostic::do_not_recommend]
+        impl $crate::dims::SumOf<$left, $right> for $name {}
         $crate::dims!($($rest)*);
     };
 
@@ -135,10 +155,10 @@ macro_rules! dims {
             /// `DimError::TooLong` if it is longer.
             #[allow(dead_code)]
             $vis fn new(size: usize) -> ::core::result::Result<Self, $crate::dims::DimError> {
-                $crate::dims::BoundedSize::new(::core::stringify!($name), size).map(Self)
+                <Self as $crate::dims::Bounded>::check(::core::stringify!($name), size).map(Self)
             }
         }
-        impl $crate::dims::Dim for $name {
+        impl $crate::__private::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 self.0.get()
@@ -149,12 +169,11 @@ macro_rules! dims {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<Max: $crate::dims::Dim> $crate::dims::AtMost<Max> for $name where
-            $max: $crate::dims::AtMost<Max>
-        {
+        impl $crate::dims::Bounded for $name {
+            type Max = $max;
         }
         $crate::dims!(@run_time $name);
-        $crate::dims!(@debug $name);
+        $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);
     };
 
@@ -170,7 +189,7 @@ macro_rules! dims {
                 Self(size)
             }
         }
-        impl $crate::dims::Dim for $name {
+        impl $crate::__private::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 self.0
@@ -181,7 +200,7 @@ macro_rules! dims {
             }
         }
         $crate::dims!(@run_time $name);
-        $crate::dims!(@debug $name);
+        $crate::dims!(@common $vis $name);
         $crate::dims!($($rest)*);
     };
 
@@ -192,10 +211,20 @@ macro_rules! dims {
         }
     };
 
-    (@debug $name:ident) => {
+    (@common $vis:vis $name:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl $crate::dims::Dim for $name {}
+        impl $name {
+            /// The size.
+            #[allow(dead_code)]
+            #[inline(always)]
+            $vis fn size(self) -> usize {
+                $crate::__private::DfdxDim::size(&self)
+            }
+        }
         impl ::core::fmt::Debug for $name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::write!(f, "{}={}", ::core::stringify!($name), $crate::dims::Dim::size(self))
+                ::core::write!(f, "{}={}", ::core::stringify!($name), self.size())
             }
         }
     };

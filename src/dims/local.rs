@@ -66,13 +66,12 @@ impl LocalSize {
 macro_rules! local_dims {
     () => {};
     (let $value:ident: $name:ident <= $max:ty = $size:expr; $($rest:tt)*) => {
-        $crate::local_dims!(@declare $name, |size| $crate::dims::BoundedSize::<$max>::new("", size).is_ok());
+        $crate::local_dims!(@declare $name, |size| <$name as $crate::dims::Bounded>::check("", size).is_ok());
         #[diagnostic::do_not_recommend]
-        impl<Max: $crate::dims::Dim> $crate::dims::AtMost<Max> for $name where
-            $max: $crate::dims::AtMost<Max>
-        {
+        impl $crate::dims::Bounded for $name {
+            type Max = $max;
         }
-        let $value = $crate::dims::BoundedSize::<$max>::new(::core::stringify!($name), $size)
+        let $value = <$name as $crate::dims::Bounded>::check(::core::stringify!($name), $size)
             .map(|size| $name($crate::dims::LocalSize::new(size.get())));
         $crate::local_dims!($($rest)*);
     };
@@ -85,7 +84,7 @@ macro_rules! local_dims {
         #[derive(Clone, Copy, PartialEq, Eq)]
         struct $name($crate::dims::LocalSize);
 
-        impl $crate::dims::Dim for $name {
+        impl $crate::__private::DfdxDim for $name {
             #[inline(always)]
             fn size(&self) -> usize {
                 self.0.get()
@@ -97,6 +96,6 @@ macro_rules! local_dims {
             }
         }
         $crate::dims!(@run_time $name);
-        $crate::dims!(@debug $name);
+        $crate::dims!(@common  $name);
     };
 }

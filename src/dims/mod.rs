@@ -1,6 +1,6 @@
 //! Dimensions as types, their sums and products, and the relations between them.
 //!
-//! A dimension is a type that implements dfdx's [`Dim`]. [`dims!`](crate::dims!) declares named
+//! A dimension is a type that implements [`Dim`]. [`dims!`](crate::dims!) declares named
 //! dimensions. Dimensions of different names are different types, even if their sizes are equal: a
 //! tensor over `SrcLen` is not accepted where one over `TgtLen` is expected.
 //!
@@ -11,7 +11,7 @@
 //! | free run-time | `pub Batch;` | at run time | `Batch::new(50)` |
 //! | local | `local_dims! { let src: SrcLen = 7; }` | at run time | the declaration itself |
 //! | anonymous | dfdx's [`Const<N>`](dfdx::shapes::Const) | at compile time | `Const` |
-//! | unchecked | `usize` | at run time | its value |
+//! | unchecked | [`Unchecked`] | at run time | `Unchecked(7)` |
 //!
 //! ```
 //! use typed_transformer::prelude::*;
@@ -37,6 +37,7 @@
 
 mod axis;
 mod declare;
+mod dim;
 mod local;
 mod product;
 mod relations;
@@ -45,10 +46,11 @@ mod sum;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
-pub use dfdx::shapes::{Const, ConstDim, Dim};
+pub use dfdx::shapes::Const;
+pub use dim::{ConstDim, Dim, Unchecked};
 pub use local::LocalSize;
 pub use product::{Product, Quotient};
-pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
+pub use relations::{AtMost, Bounded, Divides, EqualProducts, Even, LessThan, SumOf};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
 

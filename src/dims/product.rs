@@ -1,4 +1,5 @@
 use super::{ConstDim, Dim, Divides, StaticSize, size::FullyStatic};
+use dfdx::shapes;
 use std::{
     fmt,
     marker::PhantomData,
@@ -28,12 +29,21 @@ pub struct Product<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// ```
 pub struct Quotient<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 
-impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {
-    const SIZE: usize = Left::SIZE * Right::SIZE;
+impl<Left: ConstDim, Right: ConstDim> Product<Left, Right> {
+    /// The size.
+    pub const SIZE: usize = Left::SIZE * Right::SIZE;
 }
-impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {
-    const SIZE: usize = Whole::SIZE / Parts::SIZE;
+impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
+    /// The size.
+    pub const SIZE: usize = Whole::SIZE / Parts::SIZE;
 }
+
+#[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
+impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
+impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 
 impl<Left, Right> StaticSize for Product<Left, Right>
 where
@@ -50,13 +60,18 @@ where
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}
+#[diagnostic::do_not_recommend]
 impl<Whole, Parts> FullyStatic for Quotient<Whole, Parts> where Self: StaticSize {}
 
 /// Implements what dfdx requires of every dimension. Derived impls would require it of the operands too.
 macro_rules! symbolic_dim {
     ($name:ident, $left:ident: $left_bound:path, $right:ident: $right_bound:path) => {
-        impl<$left: $left_bound, $right: $right_bound> Dim for $name<$left, $right> {
+        impl<$left: $left_bound, $right: $right_bound> shapes::ConstDim for $name<$left, $right> {
+            const SIZE: usize = Self::SIZE;
+        }
+        impl<$left: $left_bound, $right: $right_bound> shapes::Dim for $name<$left, $right> {
             #[inline(always)]
             fn size(&self) -> usize {
                 Self::SIZE

@@ -3,17 +3,56 @@
 //! Each relation has an error message that names the dimensions of the user's own model.
 
 use super::{
-    ConstDim, Dim, StaticSize, Sum,
+    BoundedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum,
     size::{CountFactor, FullyStatic},
 };
 use std::ops::{Add, Mul, Rem};
 use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
 
+/// The dimension has a maximum that is known at compile time.
+///
+/// The maximum of a compile-time dimension is the dimension itself. The maximum of a run-time dimension is
+/// the one that [`dims!`](crate::dims!) declares it with. The maximum of a [`Sum`] is the sum of its parts'
+/// maxima.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Bounded, Sum}};
+/// dims! { pub MaxPast = 12; pub MaxPresent = 4; pub Past <= MaxPast; pub Present <= MaxPresent; }
+/// fn max<Len: Bounded>() -> usize {
+///     use dfdx::shapes::ConstDim;
+///     Len::Max::SIZE
+/// }
+/// assert_eq!(max::<Sum<Past, Present>>(), 16);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no known maximum",
+    label = "`{Self}` may have any size",
+    note = "a run-time dimension is declared with its maximum: `dims! {{ pub Len <= MaxLen; }}`"
+)]
+pub trait Bounded: Dim {
+    /// The maximum.
+    type Max: ConstDim + Bounded<Max = Self::Max>;
+
+    /// Checks a size against the maximum. `dim` is the name of the dimension.
+    #[doc(hidden)]
+    fn check(dim: &'static str, size: usize) -> Result<BoundedSize<Self::Max>, DimError> {
+        BoundedSize::new(dim, size)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Any: FullyStatic> Bounded for Any {
+    type Max = Any;
+}
+#[diagnostic::do_not_recommend]
+impl<Left: Bounded, Right: Bounded> Bounded for Sum<Left, Right> {
+    type Max = Sum<Left::Max, Right::Max>;
+}
+
 /// The dimension is never longer than `Max` (the post's `LTE`).
 ///
-/// Compile-time dimensions are compared by size. A run-time dimension satisfies the relation if
-/// [`dims!`](crate::dims!) declares it with a bound of at most `Max`. A run-time dimension without a
-/// bound and `usize` never do.
+/// [The maximum](Bounded) of the dimension is compared with the size of `Max`. A run-time dimension without
+/// a maximum never satisfies the relation.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::AtMost};
@@ -22,15 +61,28 @@ use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
 /// fits::<Block>();
 /// fits::<SrcLen>();
 /// ```
+///
+/// In generic code, a length is at most what its maximum is at most:
+///
+/// ```
+/// use typed_transformer::{dims, dims::{AtMost, Bounded, StaticSize, Sum}};
+/// fn fits<Len: AtMost<Long>, Long: StaticSize>() {}
+/// fn generic<Len: Bounded<Max: AtMost<Long>>, Long: StaticSize>() {
+///     fits::<Len, Long>();
+/// }
+/// dims! { pub MaxSeqLen = 15; pub Context = 30; pub SrcLen <= MaxSeqLen; pub TgtLen <= MaxSeqLen; }
+/// generic::<SrcLen, Context>();
+/// fits::<Sum<SrcLen, TgtLen>, Context>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may be longer than `{Max}`",
     label = "`{Self}` is not known to be at most `{Max}`",
     note = "a compile-time dimension must be no larger than `{Max}`; a run-time one is declared with its bound: `dims! {{ pub Len <= {Max}; }}`"
 )]
-pub trait AtMost<Max: Dim>: Dim {}
+pub trait AtMost<Max: Dim>: Bounded<Max: NoLongerThan<Max>> {}
 
 #[diagnostic::do_not_recommend]
-impl<Len: StaticSize, Max: StaticSize> AtMost<Max> for Len where (Len::Nat, Max::Nat): LessOrEqual {}
+impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 
 /// The dimension is smaller than `Bound`, so its size is a valid index of `Bound`.
 ///
@@ -89,12 +141,13 @@ impl<Width: StaticSize> Even for Width where (U2, Width::Nat): DividesExactly {}
 
 /// The dimension is as long as `Left` and `Right` together.
 ///
-/// Compile-time dimensions are compared by size. [`Sum<Left, Right>`](Sum) always satisfies the
-/// relation; it is the sum to use if a part has its size at run time.
+/// [`Sum<Left, Right>`](Sum) satisfies the relation, and so does a named dimension that
+/// [`dims!`](crate::dims!) declares to be this sum. Another named dimension does not, even if its size is
+/// right. A [`Const<N>`](Const) has no name and is compared by size.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Dim, Sum, SumOf}};
-/// dims! { pub Past = 3; pub Present = 1; pub Total = 4; pub Seen; }
+/// dims! { pub Past = 3; pub Present = 1; pub Total: Sum<Past, Present>; pub Seen; }
 /// fn adds_up<Left: Dim, Right: Dim, Total: SumOf<Left, Right>>() {}
 /// adds_up::<Past, Present, Total>();
 /// adds_up::<Seen, Present, Sum<Seen, Present>>();
@@ -102,7 +155,7 @@ impl<Width: StaticSize> Even for Width where (U2, Width::Nat): DividesExactly {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the sum of `{Left}` and `{Right}`",
     label = "`{Left}` and `{Right}` together are not `{Self}`",
-    note = "the sum of run-time dimensions is `Sum<{Left}, {Right}>`"
+    note = "the sum is `Sum<{Left}, {Right}>`; a name for it is declared by `dims! {{ pub Total: Sum<{Left}, {Right}>; }}`"
 )]
 pub trait SumOf<Left: Dim, Right: Dim>: Dim {}
 
@@ -110,8 +163,10 @@ pub trait SumOf<Left: Dim, Right: Dim>: Dim {}
 impl<Left: Dim, Right: Dim> SumOf<Left, Right> for Sum<Left, Right> {}
 
 #[diagnostic::do_not_recommend]
-impl<Left: StaticSize, Right: StaticSize, Total: FullyStatic> SumOf<Left, Right> for Total where
-    (Left::Nat, Right::Nat, Total::Nat): AddsUp
+impl<Left: StaticSize, Right: StaticSize, const N: usize> SumOf<Left, Right> for Const<N>
+where
+    Const<N>: StaticSize,
+    (Left::Nat, Right::Nat, <Const<N> as StaticSize>::Nat): AddsUp,
 {
 }
 
@@ -140,6 +195,12 @@ where
     (Dims::Dynamic, Other::Dynamic): SameType,
 {
 }
+
+/// [`AtMost`] between two compile-time dimensions.
+pub trait NoLongerThan<Max: Dim>: StaticSize {}
+
+#[diagnostic::do_not_recommend]
+impl<Len: StaticSize, Max: StaticSize> NoLongerThan<Max> for Len where (Len::Nat, Max::Nat): LessOrEqual {}
 
 // Relations between typenum numbers. They are traits of this crate because rustc would report an unmet
 // bound on an associated type (`IsLess<…, Output = B1>`) in place of the messages above.

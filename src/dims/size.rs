@@ -1,4 +1,4 @@
-use dfdx::shapes::{Const, ConstDim, Dim};
+use super::{Const, ConstDim, Dim};
 use typenum::{B0, B1, ToUInt, UInt, UTerm};
 
 /// A dimension whose size is a type-level number, so that the compiler can decide relations.
@@ -29,7 +29,13 @@ where
 ///
 /// It keeps the two implementations of [`SumOf`](super::SumOf) from overlapping.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a compile-time dimension",
+    label = "the size of `{Self}` is not known at compile time",
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
+)]
 pub trait FullyStatic: StaticSize {}
+#[diagnostic::do_not_recommend]
 impl<const N: usize> FullyStatic for Const<N> where Const<N>: StaticSize {}
 
 /// A factor in the number of elements of a shape: compile-time dimensions count by size, run-time

@@ -1,4 +1,5 @@
 use super::{ConstDim, Dim, StaticSize, name};
+use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
 
 /// The dimension of `Left` elements followed by `Right` elements: `past + present = total`.
@@ -12,7 +13,6 @@ use std::{fmt, marker::PhantomData, ops::Add};
 /// let total = Sum::of(Past::new(6), Present);
 /// assert_eq!(format!("{total:?}"), "Sum<Past, Present>=7");
 /// assert_eq!(Sum::<Start, Present>::SIZE, 3);
-/// assert_eq!(Sum::<Start, Present>::from_size(4), None);
 /// ```
 pub struct Sum<Left, Right> {
     size: usize,
@@ -31,6 +31,12 @@ impl<Left: Dim, Right: Dim> Sum<Left, Right> {
     pub fn of(left: Left, right: Right) -> Self {
         Self::unchecked(left.size() + right.size())
     }
+
+    /// The size.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.size
+    }
 }
 
 impl<Left, Right> Sum<Left, Right> {
@@ -39,7 +45,7 @@ impl<Left, Right> Sum<Left, Right> {
     }
 }
 
-impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {
+impl<Left: Dim, Right: Dim> shapes::Dim for Sum<Left, Right> {
     #[inline(always)]
     fn size(&self) -> usize {
         self.size
@@ -49,8 +55,16 @@ impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {
         (0..=size).any(is_sum).then(|| Self::unchecked(size))
     }
 }
-impl<Left: ConstDim, Right: ConstDim> ConstDim for Sum<Left, Right> {
+#[diagnostic::do_not_recommend]
+impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {}
+impl<Left: ConstDim, Right: ConstDim> shapes::ConstDim for Sum<Left, Right> {
     const SIZE: usize = Left::SIZE + Right::SIZE;
+}
+#[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> ConstDim for Sum<Left, Right> {}
+impl<Left: ConstDim, Right: ConstDim> Sum<Left, Right> {
+    /// The size, if both parts have theirs at compile time.
+    pub const SIZE: usize = Left::SIZE + Right::SIZE;
 }
 impl<Left: ConstDim, Right: ConstDim> Default for Sum<Left, Right> {
     fn default() -> Self {

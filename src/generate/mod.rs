@@ -16,7 +16,7 @@ use crate::{
     ops::{OpError, Real},
     tokens::{Fin, TokenIds},
 };
-use dfdx::tensor::NoneTape;
+use dfdx::{shapes::ConstDim as _, tensor::NoneTape};
 use typed_transformer_macros::panicking;
 
 /// Decodes a target for each source with the most likely token at each position.

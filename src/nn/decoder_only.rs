@@ -7,7 +7,10 @@ use crate::{
     ops::{OpError, Real},
     tokens::TokenIds,
 };
-use dfdx::tensor::{NoneTape, Tape, Tensor};
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{NoneTape, Tape, Tensor},
+};
 use typed_transformer_macros::panicking;
 
 /// The configuration of a model with one stack of layers, [`EncoderOnly`] or [`DecoderOnly`]: the dimensions that

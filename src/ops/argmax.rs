@@ -1,10 +1,7 @@
 use super::{OpError, Real};
+use crate::dims::{ConstDim, Dim};
 use crate::tokens::{Fin, TokenIds};
-use dfdx::{
-    shapes::{ConstDim, Dim, HasShape},
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
 use typed_transformer_macros::panicking;
 
 /// The token with the highest logit at each position; the first of several such tokens.

@@ -1,7 +1,8 @@
 use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale};
+use crate::dims::{ConstDim, Dim};
 use crate::{dims::check_same_size, mask::AttentionMask};
 use dfdx::{
-    shapes::{Axes4, Axis, ConstDim, Dim, HasShape},
+    shapes::{Axes4, Axis, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryGt, TryMatMul},
 };

@@ -81,10 +81,10 @@ where
 ///
 /// ```
 /// use typed_transformer::prelude::*;
-/// dims! { pub HeadDim = 1; pub Past = 2; pub Present = 1; pub Total = 3; }
+/// dims! { pub HeadDim = 1; pub Past = 2; pub Present = 1; pub Total: Sum<Past, Present>; }
 /// let x: Tensor<(Total, HeadDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0]);
 /// let (past, present): (Tensor<(Past, HeadDim), f32, Cpu>, Tensor<(Present, HeadDim), f32, Cpu>) =
-///     split(x, axis::<Total>(), Past, Present);
+///     split(x, Past, Present, axis::<Total>());
 /// assert_eq!((past.as_vec(), present.as_vec()), (vec![1.0, 2.0], vec![3.0]));
 /// ```
 #[panicking]
@@ -99,9 +99,9 @@ pub fn try_split<
     T: Tape<E, D>,
 >(
     input: Tensor<Dims, E, D, T>,
-    _: AxisOf<Total>,
     one: One,
     other: Other,
+    _: AxisOf<Total>,
 ) -> Result<(Tensor<Dims::Replaced<One>, E, D, T>, Tensor<Dims::Replaced<Other>, E, D, T>), OpError>
 where
     Dims: HasAxis<Total, Index>,

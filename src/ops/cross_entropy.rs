@@ -1,11 +1,12 @@
 use super::{OpError, Real, cast, device_error, dim_error};
+use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
     dims::check_same_size,
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
+    shapes::{Axis, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{BroadcastTo, ChooseFrom, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };

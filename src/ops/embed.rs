@@ -1,10 +1,10 @@
 use super::{OpError, Real, device_error};
+use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{ConstDim, Dim},
     tensor::{PutTape, Tape, Tensor},
     tensor_ops::GatherTo,
 };

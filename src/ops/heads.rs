@@ -1,7 +1,8 @@
 use super::{OpError, Real, device_error};
 use crate::dims::Product;
+use crate::dims::{ConstDim, Dim};
 use dfdx::{
-    shapes::{Axes4, ConstDim, Dim, HasShape},
+    shapes::{Axes4, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, PermuteTo, ReshapeTo},
 };

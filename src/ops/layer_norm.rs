@@ -1,7 +1,8 @@
 use super::{NormKind, OpError, Real, device_error};
 use crate::backend::{Backend, Fused, NormParams, NotFused};
+use crate::dims::{ConstDim, Dim};
 use dfdx::{
-    shapes::{Axes2, Axis, ConstDim, Dim, HasShape},
+    shapes::{Axes2, Axis, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };

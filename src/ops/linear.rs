@@ -1,7 +1,8 @@
 use super::{OpError, Real, device_error};
 use crate::backend::{Backend, Fused, LinearParams, NotFused};
+use crate::dims::{ConstDim, Dim};
 use dfdx::{
-    shapes::{Axes2, ConstDim, Dim, HasShape},
+    shapes::{Axes2, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, PermuteTo, TryAdd, TryMatMul},
 };

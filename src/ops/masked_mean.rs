@@ -1,7 +1,8 @@
 use super::{OpError, Real, cast, device_error, dim_error};
+use crate::dims::{ConstDim, Dim};
 use crate::{dims::check_same_size, mask::PaddingMask};
 use dfdx::{
-    shapes::{Axis, ConstDim, Dim, HasShape},
+    shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, SumTo, TryMul},
 };

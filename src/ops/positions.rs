@@ -1,10 +1,11 @@
 use super::{OpError, Real, cast, device_error, dim_error};
+use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
     dims::{AtMost, Even, check_same_size},
 };
 use dfdx::{
-    shapes::{Axis, ConstDim, Dim, HasShape},
+    shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, GatherTo, TryAdd},
 };

@@ -1,10 +1,11 @@
 use super::{OpError, Real, device_error, dim_error, try_scale};
+use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
     dims::check_same_size,
 };
 use dfdx::{
-    shapes::{ConstDim, Dim, HasShape},
+    shapes::HasShape,
     tensor::{Tape, Tensor},
     tensor_ops::TryAdd,
 };

@@ -1,9 +1,7 @@
 use super::{COLOURS, FONT, Plot, PlotError, format_short, min_max, to_f64};
+use crate::dims::Dim;
 use crate::{backend::Backend, ops::Real};
-use dfdx::{
-    shapes::{Dim, HasShape},
-    tensor::Tensor,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::{
     coord::Shift,
     prelude::{ChartBuilder, Color, DrawingArea, DrawingBackend, LineSeries, PathElement, TextStyle, WHITE},

@@ -1,9 +1,7 @@
 use super::{COLOURS, FONT, Plot, PlotError, eigen::symmetric_eigen, format_short, min_max, to_f64};
+use crate::dims::Dim;
 use crate::{backend::Backend, ops::Real};
-use dfdx::{
-    shapes::{Dim, HasShape},
-    tensor::Tensor,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::{
     coord::Shift,
     prelude::{BLACK, ChartBuilder, Circle, Color, DrawingArea, DrawingBackend, EmptyElement, Text, WHITE},

@@ -46,7 +46,7 @@ proptest! {
                 prop_assert_eq!(element(&whole, r, past.size() + s, c), element(&other, r, s, c));
             }
         }
-        let (first, second) = split(whole, axis::<Sum<Past, Present>>(), past, present);
+        let (first, second) = split(whole, past, present, axis::<Sum<Past, Present>>());
         prop_assert_eq!(first.as_vec(), one.as_vec());
         prop_assert_eq!(second.as_vec(), other.as_vec());
     }
@@ -94,7 +94,7 @@ proptest! {
         let half = count_from(1000, (Columns::new(columns), Half, Past::new(past)));
         let longer: X<(Columns, Sum<Rows, Half>, Past)> =
             concat(moved.clone(), half, along::<Rows, Half>());
-        let (rows_again, _) = split(longer, axis::<Sum<Rows, Half>>(), Rows::new(rows), Half);
+        let (rows_again, _) = split(longer, Rows::new(rows), Half, axis::<Sum<Rows, Half>>());
         prop_assert_eq!(rows_again.as_vec(), moved.as_vec());
         let back: X<(Rows, Past, Columns)> = permute(moved);
         prop_assert_eq!(back.as_vec(), x.as_vec());
@@ -151,7 +151,7 @@ fn run_time_sizes_are_compared() {
         "concat: shape (Rows=2, Past=1) is not compatible with (Rows=3, Present=1)"
     );
     let whole = count_from(0, (Sum::of(Past::new(2), Present::new(3)),));
-    let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(2), Present::new(2));
+    let parts = try_split(whole, Past::new(2), Present::new(2), axis::<Sum<Past, Present>>());
     assert_eq!(
         parts.unwrap_err().to_string(),
         "split: Past=2 and Present=2 from 0 on is not inside Sum<Past, Present>=5"
@@ -164,7 +164,7 @@ fn only_concat_accepts_an_empty_tensor() {
     let present = count_from(0, (Half, Present::new(2)));
     let whole: X<(Half, Sum<Past, Present>)> = concat(past, present.clone(), along::<Past, Present>());
     assert_eq!(whole.as_vec(), present.as_vec());
-    let parts = try_split(whole, axis::<Sum<Past, Present>>(), Past::new(0), Present::new(2));
+    let parts = try_split(whole, Past::new(0), Present::new(2), axis::<Sum<Past, Present>>());
     assert_eq!(parts.unwrap_err().to_string(), "split: (Half=2, Past=0) has no elements");
     let nothing = count_from(0, (Half, Past::new(0)));
     assert_eq!(
@@ -182,6 +182,6 @@ fn a_local_dimension_keeps_its_bound_and_its_name() {
     }
     assert_eq!(format!("{:?}", (short.unwrap(), free)), "(Short=2, Free=3)");
     assert_eq!(long.unwrap_err().to_string(), "`Long` of 3 is longer than `Half` of 2");
-    assert_eq!(Long::from_size(3), None);
+    assert_eq!(<Long as dfdx::shapes::Dim>::from_size(3), None);
     assert_eq!(std::mem::size_of::<Free>(), std::mem::size_of::<usize>());
 }

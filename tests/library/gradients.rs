@@ -10,7 +10,7 @@ use typed_transformer::{
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {
-    QKDim = 2; NumHeads = 3; Batch = 2; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; OutDim = 11;
+    QKDim = 2; NumHeads = 3; Batch = 2; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; OutDim: Sum<QLen, KLen>;
     VocabSize = 13; MaxSeqLen = 9;
 }
 
@@ -299,7 +299,7 @@ fn concat_split_and_narrow() {
     });
     let whole = random::<Total>(73);
     check(whole.clone(), |x| -> Taped<()> {
-        let (one, other): (Taped<One>, Taped<Other>) = split(x, axis::<OutDim>(), QLen, KLen);
+        let (one, other): (Taped<One>, Taped<Other>) = split(x, QLen, KLen, axis::<OutDim>());
         weighted_sum(one) * 3.0 + weighted_sum(other)
     });
     check(whole, |x| {

@@ -11,18 +11,21 @@ use proptest::{
     test_runner::{Config, RngSeed, TestRunner},
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{ops, prelude::*};
+use typed_transformer::{dims::Unchecked, ops, prelude::*};
 
 type Untaped<Dims, E> = Tensor<Dims, E, Cpu>;
 type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
 
-/// The run-time dimensions of a call: batch, queries and keys.
+/// The sizes of a call: batch, queries and keys.
 type Call = (usize, usize, usize);
 
 const CALLS: [Call; 6] = [(1, 1, 1), (2, 3, 5), (3, 16, 16), (1, 17, 15), (5, 2, 33), (64, 15, 15)];
 
 /// Runs on the calls above and on random ones.
-fn on_calls(run: impl Fn(&mut StdRng, Call)) {
+fn on_calls(run: impl Fn(&mut StdRng, (Unchecked, Unchecked, Unchecked))) {
+    let run = |rng: &mut StdRng, (batch, queries, keys): Call| {
+        run(rng, (Unchecked(batch), Unchecked(queries), Unchecked(keys)))
+    };
     for (seed, call) in CALLS.into_iter().enumerate() {
         run(&mut StdRng::seed_from_u64(seed as u64), call);
     }
@@ -149,7 +152,7 @@ fn embed_and_positions<const WIDTH: usize>() {
         let table = both(rng, (Const::<11>, Const::<WIDTH>), 1.0);
         let positions = both(rng, (len, Const::<WIDTH>), 1.0);
         let input = both(rng, (batch, len, Const::<WIDTH>), 1.0);
-        let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..11)).collect();
+        let ids: Vec<usize> = (0..batch.0 * len.0).map(|_| rng.gen_range(0..11)).collect();
         let ids = TokenIds::from_ids(&ids, None, (batch, len)).unwrap();
         compare!(
             ops::try_embed(&table.single, &ids, OwnedTape::default()),
@@ -187,7 +190,7 @@ fn embed_and_positions_agree() {
 fn cross_entropy<const VOCAB: usize>(size: f32) {
     on_calls(|rng, (batch, len, _)| {
         let logits = both(rng, (batch, len, Const::<VOCAB>), size);
-        let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..VOCAB)).collect();
+        let ids: Vec<usize> = (0..batch.0 * len.0).map(|_| rng.gen_range(0..VOCAB)).collect();
         let pad = Some(Fin::new(VOCAB - 1).unwrap());
         let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
         for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
@@ -217,11 +220,11 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
         let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
         let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
         let shape = (batch, queries, keys);
-        let hidden: Vec<bool> = (0..batch * queries * keys).map(|_| rng.gen_bool(0.4)).collect();
+        let hidden: Vec<bool> = (0..batch.0 * queries.0 * keys.0).map(|_| rng.gen_bool(0.4)).collect();
         let masks = [
             AttentionMask::all_visible(shape),
             AttentionMask::from_fn(shape, |_, q, k| k <= q),
-            AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries + q) * keys + k]),
+            AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries.0 + q) * keys.0 + k]),
             // Whole sequences of padding.
             AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
         ];
@@ -273,8 +276,8 @@ fn attention_agrees_on_large_logits() {
 #[test]
 fn a_tensor_used_several_times_gets_the_sum_of_its_gradients() {
     let mut rng = StdRng::seed_from_u64(6);
-    let x = both(&mut rng, (2, 5, Product::<Const<2>, Const<3>>::default()), 1.0);
-    let mask = AttentionMask::all_visible((2, 5, 5));
+    let x = both(&mut rng, (Const::<2>, Const::<5>, Product::<Const<2>, Const<3>>::default()), 1.0);
+    let mask = AttentionMask::all_visible((Const, Const::<5>, Const::<5>));
     let masked = MaskFill::MinValue;
     compare!(
         ops::try_multi_head_attention(
@@ -303,7 +306,7 @@ fn a_tensor_used_several_times_gets_the_sum_of_its_gradients() {
 fn without_rows_the_gradient_is_zero() {
     let weight: Untaped<(Const<2>, Const<3>), f32> = Cpu::default().ones();
     let bias = Cpu::default().ones::<(Const<2>,)>();
-    let input = Cpu::default().zeros_like(&(0, 4, Const::<3>));
+    let input = Cpu::default().zeros_like(&(Const::<0>, Const::<4>, Const::<3>));
     let output = ops::try_linear(input.leaky_trace(), &weight, Some(&bias)).unwrap();
     // dfdx cannot sum an empty tensor, so the loss is another tensor on the same tape.
     let (_, tape) = output.split_tape();
@@ -314,17 +317,17 @@ fn without_rows_the_gradient_is_zero() {
 #[test]
 fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     let mut rng = StdRng::seed_from_u64(7);
-    let input = both(&mut rng, (4, 3, Const::<6>), 1.0);
+    let input = both(&mut rng, (Const::<4>, Const::<3>, Const::<6>), 1.0);
     let weight = both(&mut rng, (Const::<6>, Const::<5>), 1.0);
-    let row = both(&mut rng, (3, Const::<6>), 1.0);
+    let row = both(&mut rng, (Const::<3>, Const::<6>), 1.0);
     compare!(
         ops::try_linear(
-            input.single.leaky_trace().permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
+            input.single.leaky_trace().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
             &weight.single.clone().permute(),
             None,
         ),
         ops::try_linear(
-            input.double.leaky_trace().permute::<(usize, usize, Const<6>), Axes3<1, 0, 2>>(),
+            input.double.leaky_trace().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
             &weight.double.clone().permute(),
             None,
         ),
@@ -344,8 +347,8 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
         ),
         [input, bias]
     );
-    let positions = both(&mut rng, (3, Const::<6>), 1.0);
-    let shape = (2, 3, Const::<6>);
+    let positions = both(&mut rng, (Const::<3>, Const::<6>), 1.0);
+    let shape = (Const::<2>, Const::<3>, Const::<6>);
     compare!(
         ops::try_add_positions(
             row.single.leaky_trace().broadcast_like::<_, Axis<0>>(&shape),
@@ -363,8 +366,8 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
 fn results_are_reproducible() {
     let run = || {
         let mut rng = StdRng::seed_from_u64(8);
-        let x = both(&mut rng, (64, 33, Product::<Const<4>, Const<16>>::default()), 1.0).single;
-        let mask = AttentionMask::all_visible((64, 33, 33));
+        let x = both(&mut rng, (Const::<64>, Const::<33>, Product::<Const<4>, Const<16>>::default()), 1.0).single;
+        let mask = AttentionMask::all_visible((Const, Const::<33>, Const::<33>));
         let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
         let y: Taped<_, f32> =
             ops::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0).unwrap();

@@ -3,6 +3,7 @@
 use crate::fixture::*;
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use typed_transformer::{
+    dims::Unchecked,
     generate::{greedy, try_greedy},
     models::another_annotated::Annotated,
     nn::Module,
@@ -308,12 +309,13 @@ fn sinusoidal_positions_match_the_post() {
 #[test]
 fn an_empty_batch_or_sequence_is_an_error() {
     for shape in [(0, 3), (2, 0)] {
-        let error = TokenIds::<usize, usize, SrcVocab>::from_ids(&[], None, shape).unwrap_err();
-        assert!(error.to_string().starts_with("a batch needs at least one row and one position"));
         let rows = vec![Vec::new(); shape.0];
-        assert!(TokenIds::<usize, usize, SrcVocab>::padded(&rows, SRC_PAD, shape).is_err());
+        let shape = (Unchecked(shape.0), Unchecked(shape.1));
+        let error = TokenIds::<_, _, SrcVocab>::from_ids(&[], None, shape).unwrap_err();
+        assert!(error.to_string().starts_with("a batch needs at least one row and one position"));
+        assert!(TokenIds::<_, _, SrcVocab>::padded(&rows, SRC_PAD, shape).is_err());
     }
-    assert!(TokenIds::<usize, usize, SrcVocab>::from_ids(&[], None, (1 << 63, 2)).is_err());
+    assert!(TokenIds::<_, _, SrcVocab>::from_ids(&[], None, (Unchecked(1 << 63), Unchecked(2))).is_err());
 }
 
 #[test]

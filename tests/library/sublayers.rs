@@ -10,6 +10,7 @@ use dfdx::{
 use proptest::{prelude::*, test_runner::RngSeed};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
+    dims::Unchecked,
     mask::MaskKind,
     mask::{PadQueriesAndKeys, PadSourceKeys},
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
@@ -227,30 +228,30 @@ fn compare<A: Arch>(case: Case, kernel: Numbers, definition: Numbers) -> Result<
     Ok(())
 }
 
-fn padding(case: Case, batch: usize, len: usize, salt: u64) -> PaddingMask<usize, usize> {
+fn padding(case: Case, batch: usize, len: usize, salt: u64) -> PaddingMask<Unchecked, Unchecked> {
     let mut rng = StdRng::seed_from_u64(case.seed ^ salt);
     let ids: Vec<usize> = (0..batch * len).map(|_| usize::from(rng.gen_bool(case.padding))).collect();
     let pad: Fin<Const<2>> = Fin::literal::<1>();
-    let ids = TokenIds::from_ids(&ids, Some(pad), (batch, len)).unwrap();
+    let ids = TokenIds::from_ids(&ids, Some(pad), (Unchecked(batch), Unchecked(len))).unwrap();
     ids.padding_mask()
 }
 
 fn self_attention<A: Arch, Mask: MaskKind, const M: usize>(case: Case) -> Result<(), TestCaseError> {
     let mut rng = StdRng::seed_from_u64(case.seed);
-    let shape = (case.batch, case.queries, Const::<M>);
+    let shape = (Unchecked(case.batch), Unchecked(case.queries), Const::<M>);
     let inputs = [draw(&mut rng, shape.num_elements(), case.size)];
     let mask = padding(case, case.batch, case.queries, 2);
     fn forward<A: Arch, Mask: MaskKind, E: Real, const M: usize>(
         case: Case,
         inputs: &[Vec<f64>],
-        mask: &PaddingMask<usize, usize>,
+        mask: &PaddingMask<Unchecked, Unchecked>,
     ) -> Numbers
     where
         Cpu: Backend<E>,
     {
         let module = SelfAttention::<Const<M>, Mask, A, E, Cpu>::build(&Cpu::default());
         run(case, module, inputs, |module, inputs| {
-            let (x, input) = leaf(&inputs[0], (case.batch, case.queries, Const::<M>));
+            let (x, input) = leaf(&inputs[0], (Unchecked(case.batch), Unchecked(case.queries), Const::<M>));
             (module.forward(input, mask), vec![x])
         })
     }
@@ -265,7 +266,7 @@ fn cross_attention<A: Arch, const M: usize, const KV: usize>(case: Case) -> Resu
         draw(&mut rng, case.batch * case.keys * KV, case.size),
     ];
     let masks = (padding(case, case.batch, case.queries, 2), padding(case, case.batch, case.keys, 3));
-    type Masks = (PaddingMask<usize, usize>, PaddingMask<usize, usize>);
+    type Masks = (PaddingMask<Unchecked, Unchecked>, PaddingMask<Unchecked, Unchecked>);
     fn forward<A: Arch, E: Real, const M: usize, const KV: usize>(
         case: Case,
         inputs: &[Vec<f64>],
@@ -276,8 +277,8 @@ fn cross_attention<A: Arch, const M: usize, const KV: usize>(case: Case) -> Resu
     {
         let module = CrossAttention::<Const<M>, Const<KV>, A, E, Cpu>::build(&Cpu::default());
         run(case, module, inputs, |module, inputs| {
-            let (x, query) = leaf(&inputs[0], (case.batch, case.queries, Const::<M>));
-            let (s, source) = leaf(&inputs[1], (case.batch, case.keys, Const::<KV>));
+            let (x, query) = leaf(&inputs[0], (Unchecked(case.batch), Unchecked(case.queries), Const::<M>));
+            let (s, source) = leaf(&inputs[1], (Unchecked(case.batch), Unchecked(case.keys), Const::<KV>));
             let output = module.forward(query, source, &masks.0, &masks.1);
             (output, vec![x, s])
         })
@@ -295,7 +296,7 @@ fn feed_forward<A: Arch, const M: usize>(case: Case) -> Result<(), TestCaseError
     {
         let module = FeedForward::<Const<M>, A, E, Cpu>::build(&Cpu::default());
         run(case, module, inputs, |module, inputs| {
-            let (x, input) = leaf(&inputs[0], (case.batch, case.queries, Const::<M>));
+            let (x, input) = leaf(&inputs[0], (Unchecked(case.batch), Unchecked(case.queries), Const::<M>));
             (module.forward(input), vec![x])
         })
     }
@@ -347,7 +348,7 @@ proptest! {
         let run = || {
             let module = FeedForward::<Const<48>, Wide, f32, Cpu>::build(&Cpu::default());
             run(case, module, &inputs, |module, inputs| {
-                let (x, input) = leaf(&inputs[0], (40, 33, Const::<48>));
+                let (x, input) = leaf(&inputs[0], (Const::<40>, Const::<33>, Const::<48>));
                 (module.forward(input), vec![x])
             })
         };

@@ -120,7 +120,7 @@ macro_rules! module {
         $(#[$meta:meta])* $vis:vis $field:ident: layers($count:ty) $module:ty, $($rest:tt)*
     ) => {
         $crate::module!(@fields $head [$($done)*]
-            $(#[$meta])* $vis $field: layers({ <$count as $crate::dims::ConstDim>::SIZE }) $module,
+            $(#[$meta])* $vis $field: layers({ <$count as $crate::__private::DfdxConstDim>::SIZE }) $module,
             $($rest)*);
     };
 

@@ -2,11 +2,9 @@ mod draw;
 mod layout;
 
 use super::{Plot, PlotError, to_f64};
+use crate::dims::Dim;
 use crate::{backend::Backend, ops::Real};
-use dfdx::{
-    shapes::{Dim, HasShape},
-    tensor::Tensor,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::prelude::{RGBColor, WHITE};
 use std::{ops::Range, path::Path};
 

@@ -3,7 +3,7 @@
 //! Right with `PastLen` for `TgtLen` in line 8.
 use typed_transformer::prelude::*;
 
-dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen = 5; }
+dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; }
 
 fn adds_up<Whole: SumOf<TgtLen, PresentLen>>() {}
 

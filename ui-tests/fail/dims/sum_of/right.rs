@@ -3,7 +3,7 @@
 //! Right with `PresentLen` for `OtherLen` in line 8.
 use typed_transformer::prelude::*;
 
-dims! { OtherLen = 6; PastLen = 3; PresentLen = 2; TotalLen = 5; }
+dims! { OtherLen = 6; PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; }
 
 fn adds_up<Whole: SumOf<PastLen, OtherLen>>() {}
 

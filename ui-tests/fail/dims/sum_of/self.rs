@@ -3,7 +3,7 @@
 //! Right with `TotalLen` for `SeenLen` in line 10.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; SeenLen = 9; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; SeenLen = 9; }
 
 fn adds_up<Whole: SumOf<PastLen, PresentLen>>() {}
 

@@ -5,7 +5,7 @@
 //! more than one new token after the first call the scores are longer, and it fails when it runs.
 use typed_transformer::prelude::*;
 
-dims! { NumHeads = 2; HeadDim = 3; Past = 7; Present = 9; Total = 16; Batch = 1; }
+dims! { NumHeads = 2; HeadDim = 3; Past = 7; Present = 9; Total: Sum<Past, Present>; Batch = 1; }
 
 type Heads<Len> = Tensor<(Batch, NumHeads, Len, HeadDim), f32, Cpu>;
 

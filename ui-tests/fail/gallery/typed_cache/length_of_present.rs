@@ -5,7 +5,7 @@
 //! every later check is about the wrong length.
 use typed_transformer::prelude::*;
 
-dims! { HeadDim = 3; Past = 5; Present = 2; Total = 7; Batch; }
+dims! { HeadDim = 3; Past = 5; Present = 2; Total: Sum<Past, Present>; Batch; }
 
 fn keys(
     past: Tensor<(Batch, Past, HeadDim), f32, Cpu>,

@@ -2,7 +2,7 @@
 //! Right with `Both` for `EmbedDim` in line 8.
 use typed_transformer::{nn::Linear, prelude::*};
 
-dims! { EmbedDim = 16; Both = 32; Letters = 26; }
+dims! { EmbedDim = 16; Both: Sum<EmbedDim, EmbedDim>; Letters = 26; }
 
 fn logits<B: Dim, S: Dim>(
     answer: &Linear<EmbedDim, Letters, f32, Cpu>,

@@ -3,7 +3,7 @@
 //! Right with `Batch` for `Other` in line 8.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; Other; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; Batch; Other; }
 
 type Seen = Tensor<(Other, TotalLen, EmbedDim), f32, Cpu>;
 

@@ -3,7 +3,7 @@
 //! Right with `EmbedDim` for `HiddenDim` in line 12.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 type Seen = Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>;
 

@@ -3,7 +3,7 @@
 //! Right with `PresentLen` for `TgtLen` in line 12.
 use typed_transformer::prelude::*;
 
-dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; }
+dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; Batch; }
 
 type Seen = Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>;
 

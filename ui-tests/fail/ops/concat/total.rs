@@ -3,7 +3,7 @@
 //! Right with `TotalLen` for `TgtLen` in line 8.
 use typed_transformer::prelude::*;
 
-dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; }
+dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; Batch; }
 
 type Seen = Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>;
 

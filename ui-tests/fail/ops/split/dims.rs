@@ -3,13 +3,13 @@
 //! Right with `EmbedDim` for `HiddenDim` in line 9.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 type Past = Tensor<(Batch, PastLen, EmbedDim), f32, Cpu>;
 type Present = Tensor<(Batch, PresentLen, HiddenDim), f32, Cpu>;
 
 fn recall(seen: Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>) {
-    let _parts: (Past, Present) = split(seen, axis::<TotalLen>(), PastLen, PresentLen);
+    let _parts: (Past, Present) = split(seen, PastLen, PresentLen, axis::<TotalLen>());
 }
 
 fn main() {}

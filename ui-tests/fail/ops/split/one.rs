@@ -3,10 +3,10 @@
 //! Right with `PastLen` for `TgtLen` in line 9.
 use typed_transformer::prelude::*;
 
-dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen = 5; EmbedDim = 8; Batch; }
+dims! { TgtLen = 7; PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; Batch; }
 
 fn recall(seen: Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>) {
-    let _parts = split(seen, axis::<TotalLen>(), TgtLen, PresentLen);
+    let _parts = split(seen, TgtLen, PresentLen, axis::<TotalLen>());
 }
 
 fn main() {}

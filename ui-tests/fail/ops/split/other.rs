@@ -3,10 +3,10 @@
 //! Right with `PresentLen` for `SeenLen` in line 9.
 use typed_transformer::prelude::*;
 
-dims! { PastLen = 3; PresentLen = 2; TotalLen = 5; SeenLen = 9; EmbedDim = 8; Batch; }
+dims! { PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; SeenLen = 9; EmbedDim = 8; Batch; }
 
 fn recall(seen: Tensor<(Batch, TotalLen, EmbedDim), f32, Cpu>) {
-    let _parts = split(seen, axis::<TotalLen>(), PastLen, SeenLen);
+    let _parts = split(seen, PastLen, SeenLen, axis::<TotalLen>());
 }
 
 fn main() {}

@@ -1,10 +1,10 @@
-//! A length of type `usize` has no known maximum.
-//! Right with `Short` for `usize` in line 7.
-use typed_transformer::{nn::HasPositionsFor, prelude::*};
+//! A length of type `Unchecked` has no known maximum.
+//! Right with `Short` for `Unchecked` in line 7.
+use typed_transformer::{dims::Unchecked, nn::HasPositionsFor, prelude::*};
 
 dims! { MaxSeqLen = 16; Short <= MaxSeqLen; EmbedDim = 8; Letters = 28; Batch; }
 
-type SeqLen = usize;
+type SeqLen = Unchecked;
 
 fn embeds<A: HasPositionsFor<EmbedDim>>(
     embedder: &Embedder<Letters, MaxSeqLen, EmbedDim, A, f32, Cpu>,

@@ -1,0 +1,89 @@
+use dfdx::shapes::{self, Const};
+use std::fmt;
+
+/// A dimension of a tensor: a type whose values have a size.
+///
+/// [`dims!`](crate::dims!) and [`local_dims!`](crate::local_dims!) declare named dimensions.
+/// [`Product`](super::Product), [`Quotient`](super::Quotient) and [`Sum`](super::Sum) are made of others,
+/// [`Const<N>`](Const) has a size in place of a name, and [`Unchecked`] has neither.
+///
+/// The trait is a part of dfdx's, which gives `size()`. dfdx's trait also has `from_size`, which makes a
+/// dimension of any size. It is not in the prelude, so the only value of a dimension of
+/// [`local_dims!`](crate::local_dims!) stays the only one.
+///
+/// ```
+/// use typed_transformer::{dims, dims::Dim};
+/// dims! { pub Batch; }
+/// fn double<Any: Dim>(dim: Any) -> usize {
+///     2 * dim.size()
+/// }
+/// assert_eq!(double(Batch::new(3)), 6);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dimension",
+    label = "`{Self}` is not a dimension",
+    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one"
+)]
+pub trait Dim: shapes::Dim {}
+
+/// A dimension whose size is known at compile time, as the constant `SIZE`.
+///
+/// ```
+/// use typed_transformer::{dims, dims::ConstDim};
+/// dims! { pub EmbedDim = 8; }
+/// fn columns<Width: ConstDim>() -> usize {
+///     Width::SIZE
+/// }
+/// assert_eq!(columns::<EmbedDim>(), EmbedDim::SIZE);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a compile-time dimension",
+    label = "the size of `{Self}` is not known at compile time",
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
+)]
+pub trait ConstDim: Dim + shapes::ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<const N: usize> Dim for Const<N> {}
+#[diagnostic::do_not_recommend]
+impl<const N: usize> ConstDim for Const<N> {}
+
+/// A run-time dimension without a name: any two are the same type, and only their sizes are compared, at
+/// run time.
+///
+/// It is for sizes that mean nothing to a model, such as the number of rows of a file.
+///
+/// ```
+/// use typed_transformer::{dims::Unchecked, prelude::*};
+/// dims! { pub EmbedDim = 2; }
+/// let rows: Tensor<(Unchecked, EmbedDim), f32, Cpu> = Cpu::default().zeros_like(&(Unchecked(3), EmbedDim));
+/// assert_eq!(sum_over(rows, axis::<EmbedDim>()).as_vec(), [0.0; 3]);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Unchecked(pub usize);
+
+impl Unchecked {
+    /// The size.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.0
+    }
+}
+
+impl shapes::Dim for Unchecked {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.0
+    }
+    #[inline(always)]
+    fn from_size(size: usize) -> Option<Self> {
+        Some(Self(size))
+    }
+}
+#[diagnostic::do_not_recommend]
+impl Dim for Unchecked {}
+impl fmt::Debug for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,12 @@
+//! A run-time length has a maximum if it is declared with one.
+//! Covers `Self` of `dims::Bounded`.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+use typed_transformer::{dims::Bounded, prelude::*};
+
+dims! { MaxLen = 16; TgtLen; SrcLen <= MaxLen; }
+
+fn buffer<Len: Bounded>() {}
+
+const _: fn() = buffer::<TgtLen>;
+
+fn main() {}
