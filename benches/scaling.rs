@@ -2,7 +2,7 @@
 //! over a decade, and sampling, with and without a cache, with the number of tokens.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use dfdx::{tensor::*, tensor_ops::Backward};
+use dfdx::tensor::*;
 use std::hint::black_box;
 use typed_transformer::{
     generate::{Sampler, try_generate_from_prompt},
@@ -45,7 +45,7 @@ fn ids(batch: usize, len: usize) -> TokenIds<Batch, SeqLen, VocabSize> {
 
 /// Forward, loss and backward.
 fn step(model: &Model, ids: &TokenIds<Batch, SeqLen, VocabSize>) {
-    let logits = model.forward(ids, OwnedTape::default());
+    let logits = model.forward(ids, model.recording());
     black_box(cross_entropy(logits, ids, Reduction::MeanAll).backward());
 }
 

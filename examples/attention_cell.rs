@@ -243,10 +243,9 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<bool, Box<dyn Error>> {
     for step in 0..cli.steps {
         let rows = Rows::random(device, &mut rng)?;
         let (mut state, mut letter) = begin(device);
-        let mut loss: Tensor<(), f32, D, OwnedTape<f32, D>> = device.zeros().leaky_trace();
+        let mut loss = device.zeros::<()>().put_tape(model.recording());
         for glyph in 0..NumSteps::SIZE {
-            let tape = OwnedTape::default();
-            let reading = model.forward(&state, &rows.glyphs, &letter, tape);
+            let reading = model.forward(&state, &rows.glyphs, &letter, model.recording());
             let letters = rows.column(glyph);
             let ids: Vec<usize> = letters.iter().map(|letter| letter.value()).collect();
             let labels = TokenIds::from_ids(&ids, None, (Batch, One))?;

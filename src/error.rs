@@ -97,6 +97,14 @@ pub enum OpError {
         /// Their norm.
         norm: f64,
     },
+    /// The gradients are those of another model of the same type: no parameter of the updated model has one.
+    #[error(
+        "update: the gradients were recorded for another `{model}`: no parameter of the updated one has a gradient"
+    )]
+    OtherModel {
+        /// The type of both models.
+        model: String,
+    },
     /// The device failed, for example because it is out of memory.
     #[error("{op}: {message}")]
     Device {

@@ -126,6 +126,7 @@ pub mod prelude {
             softmax_over, split, split_heads, sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
+        train::{Backpropagate, Record},
     };
     pub use dfdx::{
         nn::BuildModule,

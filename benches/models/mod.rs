@@ -1,6 +1,6 @@
 //! The three models that are measured, each with its training step.
 
-use dfdx::{tensor::*, tensor_ops::Backward};
+use dfdx::tensor::*;
 use typed_transformer::{
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
     nn::Module,
@@ -30,7 +30,7 @@ where
     let source = ids::<Batch, Src, M::SrcVocab>(1);
     let (inputs, labels) = (ids::<Batch, Tgt, M::TgtVocab>(2), ids(3));
     let step = move || {
-        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let output = model.forward(&source, &inputs, model.recording());
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut optimizer, rate, 1.0).unwrap();
     };
@@ -115,7 +115,7 @@ pub fn gpt() -> Step {
     adam.adam.beta2 = 0.99;
     adam.weight_decay = 0.1;
     let step = move || {
-        let logits = model.forward(&inputs, OwnedTape::default());
+        let logits = model.forward(&inputs, model.recording());
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
     };

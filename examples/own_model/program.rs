@@ -189,7 +189,7 @@ fn train<D: Backend<f32>>(model: &mut Model<D>, rng: &mut StdRng) -> Result<(), 
     let mut adam = Adam::default();
     for step in 0..steps {
         let Examples { words, ends } = examples(&random(32, rng))?;
-        let logits = model.forward(&words, OwnedTape::default());
+        let logits = model.forward(&words, model.recording());
         let loss = cross_entropy(logits, &ends, Reduction::MeanAll);
         let rate = schedule.learning_rate(step);
         update(model, loss.backward(), &mut adam, rate, 1.0)?;

@@ -27,9 +27,7 @@ use clap::Parser;
 use cli::{Cli, format_word, parse_word};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::process::ExitCode;
-use support::{
-    BoxError, DeviceName, Progress, args_or_stdin, cuda, device_error, load_weights, log, print, step_error,
-};
+use support::{BoxError, DeviceName, Progress, args_or_stdin, cuda, load_weights, log, print, step_error};
 use typed_transformer::{
     generate::try_greedy,
     models::another_annotated::Annotated,
@@ -135,11 +133,11 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
         let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
         let (source, labels) = (batch(&plain, SrcLen)?, batch(&cipher, TgtLen)?);
 
-        let output = model.try_forward(&source, &labels.shifted_right(START), OwnedTape::default())?;
+        let output = model.try_forward(&source, &labels.shifted_right(START), model.recording())?;
         let logits: Tensor<(Batch, TgtLen, VocabSize), _, _, _> = output.logit_output;
         let loss = try_cross_entropy(logits, &labels, Reduction::MeanAll)?;
         let loss_value = loss.as_vec()[0].into();
-        let gradients = loss.try_backward().map_err(device_error)?;
+        let gradients = loss.try_backward()?;
         let tokens = cli.batch * TgtLen::SIZE;
         let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
         progress.show(&report);

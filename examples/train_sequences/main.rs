@@ -19,7 +19,7 @@ use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, labels, sources};
 use std::process::ExitCode;
-use support::{BoxError, DeviceName, Progress, cuda, device_error, print, step_error};
+use support::{BoxError, DeviceName, Progress, cuda, print, step_error};
 use typed_transformer::{
     generate::try_greedy,
     nn::Module,
@@ -88,11 +88,11 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
         let sequences: Vec<Sequence> = (0..cli.batch).map(|_| Sequence::random(&mut step.rng)).collect();
         let (source, labels) = (sources(&sequences)?, labels(&sequences)?);
 
-        let output = model.try_forward(&source, &labels.shifted_right(BEGIN), OwnedTape::default())?;
+        let output = model.try_forward(&source, &labels.shifted_right(BEGIN), model.recording())?;
         let logits: Tensor<(Batch, TgtLen, VocabSize), _, _, _> = output.logit_output;
         let loss = try_cross_entropy(logits, &labels, Reduction::MeanPerSequence)?;
         let loss_value = f64::from(loss.as_vec()[0]);
-        let gradients = loss.try_backward().map_err(device_error)?;
+        let gradients = loss.try_backward()?;
         let tokens = source.as_slice().len() + labels.as_slice().len();
         let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
         progress.show(&report);

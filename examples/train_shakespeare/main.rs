@@ -20,7 +20,7 @@ use clap::Parser;
 use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{BoxError, DeviceName, Progress, cuda, device_error, load_weights, log, print, step_error};
+use support::{BoxError, DeviceName, Progress, cuda, load_weights, log, print, step_error};
 use text::{Text, Windows};
 use typed_transformer::{
     generate::Sampler,
@@ -110,9 +110,9 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>
             }
         }
         let windows = Windows::random(&text.training, cli.batch, &mut step.rng)?;
-        let loss = loss(&model, &windows, OwnedTape::default())?;
+        let loss = loss(&model, &windows, model.recording())?;
         let loss_value = loss.as_vec()[0].into();
-        let gradients = loss.try_backward().map_err(device_error)?;
+        let gradients = loss.try_backward()?;
         let tokens = cli.batch * BlockSize::SIZE;
         let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
         progress.show(&report);

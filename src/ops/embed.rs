@@ -14,7 +14,7 @@ use typed_transformer_macros::panicking;
 ///
 /// `(V, M), (B, S) ids of V -> (B, S, M)`
 ///
-/// `tape` is `OwnedTape::default()` to record the operations for gradients, or `NoneTape`.
+/// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

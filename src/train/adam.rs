@@ -19,7 +19,7 @@ use crate::{
 /// let before = model.bias.array();
 /// let gradient: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([3.0, -0.001]);
 /// # use dfdx::tensor_ops::SumTo;
-/// let gradients = (model.bias.leaky_trace() * gradient).sum().backward();
+/// let gradients = (model.bias.clone().put_tape(model.recording()) * gradient).sum().backward();
 /// update(&mut model, gradients, &mut Adam::default(), 0.1, f64::INFINITY)?;
 /// // The first step has the size of the learning rate, whatever the size of the gradient.
 /// assert!((model.bias.array()[0] - (before[0] - 0.1)).abs() < 1e-6);

@@ -1,3 +1,4 @@
+use super::GradientsOf;
 use crate::{
     backend::Backend,
     ops::{OpError, Real, cast, device_error},
@@ -27,18 +28,18 @@ const OP: &str = "master gradients";
 ///   the small ones in a pass of more than a few hundred positions. Divide a larger batch into parts and sum
 ///   their gradients here: `accumulated` is the result for the parts before.
 ///
-/// `accumulated` starts as zeros, `model.try_alloc_grads()` of dfdx's `ZeroGrads`.
+/// `accumulated` starts as [`GradientsOf::zeros`].
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use dfdx::nn::{ToDtype, ZeroGrads};
+/// use dfdx::nn::ToDtype;
 /// use typed_transformer::{
 ///     nn::Linear,
 ///     ops::scale,
 ///     prelude::*,
-///     train::{Adam, master_gradients, update},
+///     train::{Adam, GradientsOf, master_gradients, update},
 /// };
 /// dims! { pub EmbedDim = 2; pub VocabSize = 3; pub SeqLen = 1; pub Batch = 1; }
 /// let device = Cpu::default();
@@ -47,8 +48,8 @@ const OP: &str = "master gradients";
 ///
 /// let half_model = model.to_dtype::<f32>(); // `AMP<f16>` for mixed precision
 /// let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 0.0]);
-/// let loss = cross_entropy(half_model.forward(input.leaky_traced()), &labels, Reduction::MeanAll);
-/// let (gradients, zeros) = (scale(loss, 1024.0).backward(), model.try_alloc_grads()?);
+/// let loss = cross_entropy(half_model.forward(input.put_tape(half_model.recording())), &labels, Reduction::MeanAll);
+/// let (gradients, zeros) = (scale(loss, 1024.0).backward(), GradientsOf::zeros(&model)?);
 /// let gradients = master_gradients(&model, &half_model, gradients, 1024.0, zeros)?;
 /// update(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,10 +57,10 @@ const OP: &str = "master gradients";
 pub fn master_gradients<Model, Half, E, D>(
     model: &Model,
     half_model: &Model::To<Half, D>,
-    gradients: Gradients<Half, D>,
+    gradients: GradientsOf<Model::To<Half, D>, Half, D>,
     loss_scale: f64,
-    accumulated: Gradients<E, D>,
-) -> Result<Gradients<E, D>, OpError>
+    mut accumulated: GradientsOf<Model, E, D>,
+) -> Result<GradientsOf<Model, E, D>, OpError>
 where
     Model: TensorCollection<E, D>,
     Model::To<Half, D>: TensorCollection<Half, D>,
@@ -67,12 +68,14 @@ where
     E: Real,
     D: Backend<E> + Backend<Half>,
 {
-    let mut read = ReadGradients { tape: gradients, gradients: Vec::new() };
+    let mut read = ReadGradients { tape: gradients.gradients, gradients: Vec::new() };
     Model::To::<Half, D>::iter_tensors(&mut RecursiveWalker { m: half_model, f: &mut read })
         .map_err(device_error(OP))?;
-    let mut add = AddGradients { accumulated, gradients: read.gradients.into_iter(), loss_scale };
+    let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
+    let mut add = AddGradients { accumulated: sum, gradients: read.gradients.into_iter(), loss_scale };
     Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut add }).map_err(device_error(OP))?;
-    Ok(add.accumulated)
+    accumulated.gradients = add.accumulated;
+    Ok(accumulated)
 }
 
 /// Takes the gradients of the copy's parameters.

@@ -1,6 +1,6 @@
 //! Training.
 //!
-//! The caller writes the step: forward, loss, backward, [`update`]. A [`Trainer`] adds metrics, checkpoints,
+//! The caller writes the step: forward with [`model.recording()`](Record::recording), loss, backward, [`update`]. A [`Trainer`] adds metrics, checkpoints,
 //! stopping and resuming.
 //!
 //! | for | there is |
@@ -20,6 +20,7 @@ mod error;
 mod metrics;
 mod mixed;
 mod optimizer;
+mod recording;
 mod schedule;
 mod sgd;
 mod state;
@@ -36,6 +37,7 @@ pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
 pub use optimizer::Optimizer;
+pub use recording::{Backpropagate, GradientTape, GradientsOf, Record, Recording};
 pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
 pub use state::{OptimizerState, Parameter, Slot};

@@ -6,8 +6,8 @@ use super::{OptimizerState, Parameter};
 /// Its [`OptimizerState`] names the `Model`, so an optimizer cannot step another model.
 /// [`OptimizerState`] shows an optimizer of one's own.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an optimizer of `{Model}`",
-    label = "this optimizer's state belongs to another model",
+    message = "`{Self}` is not an optimizer of `{Model}` in `{E}`",
+    label = "this optimizer's state belongs to another model or another element type",
     note = "make one optimizer per model: its state has an element for each parameter"
 )]
 pub trait Optimizer<Model, E> {

@@ -15,7 +15,7 @@ use crate::ops::{Real, cast};
 /// sgd.momentum = 0.5;
 /// for _ in 0..2 {
 ///     // The loss is the bias itself, so its gradient is 1.
-///     let gradients = model.bias.leaky_trace().sum().backward();
+///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
 ///     update(&mut model, gradients, &mut sgd, 0.5, f64::INFINITY)?;
 /// }
 /// # use dfdx::tensor_ops::SumTo;

@@ -1,5 +1,5 @@
 use super::{
-    Metrics, Optimizer, ResumeError, Schedule, Step, StepReport, TrainError,
+    GradientsOf, Metrics, Optimizer, ResumeError, Schedule, Step, StepReport, TrainError,
     checkpoint::{self, Progress},
     step::Throughput,
     update,
@@ -10,7 +10,7 @@ use crate::{
     ops::OpError,
     weights::{self, SafetensorsDtype, SaveError},
 };
-use dfdx::{nn::TensorCollection, tensor::Gradients};
+use dfdx::nn::TensorCollection;
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -41,7 +41,7 @@ use std::{
 ///     let labels = TokenIds::from_ids(&ids, None, (Batch, SeqLen))?;
 ///     let input: Tensor<(Batch, SeqLen, InDim), f32, Cpu> = device.ones();
 ///
-///     let logits = model.forward(input.leaky_traced());
+///     let logits = model.forward(input.put_tape(model.recording()));
 ///     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
 ///     let value = loss.array();
 ///     let gradients = loss.backward();
@@ -179,7 +179,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     pub fn update<Model, E, D>(
         &mut self,
         model: &mut Model,
-        gradients: Gradients<E, D>,
+        gradients: GradientsOf<Model, E, D>,
         loss: f64,
         tokens: usize,
     ) -> Result<StepReport, TrainError>

@@ -1,6 +1,7 @@
-use super::{Optimizer, Parameter, elementwise::for_each};
+use super::{GradientsOf, Optimizer, Parameter, elementwise::for_each};
 use crate::{
     backend::{Backend, dispatch_simd},
+    dims::name,
     ops::{OpError, Real, cast, device_error},
 };
 use dfdx::{
@@ -21,7 +22,8 @@ use std::{mem, slice::Iter};
 /// `Cache` frees that memory.
 ///
 /// # Errors
-/// [`OpError::Gradient`] if the norm is NaN or infinite: the model is unchanged.
+/// [`OpError::Gradient`] if the norm is NaN or infinite, and [`OpError::OtherModel`] if the gradients are those
+/// of another model of the same type: the model is unchanged.
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
@@ -31,7 +33,7 @@ use std::{mem, slice::Iter};
 /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
 /// let labels = TokenIds::from_ids(&[2; 4], None, (Batch, SeqLen))?;
 /// let loss = |model: &Linear<EmbedDim, VocabSize, f32, Cpu>| {
-///     cross_entropy(model.forward(x.leaky_trace()), &labels, Reduction::MeanAll)
+///     cross_entropy(model.forward(x.clone().put_tape(model.recording())), &labels, Reduction::MeanAll)
 /// };
 /// let before = loss(&model).array();
 /// let mut adam = Adam::default();
@@ -44,11 +46,13 @@ use std::{mem, slice::Iter};
 /// ```
 pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
-    gradients: Gradients<E, D>,
+    gradients: GradientsOf<Model, E, D>,
     optimizer: &mut impl Optimizer<Model, E>,
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
+    let are_of_another = gradients.are_of_another(model);
+    let gradients = gradients.gradients;
     let mut read = ReadParameters { gradients, parameters: mem::take(&mut optimizer.state_mut().parameters), count: 0 };
     Model::iter_tensors(&mut RecursiveWalker { m: (&*model, String::new()), f: &mut read })
         .map_err(device_error("update"))?;
@@ -61,6 +65,10 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     let norm = squares.iter().sum::<f64>().sqrt();
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
+    }
+    // Where the other model lies is not enough to refuse its gradients: a model may be moved.
+    if norm == 0.0 && are_of_another {
+        return Err(OpError::OtherModel { model: name::<Model>() });
     }
     if norm > clip_norm {
         let factor = cast::<E>(clip_norm / norm);

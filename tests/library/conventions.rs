@@ -317,7 +317,7 @@ fn an_encoder_learns_to_classify_rising_and_falling_sequences() {
     let mut adam = Adam::default();
     for _ in 0..400 {
         let (ids, labels) = batch(&mut rng, 32);
-        let logits = model.forward(&ids, OwnedTape::default());
+        let logits = model.forward(&ids, model.recording());
         let loss: Tensor<Rank0, _, _, _> = cross_entropy(logits, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut adam, 3e-3, 1.0).unwrap();
     }
@@ -337,7 +337,7 @@ fn a_decoder_learns_to_count() {
     for _ in 0..400 {
         let firsts: [usize; 16] = std::array::from_fn(|_| rng.gen_range(0..10));
         let rows = |shift| firsts.map(|first| std::array::from_fn(|i| (first + i + shift) % 10));
-        let logits = model.forward(&ids::<6>(&rows(0)), OwnedTape::default());
+        let logits = model.forward(&ids::<6>(&rows(0)), model.recording());
         let loss = cross_entropy(logits, &ids::<6>(&rows(1)), Reduction::MeanAll);
         last = loss.array();
         update(&mut model, loss.backward(), &mut adam, 1e-2, 1.0).unwrap();

@@ -3,15 +3,15 @@
 //! Copies in `f32` of `f64` models are always tested, copies in `AMP<f16>` with the feature `f16`.
 
 use dfdx::{
-    nn::{TensorCollection, ToDtype, ZeroGrads},
-    tensor::{Gradients, OnesTensor},
+    nn::{TensorCollection, ToDtype},
+    tensor::OnesTensor,
     tensor_ops::SumTo,
 };
 use typed_transformer::{
     nn::Linear,
     ops::scale,
     prelude::*,
-    train::{Optimizer, OptimizerState, Parameter, Slot, master_gradients, update},
+    train::{GradientsOf, Optimizer, OptimizerState, Parameter, Slot, master_gradients, update},
 };
 
 dims! {
@@ -49,12 +49,12 @@ fn counting_batch() -> (TokenIds<Batch, SeqLen, VocabSize>, TokenIds<Batch, SeqL
 
 /// The loss, and the gradients of `factor` times the loss.
 /// The factor is applied in two steps, because it may not fit into 16 bits.
-fn loss_and_gradients<E: Real>(model: &Model<E>, factor: f64) -> (f64, Gradients<E, Cpu>)
+fn loss_and_gradients<E: Real>(model: &Model<E>, factor: f64) -> (f64, GradientsOf<Model<E>, E, Cpu>)
 where
     Cpu: Backend<E>,
 {
     let (ids, labels) = counting_batch();
-    let logits = model.forward(&ids, OwnedTape::default());
+    let logits = model.forward(&ids, model.recording());
     let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
     let value = loss.array().to_f64().unwrap();
     let loss = scale(scale(loss, factor.sqrt()), factor.sqrt());
@@ -85,7 +85,7 @@ impl<Model, E: Real> Optimizer<Model, E> for RecordGradients<Model, E> {
 /// Every parameter with its gradient.
 fn recorded_parameters<E: Real, Collection: TensorCollection<E, Cpu>>(
     model: &mut Collection,
-    gradients: Gradients<E, Cpu>,
+    gradients: GradientsOf<Collection, E, Cpu>,
 ) -> Vec<Parameter<E>>
 where
     Cpu: Backend<E>,
@@ -109,7 +109,7 @@ where
         let copy = to_copy(&model);
         let (copy_loss, gradients) = loss_and_gradients(&copy, scale);
         assert!((copy_loss - loss).abs() <= tolerance * loss, "{copy_loss} and {loss}");
-        let gradients = master_gradients(&model, &copy, gradients, scale, model.alloc_grads()).unwrap();
+        let gradients = master_gradients(&model, &copy, gradients, scale, GradientsOf::zeros(&model).unwrap()).unwrap();
         let ours = recorded_parameters(&mut model, gradients);
         assert_eq!(ours.len(), exact.len());
         for (ours, exact) in ours.iter().zip(&exact) {
@@ -140,9 +140,9 @@ fn each_parameter_gets_its_own_gradient() {
     let copy: (Map<f32>, Map<f32>) = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = device.tensor([[[1.0, 2.0]]]);
     let [[[first, last]]] = copy.1.forward(input.clone()).array();
-    let twice = copy.1.forward(copy.1.forward(input.leaky_traced()));
+    let twice = copy.1.forward(copy.1.forward(input.put_tape(copy.recording())));
     let gradients = scale(twice.sum(), 8.0).backward();
-    let gradients = master_gradients(&model, &copy, gradients, 8.0, model.alloc_grads()).unwrap();
+    let gradients = master_gradients(&model, &copy, gradients, 8.0, GradientsOf::zeros(&model).unwrap()).unwrap();
     let parameters = recorded_parameters(&mut model, gradients);
     let unused = parameters[..2].iter().flat_map(|p| &p.gradient);
     assert!(unused.copied().eq([0.0; 6]));
@@ -162,8 +162,8 @@ fn an_empty_parameter_gets_an_empty_gradient() {
     let mut model: Both<f64> = <_>::build(&Cpu::seed_from_u64(0));
     let copy: Both<f32> = model.to_dtype();
     let input: Tensor<(Const<1>, Const<1>, Const<2>), f32, Cpu> = Cpu::default().ones();
-    let gradients = copy.1.forward(input.leaky_traced()).sum().backward();
-    let gradients = master_gradients(&model, &copy, gradients, 1.0, model.alloc_grads()).unwrap();
+    let gradients = copy.1.forward(input.put_tape(copy.recording())).sum().backward();
+    let gradients = master_gradients(&model, &copy, gradients, 1.0, GradientsOf::zeros(&model).unwrap()).unwrap();
     let parameters = recorded_parameters(&mut model, gradients);
     let found: Vec<_> = parameters.iter().map(|p| p.gradient.clone()).collect();
     assert_eq!(found, [vec![], vec![0.0; 2], vec![1.0; 2], vec![1.0]]);
@@ -181,10 +181,10 @@ where
     let mut model: Map<E> = Linear::build(&device);
     let copy = to_copy(&model);
     let labels = TokenIds::from_ids(&[0; SeqLen::SIZE], None, (Batch, SeqLen)).unwrap();
-    let mut gradients = model.alloc_grads();
+    let mut gradients = GradientsOf::zeros(&model).unwrap();
     for _ in 0..PARTS {
         let input: Tensor<(Batch, SeqLen, Const<2>), CopyE, Cpu> = device.ones();
-        let logits = copy.forward(input.leaky_traced());
+        let logits = copy.forward(input.put_tape(copy.recording()));
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         let part = scale(scale(loss, 1.0 / PARTS as f64), 1024.0).backward();
         gradients = master_gradients(&model, &copy, part, 1024.0, gradients).unwrap();
@@ -247,7 +247,8 @@ mod half {
         let copy = model.to_dtype::<Half>();
         let mut norm = |factor: f64| {
             let (_, gradients) = loss_and_gradients(&copy, factor * 1e-6);
-            let gradients = master_gradients(&model, &copy, gradients, factor, model.alloc_grads()).unwrap();
+            let gradients =
+                master_gradients(&model, &copy, gradients, factor, GradientsOf::zeros(&model).unwrap()).unwrap();
             let all = recorded_parameters(&mut model, gradients).into_iter().flat_map(|p| p.gradient);
             all.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt()
         };
@@ -262,7 +263,7 @@ mod half {
         let before = weight(&model);
         let copy = model.to_dtype::<Half>();
         let (_, gradients) = loss_and_gradients(&copy, 1e8);
-        let gradients = master_gradients(&model, &copy, gradients, 1e8, model.alloc_grads()).unwrap();
+        let gradients = master_gradients(&model, &copy, gradients, 1e8, GradientsOf::zeros(&model).unwrap()).unwrap();
         let result = update(&mut model, gradients, &mut Adam::default(), 0.1, 1.0);
         assert!(matches!(result, Err(OpError::Gradient { .. })), "{result:?}");
         assert_eq!(weight(&model), before);

@@ -90,7 +90,7 @@ fn a_fully_padded_sequence_gives_no_nan() {
     {
         let mut model = LM::<M, E, Cpu>::build(&Cpu::default());
         let (source, labels) = (source(&[[1, 2], [10, 10]]), target(&[[4, 5], [12, 12]]));
-        let output = model.forward(&source, &labels.shifted_right(TGT_PAD), OwnedTape::default());
+        let output = model.forward(&source, &labels.shifted_right(TGT_PAD), model.recording());
         assert!(output.logit_output.as_vec().iter().all(|x| x.is_finite()));
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanPerSequence);
         assert!(loss.as_vec()[0].is_finite());
@@ -264,7 +264,7 @@ fn a_model_learns() {
     let mut losses = Vec::new();
     for step in 0..60 {
         let inputs = labels.shifted_right(Fin::literal::<11>());
-        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let output = model.forward(&source, &inputs, model.recording());
         let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
         losses.push(loss.array());
         update(&mut model, loss.backward(), &mut adam, schedule.learning_rate(step), 1.0).unwrap();

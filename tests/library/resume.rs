@@ -4,8 +4,7 @@
 use crate::support::{file_names, temp_dir};
 use dfdx::{
     nn::BuildModule,
-    tensor::{AsArray, Cpu, OwnedTape},
-    tensor_ops::Backward,
+    tensor::{AsArray, Cpu},
 };
 use rand::{Rng, RngCore, SeedableRng, rngs::StdRng};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -89,7 +88,7 @@ where
     let labels = ids(TgtVocab::SIZE, Batch::SIZE * MaxTgtLen::SIZE);
     let labels = TokenIds::from_ids(&labels, None, (Batch, MaxTgtLen)).unwrap();
     let inputs = labels.shifted_right(Fin::literal::<0>());
-    let output = model.forward(&source, &inputs, OwnedTape::default());
+    let output = model.forward(&source, &inputs, model.recording());
     let loss = cross_entropy(output.logit_output, &labels, Reduction::MeanAll);
     let value = loss.array().to_f64().unwrap();
     trainer.record_best(value);
@@ -323,7 +322,7 @@ fn non_finite_gradients_leave_the_model_unchanged() {
     let mut model: Model = train_until(&mut trainer, 1);
     let before = model.logit.bias.as_ref().unwrap().as_vec();
     let step = trainer.next_step();
-    let loss = model.logit.bias.as_ref().unwrap().leaky_trace() * f32::INFINITY;
+    let loss = model.logit.bias.clone().unwrap().put_tape(model.recording()) * f32::INFINITY;
     let gradients = dfdx::tensor_ops::SumTo::sum::<(), _>(loss).backward();
     let error = trainer.update(&mut model, gradients, 1.0, 1).unwrap_err();
     assert_eq!(error.to_string(), "the gradients are not finite (norm inf) at step 1");
@@ -474,7 +473,7 @@ fn a_step_report_has_progress_and_throughput() {
     let begun = trainer.next_step().unwrap();
     thread::sleep(Duration::from_millis(20));
     let loss = cross_entropy(
-        Cpu::default().zeros::<(Batch, MaxTgtLen, TgtVocab)>().leaky_traced(),
+        Cpu::default().zeros::<(Batch, MaxTgtLen, TgtVocab)>().put_tape(model.recording()),
         &TokenIds::from_ids(&[0; 12], None, (Batch, MaxTgtLen)).unwrap(),
         Reduction::MeanAll,
     );

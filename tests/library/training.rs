@@ -1,7 +1,6 @@
 //! Training against PyTorch and optax: 20 steps with each optimizer, schedule and loss on the small
 //! problem of `tests/fixtures/training.py`.
 
-use dfdx::nn::ZeroGrads;
 use safetensors::SafeTensors;
 use std::{array::from_fn, fs, path::Path, sync::LazyLock};
 use typed_transformer::{
@@ -10,7 +9,7 @@ use typed_transformer::{
     ops::{Activation, Relu, scale},
     prelude::*,
     train::{
-        Adam, AdamW, Constant, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
+        Adam, AdamW, Constant, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
         accumulate_gradients, cross_entropy_with_label_smoothing, try_cross_entropy_with_label_smoothing, update,
     },
 };
@@ -107,7 +106,7 @@ fn check<E: Real>(
     let mut model = start::<E>();
     let [mut losses, mut norms] = [[0.0; STEPS]; 2];
     for step in 0..STEPS {
-        let logits = logits(&model, OwnedTape::default());
+        let logits = logits(&model, model.recording());
         let loss = cross_entropy_with_label_smoothing(logits, &labels(), reduction, smoothing);
         losses[step] = loss.array().to_f64().unwrap();
         let rate = schedule.learning_rate(step);
@@ -342,7 +341,7 @@ fn accumulated_gradients_match_pytorch() {
             input.chunks(SeqLen::SIZE * InDim::SIZE).zip(labels.as_slice().chunks(SeqLen::SIZE)).collect();
         for theirs in numbers("accumulation.loss") {
             let mut sum = 0.0;
-            let mut gradients = model.alloc_grads();
+            let mut gradients = GradientsOf::zeros(&model).unwrap();
             for (input, labels) in &parts {
                 let input: Tensor<(Part, SeqLen, InDim), E, Cpu> = device.tensor(input.to_vec());
                 let labels = TokenIds::from_ids(labels, None, (Part, SeqLen)).unwrap();
@@ -364,4 +363,42 @@ fn accumulated_gradients_match_pytorch() {
     }
     check_parts::<f64>(1e-11);
     check_parts::<f32>(1e-4);
+}
+
+#[test]
+fn gradients_of_another_model_of_the_same_type_are_refused() {
+    let device = Cpu::default();
+    let (mut model, mut other) = (start::<f64>(), start::<f64>());
+    let record = |model: &Classifier<f64, Cpu>| {
+        let logits = logits(model, model.recording());
+        cross_entropy(logits, &labels(), Reduction::MeanAll).backward()
+    };
+    let mut sgd = Sgd::default();
+    let error = update(&mut other, record(&model), &mut sgd, 0.1, NO_CLIPPING).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "update: the gradients were recorded for another `Classifier<f64, Cpu>`: no parameter of the updated one has a \
+         gradient",
+    );
+    let zeros = GradientsOf::zeros(&model).unwrap();
+    let tape = accumulate_gradients(&device, zeros).unwrap();
+    let part = cross_entropy(logits(&model, tape), &labels(), Reduction::MeanAll).backward();
+    assert!(update(&mut other, part, &mut sgd, 0.1, NO_CLIPPING).is_err());
+    // A model may be moved, and gradients may be zero.
+    let gradients = record(&model);
+    let mut moved = Box::new(model);
+    assert!(update(&mut *moved, gradients, &mut sgd, 0.1, NO_CLIPPING).unwrap() > 0.0);
+    model = *moved;
+    let loss = cross_entropy(logits(&model, model.recording()), &labels(), Reduction::MeanAll);
+    assert_eq!(update(&mut model, scale(loss, 0.0).backward(), &mut sgd, 0.1, NO_CLIPPING), Ok(0.0));
+}
+
+#[test]
+fn a_recording_has_the_gradients_of_dfdx() {
+    let model = start::<f64>();
+    let recorded = cross_entropy(logits(&model, model.recording()), &labels(), Reduction::MeanAll).backward();
+    let by_dfdx = cross_entropy(logits(&model, OwnedTape::default()), &labels(), Reduction::MeanAll).backward();
+    let weight = &model.hidden.weight;
+    let mut recorded = recorded;
+    assert_eq!(recorded.of(weight).unwrap().as_vec(), by_dfdx.get(weight).as_vec());
 }

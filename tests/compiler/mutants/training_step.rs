@@ -1,10 +1,9 @@
 //! A training step: two batches of tokens, the forward pass, the loss, and the update of the weights.
 
-use dfdx::tensor::Gradients;
 use typed_transformer::{
     nn::{Embedding, LmHead},
     prelude::*,
-    train::{Adam, update},
+    train::{Adam, GradientsOf, Recording, update},
 };
 
 dims! {
@@ -60,7 +59,7 @@ impl Seq2Seq for Speech {
 
 type Model = LM<Speech, f32, Cpu>;
 type Plain<Dims> = Tensor<Dims, f32, Cpu>;
-type Taped<Dims> = Tensor<Dims, f32, Cpu, OwnedTape<f32, Cpu>>;
+type Taped<Dims> = Tensor<Dims, f32, Cpu, Recording<Model, f32, Cpu>>;
 
 /// Raw ids as a batch, each row filled up.
 fn batch<Len: Dim, Vocab: ConstDim>(
@@ -89,12 +88,12 @@ fn train_step(
         (Batch, TgtLen, Sounds),
         f32,
         Cpu,
-        OwnedTape<f32, Cpu>,
-    > = model.forward(words, &so_far, OwnedTape::default());
+        Recording<Model, f32, Cpu>,
+    > = model.forward(words, &so_far, model.recording());
     let logits: Taped<(Batch, TgtLen, Sounds)> = output.logit_output;
     let loss: Taped<()> = cross_entropy(logits, utterances, Reduction::MeanPerSequence);
     let wrong = loss.array();
-    let gradients: Gradients<f32, Cpu> = loss.backward();
+    let gradients: GradientsOf<Model, f32, Cpu> = loss.backward();
     update(model, gradients, adam, 0.01, 1.0)?;
     Ok(wrong)
 }

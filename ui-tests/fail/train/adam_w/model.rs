@@ -1,8 +1,7 @@
 //! AdamW updates the model that its state belongs to.
 //! Covers `Model` of `train::AdamW`.
-//! Right with `Letters` for `Sounds` in line 14.
-use dfdx::tensor::Gradients;
-use typed_transformer::{nn::Linear, train::{AdamW, update}, prelude::*};
+//! Right with `Letters` for `Sounds` in line 13.
+use typed_transformer::{nn::Linear, train::{GradientsOf, AdamW, update}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
@@ -10,7 +9,7 @@ type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 
 fn learn(
     model: &mut LmHead<Letters>,
-    gradients: Gradients<f32, Cpu>,
+    gradients: GradientsOf<LmHead<Letters>, f32, Cpu>,
     optimizer: &mut AdamW<LmHead<Sounds>, f32>,
 ) -> Result<f64, OpError> {
     update(model, gradients, optimizer, 1e-3, 1.0)

@@ -1,7 +1,6 @@
 //! A trainer updates the model that its optimizer state belongs to.
 //! Covers `Model` of `train::Trainer::update`.
-//! Right with `Letters` for `Sounds` in line 13.
-use dfdx::tensor::Gradients;
+//! Right with `Letters` for `Sounds` in line 12.
 use typed_transformer::{nn::Linear, train::*, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
@@ -11,7 +10,7 @@ type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
 fn learn(
     trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,
     model: &mut LmHead<Sounds>,
-    gradients: Gradients<f32, Cpu>,
+    gradients: GradientsOf<LmHead<Letters>, f32, Cpu>,
 ) -> Result<StepReport, TrainError> {
     trainer.update(model, gradients, 1.0, 50)
 }
