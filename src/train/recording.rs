@@ -121,12 +121,12 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// [`OpError::Device`] if the device fails.
     ///
     /// ```
-    /// use typed_transformer::{doctest::*, nn::Linear, ops::mean, prelude::*};
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
     /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
     /// # use dfdx::tensor_ops::SumTo;
     /// let mut gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
-    /// assert_eq!(gradients.of(&model.bias)?.array(), [1.0; 28]);
-    /// assert_eq!(gradients.of(&model.weight)?.array(), [[0.0; 8]; 28]);
+    /// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
+    /// assert_eq!(gradients.of(&model.weight)?.as_vec(), [0.0; 8 * 28]);
     /// # Ok::<(), OpError>(())
     /// ```
     pub fn of<Dims: Shape>(&mut self, parameter: &Tensor<Dims, E, D>) -> Result<Tensor<Dims, E, D>, OpError> {
