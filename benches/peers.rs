@@ -121,20 +121,26 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "rot13" => (models::rot13(), 1_000),
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
-        other => panic!("there is no model {other}, only rot13, typed and gpt"),
+        "length_1024" => (models::length_1024(), 8),
+        "length_4096" => (models::length_4096(), 5),
+        "gpt2" => (models::gpt2(), 5),
+        "decode_gpt" => (models::decode_gpt(), 10),
+        "decode_gpt2" => (models::decode_gpt2(), 1),
+        "bert_forward" => (models::bert_forward(), 40),
+        other => panic!("there is no model {other}"),
     };
     timed(config, step, steps.unwrap_or(default))
 }
 
-/// Times `steps` steps after 5 untimed ones.
+/// Times `steps` steps after at most 5 untimed ones.
 fn timed(config: &str, (params, mut step): models::Step, steps: usize) -> Measurement {
-    let mut times = Vec::new();
-    for _ in 0..steps + 5 {
+    let (mut times, untimed) = (Vec::new(), steps.min(5));
+    for _ in 0..steps + untimed {
         let start = Instant::now();
         step();
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    let times = times.split_off(5);
+    let times = times.split_off(untimed);
     Measurement {
         config: config.into(),
         framework: concat!("typed-transformer ", env!("CARGO_PKG_VERSION")).into(),

@@ -1,17 +1,17 @@
 use super::ResidualNorm;
-use crate::backend::cpu::{
-    autograd::{Buffer, KernelOutput, Operand, with_backward},
-    kernels::{
-        Linear, LinearGradient, NormGradient, NormSaved,
-        attention::{
-            AttentionConfig, AttentionDims, attention_backward, attention_forward, choose_layout, sequences_per_chunk,
+use crate::{
+    backend::cpu::{
+        autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward},
+        kernels::{
+            Linear, LinearGradient, NormGradient, NormSaved,
+            attention::{Attention, AttentionConfig, AttentionDims, choose_layout, sequences_per_chunk},
         },
+        matmul::Layout,
     },
-    matmul::Layout,
+    mask::MaskRule,
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
-use std::sync::Arc;
 
 /// One value for each of the query, key, value and output projections.
 pub struct Projections<T> {
@@ -22,12 +22,12 @@ pub struct Projections<T> {
 }
 
 impl Projections<Linear> {
-    fn pack(self, layout: Layout, query_rows: usize, key_rows: usize) -> Self {
+    fn pack(self, layout: Layout, split: Split, query_rows: usize, key_rows: usize) -> Self {
         Self {
-            query: self.query.pack(layout, query_rows),
-            key: self.key.pack(layout, key_rows),
-            value: self.value.pack(layout, key_rows),
-            output: self.output.pack(layout, query_rows),
+            query: self.query.pack(layout, split, query_rows),
+            key: self.key.pack(layout, split, key_rows),
+            value: self.value.pack(layout, split, key_rows),
+            output: self.output.pack(layout, split, query_rows),
         }
     }
 
@@ -46,33 +46,33 @@ impl Projections<Linear> {
             + dims.keys * (self.key.macs_per_row() + self.value.macs_per_row())
     }
 
-    fn new_gradient(&self) -> Projections<LinearGradient> {
-        Projections {
-            query: self.query.new_gradient(),
-            key: self.key.new_gradient(),
-            value: self.value.new_gradient(),
-            output: self.output.new_gradient(),
-        }
+    fn new_gradient(&self, gradients: &mut Gradients<f32, Cpu>) -> Result<Projections<LinearGradient>, CpuError> {
+        Ok(Projections {
+            query: self.query.new_gradient(gradients)?,
+            key: self.key.new_gradient(gradients)?,
+            value: self.value.new_gradient(gradients)?,
+            output: self.output.new_gradient(gradients)?,
+        })
     }
 
     fn accumulate_gradient(
         &self,
         gradients: &mut Gradients<f32, Cpu>,
-        part: &Projections<LinearGradient>,
+        part: Projections<LinearGradient>,
     ) -> Result<(), CpuError> {
-        self.query.accumulate_gradient(gradients, &part.query)?;
-        self.key.accumulate_gradient(gradients, &part.key)?;
-        self.value.accumulate_gradient(gradients, &part.value)?;
-        self.output.accumulate_gradient(gradients, &part.output)
+        self.query.accumulate_gradient(gradients, part.query)?;
+        self.key.accumulate_gradient(gradients, part.key)?;
+        self.value.accumulate_gradient(gradients, part.value)?;
+        self.output.accumulate_gradient(gradients, part.output)
     }
 }
 
-/// Values that a chunk saves for backward; `weights` are the attention weights.
+/// Values that a chunk saves for backward; `softmax` is what [`Attention::forward`] saves.
 struct Saved {
     q: Buffer,
     k: Buffer,
     v: Buffer,
-    weights: Buffer,
+    softmax: Buffer,
     attended: Buffer,
     norm: NormSaved,
 }
@@ -102,24 +102,31 @@ pub fn attention_sublayer_kernel(
     query: Operand,
     source: Option<Operand>,
     projections: Projections<Linear>,
-    mask: Arc<[bool]>,
+    mask: MaskRule,
     config: AttentionConfig,
     residual: ResidualNorm,
 ) -> Result<KernelOutput, CpuError> {
     let dims = config.dims;
-    let batch = mask.len() / dims.mask_len().max(1);
+    let batch = mask.batch();
     let width = projections.query.in_features();
     let layout = choose_layout(dims, width, projections.key.in_features(), batch);
-    let projections = projections.pack(layout, batch * dims.queries, batch * dims.keys);
+    let split = match layout {
+        Layout::RowMajor => Split::choose(batch, batch * dims.queries.max(dims.keys)),
+        Layout::Interleaved(_) => Split::Rows,
+    };
+    let projections = projections.pack(layout, split, batch * dims.queries, batch * dims.keys);
     let residual = residual.with_layout(layout);
-    let partition = layout.partition(batch, projections.macs(dims) + dims.macs(), sequences_per_chunk(dims, layout));
+    let partition = match split {
+        Split::Rows => layout.partition(batch, projections.macs(dims) + dims.macs(), sequences_per_chunk(dims, layout)),
+        Split::Columns => Partition::whole(batch),
+    };
     let query_len = dims.queries * width;
     let source_len = if source.is_some() { dims.keys * projections.key.in_features() } else { 0 };
-    let weights_len = dims.weights_len(layout);
+    let attention = Attention::new(config, mask, layout, split);
     // Scratch memory for the largest chunk.
     let max_sequences = layout.padded_len(partition.chunk_len());
 
-    let mut y = query.alloc_output(query.elements.len())?;
+    let mut y = query.alloc_output(query.len())?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, query_len));
     let saved = partition.map_threads(chunks, |chunks| {
         let mut normed = Buffer::recycled(max_sequences * query_len);
@@ -131,15 +138,15 @@ pub fn attention_sublayer_kernel(
                 q: Buffer::recycled(sequences * dims.q_len()),
                 k: Buffer::recycled(sequences * dims.k_len()),
                 v: Buffer::recycled(sequences * dims.v_len()),
-                weights: Buffer::recycled(sequences * weights_len),
+                softmax: Buffer::recycled(sequences * dims.softmax_len(layout)),
                 attended: Buffer::recycled(sequences * dims.out_len()),
                 norm: residual.alloc_saved(sequences * dims.queries, width),
             };
-            let x = layout.interleave(units.of(&query.elements, query_len), query_len, &mut scratch.x);
+            let x = layout.interleave(units.of(query.elements(), query_len), query_len, &mut scratch.x);
             let sublayer_in = residual.pre_norm(x, &mut normed, &mut saved.norm);
             let source = match &source {
                 Some(source) => {
-                    let source = units.of(&source.elements, source_len);
+                    let source = units.of(source.elements(), source_len);
                     layout.interleave(source, source_len, &mut scratch.source)
                 }
                 None => sublayer_in,
@@ -147,9 +154,8 @@ pub fn attention_sublayer_kernel(
             projections.query.forward(&mut saved.q, sublayer_in);
             projections.key.forward(&mut saved.k, source);
             projections.value.forward(&mut saved.v, source);
-            let mask = units.of(&mask, dims.mask_len());
-            let Saved { q, k, v, weights, attended, norm } = &mut saved;
-            attention_forward(attended, weights, [q, k, v], mask, config, layout);
+            let Saved { q, k, v, softmax, attended, norm } = &mut saved;
+            attention.forward(attended, softmax, [q, k, v], units);
             layout.with_row_major(y, query_len, &mut scratch.y, |y| {
                 y.copy_from_slice(x);
                 projections.output.forward_accumulate(y, attended);
@@ -172,15 +178,16 @@ pub fn attention_sublayer_kernel(
             partition.split_mut(&mut d_source, source_len),
             &saved,
         );
-        let parts = partition.map_threads(chunks, |chunks| {
-            let mut gradient = Gradient { projections: projections.new_gradient(), norm: residual.zero_gradient() };
+        let new_gradient =
+            || Ok(Gradient { projections: projections.new_gradient(gradients)?, norm: residual.zero_gradient() });
+        let parts = partition.try_map_threads(chunks, new_gradient, |mut gradient, chunks| {
             let [mut normed, mut d_sum, mut d_normed] = [(); 3].map(|()| Buffer::recycled(max_sequences * query_len));
             let mut dq = Buffer::recycled(max_sequences * dims.q_len());
             let mut dk = Buffer::recycled(max_sequences * dims.k_len());
             let mut dv = Buffer::recycled(max_sequences * dims.v_len());
             let mut d_attended = Buffer::recycled(max_sequences * dims.out_len());
             let mut scratch = Scratch::new(layout, max_sequences * query_len, max_sequences * source_len);
-            for (units, dx, d_source, Saved { q, k, v, weights, attended, norm: norm_saved }) in chunks {
+            for (units, dx, d_source, Saved { q, k, v, softmax, attended, norm: norm_saved }) in chunks {
                 let d_attended = &mut d_attended[..attended.len()];
                 let (dq, dk, dv) = (&mut dq[..q.len()], &mut dk[..k.len()], &mut dv[..v.len()]);
                 let d_proj = &mut gradient.projections;
@@ -189,14 +196,13 @@ pub fn attention_sublayer_kernel(
                 let d_sum = residual.backward_post_norm(dy, &mut d_sum, &mut gradient.norm, norm_saved);
                 projections.output.backward_params(&mut d_proj.output, d_sum, attended);
                 projections.output.backward_input(d_attended, d_sum);
-                let mask = units.of(&mask, dims.mask_len());
                 let d_qkv = [&mut *dq, &mut *dk, &mut *dv];
-                attention_backward(d_qkv, d_attended, [q, k, v], weights, mask, config, layout);
-                let x = layout.interleave(units.of(&query.elements, query_len), query_len, &mut scratch.x);
+                attention.backward(d_qkv, [d_attended, attended, softmax], [q, k, v], units);
+                let x = layout.interleave(units.of(query.elements(), query_len), query_len, &mut scratch.x);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 let source_in = match &source {
                     Some(source) => {
-                        let source = units.of(&source.elements, source_len);
+                        let source = units.of(source.elements(), source_len);
                         layout.interleave(source, source_len, &mut scratch.source)
                     }
                     None => sublayer_in,
@@ -222,13 +228,13 @@ pub fn attention_sublayer_kernel(
                 }
             }
             gradient
-        });
+        })?;
         query.put_gradient(gradients, dx)?;
         if let Some(source) = &source {
             source.accumulate_gradient(gradients, &d_source)?;
         }
         for part in parts {
-            projections.accumulate_gradient(gradients, &part.projections)?;
+            projections.accumulate_gradient(gradients, part.projections)?;
             residual.accumulate_gradient(gradients, &part.norm)?;
         }
         Ok(())

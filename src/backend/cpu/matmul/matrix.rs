@@ -1,4 +1,6 @@
-use crate::backend::cpu::simd::Context;
+use std::ops::Range;
+
+use crate::backend::cpu::simd::{Context, add_row};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]
@@ -52,6 +54,14 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         (self.column_stride == 1).then(|| (0..self.rows).map(row))
     }
 
+    /// Some of the rows.
+    #[inline(always)]
+    pub fn row_range(self, rows: Range<usize>) -> Self {
+        // Without columns the elements of the last row may start beyond the end.
+        let elements = self.elements.get(rows.start * self.row_stride..).unwrap_or_default();
+        Self { elements, rows: rows.len(), ..self }
+    }
+
     /// The transposed view of the same elements.
     #[inline(always)]
     pub fn transposed(self) -> Self {
@@ -66,6 +76,18 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
 }
 
 impl<'a> Matrix<'a> {
+    /// Adds each row to a row of `output`.
+    pub fn add_to_rows(self, output: &mut [&mut [f32]]) {
+        if let Some(rows) = self.contiguous_rows() {
+            return output.iter_mut().zip(rows).for_each(|(output, row)| add_row(output, row));
+        }
+        for (row, output) in output.iter_mut().enumerate() {
+            for (column, element) in output.iter_mut().enumerate() {
+                *element += self.get(row, column);
+            }
+        }
+    }
+
     /// The same view with the context's elements. The strides must already be in elements of the context.
     #[inline(always)]
     pub fn as_elements<C: Context>(self) -> Matrix<'a, C::Element> {
