@@ -3,26 +3,35 @@
 //!
 //! Dimensions are compared before a tensor is read, so a malicious header cannot make loading use more
 //! memory than the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or
-//! is not the model's. The [conventions](crate::nn::Conventions) of a model, such as its activation, leave
+//! is not the model's; and if its bytes are not those that [`save`] wrote. The [conventions](crate::nn::Conventions) of a model, such as its activation, leave
 //! no trace in the tensors; they are stored in the metadata and compared.
 //!
 //! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
 //! names and layouts by a [`NameMap`].
 
-mod atomic;
+pub(crate) mod atomic;
+mod checksum;
+#[doc(hidden)]
+pub mod disk;
 mod error;
+mod escape;
 mod file;
+mod header;
 mod load;
+mod lock;
 mod name_map;
+mod outputs;
 mod save;
 
-pub(crate) use atomic::clear_partial;
-pub use atomic::ensure_writable;
 pub use error::{LoadError, SaveError};
+pub(crate) use escape::escape;
 pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite, ensure_regular_file};
 pub(crate) use load::build;
 pub use load::{load, load_mapped, metadata};
+pub(crate) use lock::FileLock;
 pub use name_map::{NameMap, NameMapError};
+pub(crate) use outputs::{Found, ensure_creatable, found_at};
+pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub(crate) use save::{FileTensor, collect, write};
 pub use save::{save, save_with_metadata};
 
@@ -32,6 +41,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
+/// The metadata key of the training that a checkpoint holds.
+pub(crate) const TRAINING: &str = "training";
 
 /// The conventions of a model, values by name. If parts of the model differ, their values are joined with
 /// `and`.
