@@ -18,6 +18,7 @@ const MAX_LINE_LEN_BYTES: u64 = 1 << 20;
 /// metrics.write(1, &[("loss", 3.3), ("learning_rate", 1e-3)])?;
 /// metrics.log("validation_loss", f64::NAN);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
+/// # drop(metrics);
 /// // A training that is resumed after the first step repeats the second.
 /// let mut metrics = Metrics::open(&path, 1)?;
 /// metrics.write(2, &[("loss", 3.2), ("learning_rate", 1e-3)])?;

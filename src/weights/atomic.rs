@@ -14,6 +14,7 @@ use std::{
 pub(crate) struct Partial {
     target: PathBuf,
     path: PathBuf,
+    is_renamed: bool,
 }
 
 impl Partial {
@@ -31,8 +32,10 @@ impl Partial {
     }
 
     /// Renames it, so that a reader finds the old file or the new one at any moment, also after a crash.
-    pub fn commit(self) -> io::Result<()> {
+    pub fn commit(mut self) -> io::Result<()> {
         disk::rename(&self.path, &self.target)?;
+        // From now on another writer may use the name of the partial file.
+        self.is_renamed = true;
         disk::sync_folder(folder(&self.target))
     }
 
@@ -44,7 +47,7 @@ impl Partial {
             let path = with_suffix(&target, &format!(".{number}.partial"));
             match NewFile::create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                file => return Ok((Self { target, path }, file?)),
+                file => return Ok((Self { target, path, is_renamed: false }, file?)),
             }
         }
     }
@@ -52,13 +55,15 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After `commit` there is no such file. The caller needs the error that came before, not this one.
-        let _ = disk::remove(&self.path);
+        if !self.is_renamed {
+            // The caller needs the error that came before, not this one.
+            let _ = disk::remove(&self.path);
+        }
     }
 }
 
 /// Makes `to` another name of the file `from`, replacing `to` atomically. Where a file cannot have two
-/// names, `to` becomes a copy.
+/// names, `to` becomes a copy. No other process may be writing to `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     let (link, file) = Partial::create(to)?;
     drop(file);

@@ -1,5 +1,5 @@
 /// The most characters that are shown of a text from a file.
-const MAX_SHOWN_CHARS: usize = 200;
+const MAX_SHOWN_CHARS: usize = 300;
 
 /// A text from a file in a form that is safe to print: control characters and other characters that are not
 /// printable are escaped, and a long text is cut.

@@ -7,14 +7,13 @@ use super::{
 use std::{
     collections::BTreeMap,
     fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No file, or an empty one.
+    /// No file, an empty one, or something that cannot be replaced at all, which writing reports.
     Nothing,
     /// Weights: a safetensors file.
     Weights,
@@ -27,13 +26,12 @@ pub(crate) enum Found {
 /// What is at `path`. Only the header of a file is read.
 pub(crate) fn found_at(path: &Path) -> Found {
     match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
-        Ok(found) if found.is_file() && found.len() == 0 => Found::Nothing,
-        _ => match TensorFile::open(path) {
+        Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open(path) {
             Ok(file) if file.metadata().contains_key(TRAINING) => Found::Checkpoint,
             Ok(_) => Found::Weights,
             Err(_) => Found::Other,
         },
+        _ => Found::Nothing,
     }
 }
 

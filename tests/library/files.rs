@@ -1,7 +1,7 @@
 //! Weights in files: loading inverts saving bit by bit, errors name what is wrong, and no file content
 //! makes a model that differs from the file.
 
-use crate::support::{file_names, temp_dir};
+use crate::support::{Tensors, file_names, temp_dir, tensors_of};
 use allocation_counter::AllocationInfo;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
@@ -16,7 +16,6 @@ use proptest::{
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
-    collections::BTreeMap,
     fmt::Debug,
     fs,
     io::ErrorKind,
@@ -75,9 +74,6 @@ const QUERY_DIMS: &str = "(Product<NumHeads, QKDim>=24, EmbedDim=4)";
 
 // ---- Models and files as tables of tensors ----
 
-/// Dtype, sizes and bytes of each tensor by path.
-type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
-
 /// A model's parameters, read without the code under test.
 fn parameters<Model, E>(model: &Model) -> Tensors
 where
@@ -114,13 +110,7 @@ where
 
 /// A file's tensors, read by the `safetensors` crate.
 fn tensors(path: &Path) -> Tensors {
-    let bytes = fs::read(path).unwrap();
-    let file = SafeTensors::deserialize(&bytes).unwrap();
-    let tensors = file.iter().map(|(key, view)| {
-        let content = (view.dtype(), view.shape().to_vec(), view.data().to_vec());
-        (key.to_string(), content)
-    });
-    tensors.collect()
+    tensors_of(&fs::read(path).unwrap()).0
 }
 
 /// A file with these tensors.
@@ -475,7 +465,7 @@ fn an_oversized_file_is_not_read_into_memory() {
         (
             ((TERA - 8).to_le_bytes().to_vec(), TERA),
             format!(
-                "FILE is damaged or not a safetensors file: its header has {} bytes, but 100000000 are the maximum",
+                "FILE is damaged or not a safetensors file: its header has {} bytes, but 10000000 are the maximum",
                 TERA - 8
             ),
         ),
@@ -951,14 +941,15 @@ fn saving_keeps_the_permissions_of_the_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = temp_dir();
     let path = folder.path().join("weights");
-    fs::write(&path, "what was there").unwrap();
+    weights::save(&build::<Typed<f32>>(), &path).unwrap();
+    let before = fs::read(&path).unwrap();
     let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o444);
     for result in [weights::ensure_writable(&path), weights::save(&build::<Tiny>(), &path)] {
         let (_, source) = write_error(result);
         assert_eq!(source.kind(), ErrorKind::PermissionDenied);
     }
-    assert_eq!(fs::read(&path).unwrap(), b"what was there");
+    assert!(fs::read(&path).unwrap() == before);
     mode(0o600);
     weights::save(&build::<Tiny>(), &path).unwrap();
     let found = path.metadata().unwrap().permissions().mode();
@@ -971,9 +962,11 @@ fn ensure_writable_changes_nothing() {
     let folder = temp_dir();
     weights::ensure_writable(folder.path().join("new")).unwrap();
     assert_eq!(file_names(&folder), [""; 0]);
-    fs::write(folder.path().join("old"), "what was there").unwrap();
-    weights::ensure_writable(folder.path().join("old")).unwrap();
-    assert_eq!(fs::read(folder.path().join("old")).unwrap(), b"what was there");
+    let old = folder.path().join("old");
+    weights::save(&build::<Tiny>(), &old).unwrap();
+    let before = fs::read(&old).unwrap();
+    weights::ensure_writable(&old).unwrap();
+    assert!(fs::read(&old).unwrap() == before);
     assert_eq!(file_names(&folder), ["old"]);
 }
 
@@ -1044,13 +1037,18 @@ fn a_path_in_a_missing_folder_is_not_writable() {
 fn saving_through_a_link_keeps_the_link() {
     let folder = temp_dir();
     let link = folder.path().join("link");
-    fs::write(folder.path().join("weights"), "what was there").unwrap();
+    weights::save(&build::<Typed<f32>>(), folder.path().join("weights")).unwrap();
     std::os::unix::fs::symlink("weights", &link).unwrap();
     let tiny = build::<Tiny>();
     weights::save(&tiny, &link).unwrap();
     assert!(link.is_symlink());
     assert_eq!(tensors(&folder.path().join("weights")), parameters(&tiny));
     assert_eq!(file_names(&folder), ["link", "weights"]);
+    // A link to nothing is not replaced either.
+    fs::remove_file(folder.path().join("weights")).unwrap();
+    write_error(weights::ensure_writable(&link));
+    write_error(weights::save(&tiny, &link));
+    assert_eq!(file_names(&folder), ["link"]);
 }
 
 /// Otherwise a privileged user could replace `/dev/null`.
