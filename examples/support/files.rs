@@ -79,7 +79,8 @@ impl Files {
         S: Schedule,
         D: Backend<f32>,
     {
-        let outputs = [Some(checkpoint.to_path_buf()), self.save.clone(), self.metrics()];
+        let page = self.report_folder().map(|folder| folder.join("index.html"));
+        let outputs = [Some(checkpoint.to_path_buf()), self.save.clone(), self.metrics(), page];
         weights::ensure_distinct(outputs.into_iter().flatten())?;
         if let Some(path) = &self.save {
             match weights::ensure_writable(path) {
@@ -152,14 +153,16 @@ impl Files {
     ) -> Result<Outcome, BoxError> {
         // From now on the first Ctrl-C ends the program. One that came after the last step does so here.
         let is_stopping = trainer.stop.swap(true, Ordering::Relaxed);
-        let outcome = trainer.finish().map_err(|error| self.step_error(error, &trainer));
-        if trainer.stopped() {
-            outcome?;
+        let finished = trainer.finish();
+        if is_stopping {
+            let interrupted = Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() };
+            return Err(match finished {
+                Ok(()) => interrupted.into(),
+                Err(error @ TrainError::Save { .. }) => error.into(),
+                Err(error) => format!("{error}; {interrupted}").into(),
+            });
         }
-        match is_stopping {
-            true => Err(Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() }.into()),
-            false => Ok(outcome),
-        }
+        Ok(finished.map_err(|error| self.step_error(error, &trainer)))
     }
 
     /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary

@@ -1,0 +1,4 @@
+mod files;
+mod resume;
+#[path = "../support/mod.rs"]
+mod support;
