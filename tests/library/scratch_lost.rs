@@ -1,4 +1,5 @@
-mod files;
-mod resume;
+mod checkpoints;
+mod generations;
 #[path = "../support/mod.rs"]
 mod support;
+mod tiny_training;

@@ -61,11 +61,13 @@ fn older(newest: &Path) -> Vec<PathBuf> {
 pub(in super::super) struct Origin {
     path: PathBuf,
     progress: Progress,
+    /// Whether the newest checkpoint was damaged, so that this one took its place.
+    is_substitute: bool,
 }
 
 impl Origin {
-    pub fn new(path: &Path, progress: Progress) -> Self {
-        Self { path: path.canonicalize().unwrap_or_else(|_| path.into()), progress }
+    pub fn new(path: &Path, progress: Progress, is_substitute: bool) -> Self {
+        Self { path: path.canonicalize().unwrap_or_else(|_| path.into()), progress, is_substitute }
     }
 }
 
@@ -115,6 +117,7 @@ impl Series {
             (Some(origin), _) if !overwrite && read_progress(&origin.path) != Some(origin.progress) => {
                 return exists(&origin.path, "no longer the checkpoint that this training was resumed from");
             }
+            (Some(origin), _) if origin.is_substitute && newest.exists() => Before::Damaged,
             (Some(_), Found::Nothing | Found::Checkpoint) => Before::Own,
             (Some(_), _) => Before::Damaged,
             (None, _) if overwrite => Before::Foreign,

@@ -174,7 +174,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             notes.push(ResumeNote::Threads { before, now });
         }
         self.progress = resumed.progress;
-        self.origin = Some(Origin::new(&used, resumed.progress));
+        self.origin = Some(Origin::new(&used, resumed.progress, used != path));
         self.resume_notes = notes;
         Ok(resumed.model)
     }
@@ -209,7 +209,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
         let before = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
         match saved {
-            Ok(()) => self.origin = Some(Origin::new(&path, self.progress)),
+            Ok(()) => self.origin = Some(Origin::new(&path, self.progress, false)),
             Err(source) => {
                 let before = match before {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,
