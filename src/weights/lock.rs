@@ -19,8 +19,8 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock of the file at `target`.
-    pub fn acquire(target: &Path) -> Result<Self, SaveError> {
+    /// Takes the lock of the file at `target`. Errors call it `name`.
+    pub fn acquire(name: &Path, target: &Path) -> Result<Self, SaveError> {
         let path = with_suffix(target, ".lock");
         let cannot_write = |source| SaveError::Write { path: path.clone(), source };
         loop {
@@ -33,7 +33,7 @@ impl FileLock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    return Err(SaveError::Locked { path: target.into(), process: holder(file) });
+                    return Err(SaveError::Locked { path: name.into(), process: holder(file) });
                 }
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                     return Ok(Self { path, _file: None });

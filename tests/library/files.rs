@@ -13,6 +13,7 @@ use proptest::{
     prelude::{ProptestConfig, Strategy, any, prop},
     prop_assert, prop_assert_eq, prop_oneof, proptest,
     sample::Index,
+    test_runner::TestRunner,
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
@@ -20,7 +21,6 @@ use std::{
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
-    sync::LazyLock,
     thread,
 };
 use typed_transformer::{
@@ -719,9 +719,16 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Applies mutations and writes the matching header length, or `size` instead of it, and perhaps
-/// truncates the file.
-fn changed(whole: &[u8], changes: &[Change], size: Option<u64>, end: Option<Index>) -> Vec<u8> {
+/// Mutations, another header length, and a new end of the file.
+type Mutation = (Vec<Change>, Option<u64>, Option<Index>);
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let (size, end) = (proptest::option::weighted(0.1, any::<u64>()), proptest::option::weighted(0.1, any::<Index>()));
+    (prop::collection::vec(change(), 1..4), size, end)
+}
+
+/// Applies mutations and writes the matching header length, or another one, and perhaps truncates the file.
+fn changed(whole: &[u8], (changes, size, end): &Mutation) -> Vec<u8> {
     let (old, rest) = whole.split_at(8);
     let (header, data) = rest.split_at(u64::from_le_bytes(old.try_into().unwrap()) as usize);
     let (mut header, mut data) = (header.to_vec(), data.to_vec());
@@ -834,59 +841,68 @@ proptest! {
     }
 
     #[test]
-    fn mutations_of_a_file_give_an_error_or_the_model_in_the_file(
-        changes in prop::collection::vec(change(), 1..4),
-        size in proptest::option::weighted(0.1, any::<u64>()),
-        end in proptest::option::weighted(0.1, any::<Index>()),
-    ) {
+    fn mutations_of_a_file_give_an_error_or_the_model_in_the_file(mutation in mutation()) {
         let whole = file_of(&parameters(&build::<Tiny>()));
-        load_if_valid(&changed(&whole, &changes, size, end));
+        load_if_valid(&changed(&whole, &mutation));
     }
+}
 
-    /// A failed resume leaves the trainer usable and unchanged.
-    #[test]
-    fn mutations_of_a_checkpoint_give_an_error_or_a_usable_training(
-        changes in prop::collection::vec(change(), 1..4),
-        size in proptest::option::weighted(0.1, any::<u64>()),
-        end in proptest::option::weighted(0.1, any::<Index>()),
-    ) {
-        static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-            let folder = temp_dir();
-            let (trainer, model) = training();
-            trainer.save(&model, folder.path().join("checkpoint")).unwrap();
-            fs::read(folder.path().join("checkpoint")).unwrap()
+/// Draws mutations of a saved model and of a checkpoint. Loading and resuming fail, or the file says the
+/// same as before.
+fn assert_mutations_are_refused(cases: u32) {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    let (trainer, model) = training();
+    trainer.save(&model, at("checkpoint")).unwrap();
+    weights::save(&model, at("weights")).unwrap();
+    let [checkpoint, weights] = ["checkpoint", "weights"].map(|name| fs::read(at(name)).unwrap());
+    let saved = parameters(&model);
+    let next = {
+        let (mut trainer, mut model) = training();
+        step(&mut trainer, &mut model).unwrap();
+        parameters(&model)
+    };
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let checked = TestRunner::new(config).run(&mutation(), |mutation| {
+        let bytes = changed(&weights, &mutation);
+        fs::write(at("changed"), &bytes).unwrap();
+        let mut loaded: Option<Tiny> = None;
+        let memory = allocation_counter::measure(|| {
+            loaded = weights::load(at("changed"), &Cpu::default()).ok();
         });
-        static NEXT: LazyLock<Tensors> = LazyLock::new(|| {
-            let (mut trainer, mut model) = training();
-            step(&mut trainer, &mut model).unwrap();
-            parameters(&model)
-        });
-        let bytes = changed(&WHOLE, &changes, size, end);
-        let folder = temp_dir();
-        let path = folder.path().join("checkpoint");
-        fs::write(&path, &bytes).unwrap();
+        assert_memory_bound(&memory, &bytes);
+        prop_assert!(loaded.is_none_or(|loaded| parameters(&loaded) == saved));
+
+        let bytes = changed(&checkpoint, &mutation);
+        fs::write(at("changed"), &bytes).unwrap();
         let (mut trainer, mut model) = training();
         let mut resumed = None;
         let memory = allocation_counter::measure(|| {
-            resumed = Some(trainer.resume::<Tiny, _, _>(&path, &Cpu::default()));
+            resumed = Some(trainer.resume::<Tiny, _, _>(at("changed"), &Cpu::default()));
         });
         assert_memory_bound(&memory, &bytes);
         match resumed.unwrap() {
-            Ok(mut model) => {
-                for (_, _, bytes) in parameters(&model).values() {
-                    prop_assert!(bytes.as_chunks().0.iter().all(|&x| f32::from_le_bytes(x).is_finite()));
-                }
-                // A further step does not panic.
-                step(&mut trainer, &mut model);
-            }
-            Err(error) => {
-                prop_assert!(error.to_string().contains(&path.display().to_string()));
-                prop_assert_eq!(trainer.steps_made(), 2);
-                step(&mut trainer, &mut model).unwrap();
-                prop_assert_eq!(&parameters(&model), &*NEXT);
-            }
+            Ok(resumed) => model = resumed,
+            Err(error) => prop_assert!(error.to_string().contains(&at("changed").display().to_string())),
         }
-    }
+        // Whether it was resumed or refused, the next step is that of the training that was saved.
+        prop_assert_eq!(trainer.steps_made(), 2);
+        step(&mut trainer, &mut model).unwrap();
+        prop_assert_eq!(&parameters(&model), &next);
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+#[test]
+fn mutations_of_a_saved_file_are_refused() {
+    assert_mutations_are_refused(2_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_hundred_thousand_mutations_of_a_saved_file_are_refused() {
+    assert_mutations_are_refused(100_000);
 }
 
 // ---- Saving ----
@@ -921,6 +937,23 @@ fn an_unwritable_path_is_named_in_the_error() {
     write_error(weights::ensure_writable(""));
     write_error(weights::save(&build::<Tiny>(), ""));
     assert_eq!(file_names(&folder), ["file"], "files are left over");
+}
+
+#[test]
+fn equal_models_give_equal_files() {
+    let folder = temp_dir();
+    let metadata: std::collections::HashMap<_, _> =
+        (0..20).map(|number| (format!("key {number}"), "a text".repeat(number))).collect();
+    let save = |name: &str| {
+        let path = folder.path().join(name);
+        // A new map has another order.
+        let metadata = metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        weights::save_with_metadata(&build::<Typed<f32>>(), &path, metadata).unwrap();
+        fs::read(path).unwrap()
+    };
+    let first = save("first");
+    assert!((0..5).all(|_| save("other") == first));
+    assert_eq!(weights::metadata(folder.path().join("other")).unwrap(), metadata);
 }
 
 #[test]

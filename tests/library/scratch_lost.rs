@@ -1,5 +1,8 @@
 mod checkpoints;
+mod files;
 mod generations;
+mod hostile;
+mod resume;
 #[path = "../support/mod.rs"]
 mod support;
 mod tiny_training;

@@ -74,7 +74,9 @@ impl Origin {
 /// Writes the checkpoints of one training, as the only process that does.
 #[derive(Debug)]
 pub(in super::super) struct Series {
-    /// The newest one.
+    /// The newest one, as the caller names it.
+    path: PathBuf,
+    /// The newest one, with all links followed.
     newest: PathBuf,
     /// A checkpoint is due after every so many steps; 0 for never.
     pub interval: usize,
@@ -103,7 +105,7 @@ impl Series {
         ensure_creatable(path)?;
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let newest = atomic::resolve_target(path).map_err(cannot_write)?;
-        let lock = FileLock::acquire(&newest)?;
+        let lock = FileLock::acquire(path, &newest)?;
         let best = with_suffix(&newest, BEST);
         for file in [&newest, &best, &previous(&newest, 1)] {
             atomic::clear_partial(file).map_err(cannot_write)?;
@@ -130,7 +132,13 @@ impl Series {
             },
         };
         let best = if before == Before::Foreign { None } else { read_progress(&best) };
-        Ok(Self { newest, interval, best, before, _lock: lock })
+        // The other checkpoints are beside the file that a link leads to.
+        let path = if path.is_symlink() { newest.clone() } else { path.into() };
+        Ok(Self { path, newest, interval, best, before, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     pub fn newest(&self) -> &Path {
@@ -139,7 +147,7 @@ impl Series {
 
     /// The best checkpoint, if there is one.
     pub fn best(&self) -> Option<PathBuf> {
-        self.best.map(|_| with_suffix(&self.newest, BEST))
+        self.best.map(|_| with_suffix(&self.path, BEST))
     }
 
     /// The number of bytes that `generations` checkpoints and the best of this size need, and one that is being

@@ -131,7 +131,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let target = atomic::resolve_target(path).map_err(cannot_write)?;
         let is_own = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
-        let _lock = if is_own { None } else { Some(FileLock::acquire(&target)?) };
+        let _lock = if is_own { None } else { Some(FileLock::acquire(path, &target)?) };
         checkpoint::write(path, model, self.optimizer.state(), self.training())?.commit().map_err(cannot_write)
     }
 
@@ -200,7 +200,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         if let (Err(source), Some(metrics)) = (synced, self.metrics.take_if(|_| true)) {
             self.failures.push(TrainError::Metrics { path: metrics.path().into(), source });
         }
-        let path = series.newest().to_path_buf();
+        let path = series.path().to_path_buf();
         let written = checkpoint::write(&path, model, self.optimizer.state(), training);
         let saved = written.and_then(|partial| {
             let committed = series.commit(partial, self.progress, self.generations);
@@ -262,8 +262,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         };
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
         let needed_bytes = series.needed_bytes(len_bytes, self.generations);
-        weights::ensure_space(series.newest(), needed_bytes)
-            .map_err(|source| TrainError::Save { source, saved_at: None })
+        weights::ensure_space(series.path(), needed_bytes).map_err(|source| TrainError::Save { source, saved_at: None })
     }
 
     fn training<Model, E>(&self) -> Training<'static>
