@@ -1,6 +1,7 @@
 use super::{
     LoadError, SafetensorsDtype, decode_elements, first_non_finite,
     header::{self, Header, HeaderError},
+    is_readable,
 };
 use dfdx::shapes::Shape;
 use safetensors::tensor::TensorInfo;
@@ -97,7 +98,9 @@ impl TensorFile {
         name: &str,
         (part, parts): (usize, usize),
     ) -> Result<Vec<E>, LoadError> {
-        let (begin, end) = self.header.tensors.info(name).map_or((0, 0), |i| i.data_offsets);
+        let Some(&TensorInfo { dtype, data_offsets: (begin, end), .. }) = self.header.tensors.info(name) else {
+            return Ok(Vec::new());
+        };
         let mut bytes = vec![0; end - begin];
         let start = header::LEN_BYTES + self.header.len_bytes + begin as u64;
         let read = self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes));
@@ -107,7 +110,7 @@ impl TensorFile {
             return Err(LoadError::Checksum { tensor: name.into() });
         }
         self.parts_read.entry(name.into()).or_default().insert((parts, part));
-        Ok(decode_elements(&bytes))
+        Ok(decode_elements(&bytes, dtype))
     }
 
     /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error names
@@ -149,7 +152,7 @@ pub(crate) fn ensure_dtype<E: SafetensorsDtype>(
     expected: &ExpectedTensor,
     tensor: &TensorInfo,
 ) -> Result<(), LoadError> {
-    if tensor.dtype == E::DTYPE {
+    if is_readable::<E>(tensor.dtype) {
         return Ok(());
     }
     Err(LoadError::Dtype { tensor: expected.path.into(), expected: E::DTYPE, found: tensor.dtype })

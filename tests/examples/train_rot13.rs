@@ -553,7 +553,7 @@ fn weights_of_another_model_name_the_tensor() {
     for (file, error) in [
         (one_tensor(FIRST, "F32", &[30, 8], 30 * 8 * 4), "should be (VocabSize=28, EmbedDim=8) but is [30, 8]"),
         (one_tensor(FIRST, "F32", &[8, 28], 28 * 8 * 4), "should be (VocabSize=28, EmbedDim=8) but is [8, 28]"),
-        (one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds F16"),
+        (one_tensor(FIRST, "I16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds I16"),
         (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "(VocabSize=28, EmbedDim=8) is missing"),
     ] {
         let run = load(&file);

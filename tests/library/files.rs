@@ -569,8 +569,7 @@ fn a_tensor_of_another_shape_is_named_in_the_error() {
 fn a_tensor_of_another_dtype_is_named_in_the_error() {
     for (found, size) in [
         (Dtype::F64, 8),
-        (Dtype::F16, 2),
-        (Dtype::BF16, 2),
+        (Dtype::I16, 2),
         (Dtype::I64, 8),
         // The same number of bytes.
         (Dtype::I32, 4),
@@ -587,6 +586,46 @@ fn a_tensor_of_another_dtype_is_named_in_the_error() {
         LoadError::Dtype { expected: Dtype::F64, found: Dtype::F32, .. },
         "`encoder.embedder.token_embedder.weight` should hold F64 but holds F32"
     );
+}
+
+/// `(bits, value)` of the same number in both formats of 16 bits.
+#[test]
+fn elements_of_16_bits_are_widened_exactly() {
+    const F16: [(u16, f32); 6] = [
+        (0x0000, 0.0),
+        (0x8000, -0.0),
+        (0x3c00, 1.0),
+        (0x0001, 5.960_464_5e-8),
+        (0x7bff, 65_504.0),
+        (0xb555, -0.333_251_95),
+    ];
+    const BF16: [(u16, f32); 6] = [
+        (0x0000, 0.0),
+        (0x8000, -0.0),
+        (0x3f80, 1.0),
+        (0x0001, 9.183_55e-41),
+        (0x7f7f, 3.389_531_4e38),
+        (0xbeab, -0.333_984_38),
+    ];
+    for (dtype, elements, infinity) in [(Dtype::F16, F16, 0x7c00_u16), (Dtype::BF16, BF16, 0x7f80)] {
+        let mut tensors = parameters(&build::<Tiny>());
+        let bytes: Vec<u8> = elements.iter().flat_map(|(bits, _)| bits.to_le_bytes()).collect();
+        tensors.insert("weight".into(), (dtype, vec![3, 2], bytes));
+        let loaded: Tiny = load_bytes(&file_of(&tensors)).unwrap();
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&loaded.weight.as_vec()), bits(&elements.map(|(_, value)| value)), "{dtype:?}");
+        let wide: Linear<InDim, OutDim, f64, Cpu> = {
+            let mut tensors = tensors.clone();
+            let bias = tensors.get_mut("bias").unwrap();
+            (bias.0, bias.2) = (Dtype::F64, vec![0; 24]);
+            with_file(&file_of(&tensors), |path| weights::load(path, &Cpu::default())).unwrap()
+        };
+        assert_eq!(wide.weight.as_vec(), elements.map(|(_, value)| f64::from(value)));
+        let bytes = &mut tensors.get_mut("weight").unwrap().2;
+        bytes[4..6].copy_from_slice(&infinity.to_le_bytes());
+        let error = load_bytes::<Tiny>(&file_of(&tensors)).unwrap_err();
+        assert_error!(error, LoadError::NotFinite { .. }, "`weight` holds inf at position 2");
+    }
 }
 
 #[test]

@@ -110,7 +110,7 @@ where
         }
     }
     for tensor in &tensors {
-        let elements = weights::decode_elements::<E>(&tensor.bytes);
+        let elements = weights::decode_elements::<E>(&tensor.bytes, tensor.dtype);
         if let Some((index, value)) = weights::first_non_finite(&elements) {
             return Err(SaveError::NotFinite { path: path.to_path_buf(), tensor: tensor.path.clone(), index, value });
         }
