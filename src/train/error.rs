@@ -4,7 +4,7 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
-/// Why [`Trainer::update`](super::Trainer::update) failed.
+/// Why [`Trainer::update`](super::Trainer::update) or [`Trainer::finish`](super::Trainer::finish) failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// The loss is NaN or infinite. The model is as it was before the step.

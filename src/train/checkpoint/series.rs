@@ -112,7 +112,7 @@ impl Series {
         }
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
-        let origin = origin.filter(|origin| checkpoint_of(&origin.path) == newest);
+        let origin = origin.filter(|origin| origin.path == newest || checkpoint_of(&origin.path) == newest);
         let found = found_at(&newest);
         let before = match (origin, found) {
             // Another run may have saved before this one took the lock.

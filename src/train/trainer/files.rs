@@ -5,8 +5,8 @@ use crate::{
     backend::Backend,
     nn::Module,
     train::{
-        Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
-        checkpoint::{self, Origin, Series, Training},
+        Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
+        checkpoint::{self, Origin, Progress, Series, Training},
     },
     weights::{self, FileLock, Found, SafetensorsDtype, SaveError, atomic},
 };
@@ -67,18 +67,10 @@ impl<O, S> Trainer<O, S> {
     /// The first of the [`failures`](Self::failures); [`TrainError::Diverged`] if the mean loss of the last
     /// steps is far above the loss of the first step.
     pub fn finish(&mut self) -> Result<(), TrainError> {
-        if let Some(metrics) = self.metrics.take()
-            && let Err(source) = metrics.sync()
-        {
-            self.failures.push(TrainError::Metrics { path: metrics.path().into(), source });
-        }
-        let progress = &self.progress;
-        if progress.is_diverged() {
-            self.failures.push(TrainError::Diverged {
-                step: progress.step,
-                mean_loss: progress.mean_loss,
-                first_loss: progress.first_loss,
-            });
+        self.use_metrics(|metrics| metrics.sync());
+        let Progress { step, mean_loss, first_loss, .. } = self.progress;
+        if self.progress.is_diverged() {
+            self.failures.push(TrainError::Diverged { step, mean_loss, first_loss });
         }
         match self.failures.is_empty() {
             true => Ok(()),
@@ -86,19 +78,23 @@ impl<O, S> Trainer<O, S> {
         }
     }
 
-    /// Writes a line of metrics. After a failure there is no further line.
+    /// Writes a line of metrics.
     pub(super) fn write_metrics(&mut self, report: &StepReport) {
-        let Some(metrics) = &mut self.metrics else {
-            return;
-        };
         let values = [
             ("loss", report.loss),
             ("learning_rate", report.learning_rate),
             ("gradient_norm", report.gradient_norm),
             ("tokens_per_second", report.tokens_per_second),
         ];
-        if let Err(source) = metrics.write(report.step, &values) {
-            self.failures.push(TrainError::Metrics { path: metrics.path().to_path_buf(), source });
+        self.use_metrics(|metrics| metrics.write(report.step, &values));
+    }
+
+    /// Does something with the metrics. A failure is the end of them.
+    fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
+        if let Some(metrics) = &mut self.metrics
+            && let Err(source) = action(metrics)
+        {
+            self.failures.push(TrainError::Metrics { path: metrics.path().into(), source });
             self.metrics = None;
         }
     }
@@ -187,19 +183,19 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let (step, training) = (self.progress.step, self.training());
-        let Some(series) = &mut self.checkpoints else {
-            return;
-        };
-        let is_due = series.interval > 0 && (step == self.steps || step.is_multiple_of(series.interval));
-        if !is_due && !self.stopped {
+        let step = self.progress.step;
+        let is_due = self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
+            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
+        });
+        if !is_due {
             return;
         }
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
-        let synced = self.metrics.as_ref().map_or(Ok(()), |metrics| metrics.sync());
-        if let (Err(source), Some(metrics)) = (synced, self.metrics.take_if(|_| true)) {
-            self.failures.push(TrainError::Metrics { path: metrics.path().into(), source });
-        }
+        self.use_metrics(|metrics| metrics.sync());
+        let training = self.training();
+        let Some(series) = &mut self.checkpoints else {
+            return;
+        };
         let path = series.path().to_path_buf();
         let written = checkpoint::write(&path, model, self.optimizer.state(), training);
         let saved = written.and_then(|partial| {

@@ -1,8 +1,0 @@
-mod checkpoints;
-mod files;
-mod generations;
-mod hostile;
-mod resume;
-#[path = "../support/mod.rs"]
-mod support;
-mod tiny_training;
