@@ -1,6 +1,6 @@
 //! The files of a training: checkpoints, metrics, report, weights.
 
-use super::{BoxError, Interrupted, device_error, log, stop_on_signals};
+use super::{BoxError, EXIT_SIGINT, Interrupted, device_error, log, stop_on_signals};
 use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{
@@ -151,10 +151,12 @@ impl Files {
         steps: usize,
         checkpoint: &Path,
     ) -> Result<Outcome, BoxError> {
-        // From now on the first Ctrl-C ends the program. One that came after the last step does so here.
-        let is_stopping = trainer.stop.swap(true, Ordering::Relaxed);
+        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here.
+        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() {
+            process::exit(EXIT_SIGINT.into());
+        }
         let finished = trainer.finish();
-        if is_stopping {
+        if trainer.stopped() {
             let interrupted = Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() };
             return Err(match finished {
                 Ok(()) => interrupted.into(),

@@ -61,7 +61,7 @@ impl<O, S> Trainer<O, S> {
         &self.failures
     }
 
-    /// Ends a training: call it when its results are saved.
+    /// Ends a training. If it fails, the model is still there to be saved.
     ///
     /// # Errors
     /// The first of the [`failures`](Self::failures); [`TrainError::Diverged`] if the mean loss of the last
