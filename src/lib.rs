@@ -107,7 +107,7 @@ pub mod prelude {
             AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan, Product, Quotient, Sum,
             SumOf, along, axis,
         },
-        local_dims,
+        einsum, local_dims,
         mask::{
             AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, mk_cross_mask,
             mk_mask,
@@ -126,6 +126,7 @@ pub mod prelude {
             softmax_over, split, split_heads, sum_over,
         },
         tokens::{Fin, TokenError, TokenIds},
+        try_einsum,
     };
     pub use dfdx::{
         nn::BuildModule,
@@ -149,6 +150,17 @@ pub mod __private {
         tensor_ops::Device,
     };
     pub use typenum::{U1, UTerm};
+
+    pub use crate::{
+        dims::names,
+        ops::{einsum_three, einsum_two},
+    };
+
+    /// The value of a fallible operation; panics with the text of its error.
+    #[track_caller]
+    pub fn value<Value>(result: Result<Value, crate::ops::OpError>) -> Value {
+        result.unwrap_or_else(|error| panic!("{error}"))
+    }
 }
 
 /// The programs in the README compile and run.

@@ -38,6 +38,8 @@
 mod axis;
 mod declare;
 mod local;
+#[doc(hidden)]
+pub mod names;
 mod product;
 mod relations;
 mod size;
@@ -47,6 +49,7 @@ pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAx
 pub use declare::BoundedSize;
 pub use dfdx::shapes::{Const, ConstDim, Dim};
 pub use local::LocalSize;
+pub(crate) use names::Label;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};

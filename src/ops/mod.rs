@@ -25,15 +25,18 @@ mod argmax;
 mod attention;
 mod broadcast;
 mod concat_split;
+mod contraction;
 mod cross_entropy;
 mod describe;
 mod dropout;
+mod einsum;
 mod embed;
 mod heads;
 mod layer_norm;
 mod linear;
 mod masked_mean;
 mod multi_head_attention;
+mod operand;
 mod permute;
 mod positions;
 mod reduce;
@@ -41,6 +44,7 @@ mod reshape;
 mod residual;
 mod rms_norm;
 mod scale;
+mod views;
 
 pub use activation::{Activation, Gelu, GeluErf, Relu};
 pub use argmax::{argmax, try_argmax};
@@ -53,12 +57,15 @@ pub use cross_entropy::{
 };
 pub use describe::Describe;
 pub use dropout::{DropoutSeed, dropout, try_dropout};
+#[doc(hidden)]
+pub use einsum::{einsum_three, einsum_two};
 pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use masked_mean::{masked_mean, try_masked_mean};
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
+pub use operand::Operand;
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,

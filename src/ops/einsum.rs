@@ -1,0 +1,348 @@
+use super::{
+    OpError, Real,
+    contraction::{Labelled, NO_AXIS, contract},
+    device_error, dim_error, ensure_not_empty,
+    operand::{JoinTapes, JoinedTape, Operand, OperandTape, are_one_tensor},
+    try_scale,
+    views::{NamedAxes, Sizes},
+};
+use crate::dims::{DimError, Label};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{PutTape, Tape, Tensor},
+    tensor_ops::Device,
+};
+use std::array;
+
+/// `Σ x · w` over the axes that are not in the result: a contraction of two or three tensors, by name.
+///
+/// ```text
+/// einsum!(x: (Batch, SrcLen, EmbedDim), w: (HiddenDim, EmbedDim) -> (Batch, SrcLen, HiddenDim))
+/// ```
+///
+/// Each operand is an expression and the dimensions of its tensor. The compiler checks that they are. An axis of
+/// two operands is one axis. It is summed over if the result does not have it. So these do not compile, each with
+/// an error at the axis:
+///
+/// - an axis of the result that is in no operand;
+/// - an axis that is in one operand, in no other one and not in the result;
+/// - an axis that a tensor has twice.
+///
+/// Axes are compared by the words that stand here, so an axis has the same spelling in all places. An operand is a
+/// tensor, or a reference to a tensor without a tape ([`Operand`](crate::ops::Operand)). Tensors have up to 6 axes.
+/// Of three operands, the first two are contracted first.
+///
+/// The name is NumPy's; the form with names is that of
+/// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).
+///
+/// # Panics
+/// If [`try_einsum!`](crate::try_einsum!) returns an error; the message is the error's text.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub Batch = 1; pub QLen = 2; pub KLen = 3; pub NumHeads = 1; pub HeadDim = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, QLen, NumHeads, HeadDim), f32, Cpu> = device.tensor(vec![1.0, 10.0]);
+/// let key: Tensor<(Batch, KLen, NumHeads, HeadDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0]);
+/// let scores: Tensor<(Batch, NumHeads, QLen, KLen), f32, Cpu> = einsum!(
+///     query: (Batch, QLen, NumHeads, HeadDim), key: (Batch, KLen, NumHeads, HeadDim)
+///     -> (Batch, NumHeads, QLen, KLen)
+/// );
+/// assert_eq!(scores.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// ```
+///
+/// It works in functions that are generic in their dimensions, and a call may be an operand:
+///
+/// ```
+/// use typed_transformer::{dims::Dim, prelude::*};
+///
+/// /// `xᵀ A y`
+/// fn bilinear<Left: Dim, Right: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+///     x: Tensor<(Left,), E, D, T>,
+///     matrix: &Tensor<(Left, Right), E, D>,
+///     y: Tensor<(Right,), E, D, T>,
+/// ) -> Tensor<(), E, D, T> {
+///     einsum!(einsum!(x: (Left), matrix: (Left, Right) -> (Right)): (Right), y: (Right) -> ())
+/// }
+///
+/// let device = Cpu::default();
+/// let (x, y) = (device.tensor([1.0, 2.0]), device.tensor([1.0, 1.0, 1.0]));
+/// let matrix = device.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]);
+/// assert_eq!(bilinear::<Const<2>, Const<3>, f32, Cpu, NoneTape>(x, &matrix, y).array(), 5.0);
+/// ```
+#[macro_export]
+macro_rules! einsum {
+    ($($contraction:tt)*) => { $crate::__private::value($crate::try_einsum!($($contraction)*)) };
+}
+
+/// Fallible form of [`einsum!`](crate::einsum!).
+///
+/// # Errors
+/// [`OpError::Dim`](crate::ops::OpError::Dim) if an axis has two sizes; it names the axis, both operands and both
+/// sizes. [`OpError::Empty`](crate::ops::OpError::Empty) if an operand has no elements;
+/// [`OpError::Device`](crate::ops::OpError::Device) if the device fails.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub SrcLen; pub EmbedDim = 2; }
+/// let rows = |len| -> Tensor<(SrcLen, EmbedDim), f32, Cpu> {
+///     Cpu::default().zeros_like(&(SrcLen::new(len), EmbedDim))
+/// };
+/// let (x, y) = (rows(3), rows(4));
+/// let error = try_einsum!(x: (SrcLen, EmbedDim), y: (SrcLen, EmbedDim) -> (EmbedDim)).unwrap_err();
+/// assert_eq!(error.to_string(), "einsum: `SrcLen` is 3 in `x` and 4 in `y`");
+/// ```
+#[macro_export]
+macro_rules! try_einsum {
+    ($($contraction:tt)*) => { $crate::__einsum!(@parse [] [] $($contraction)*) };
+}
+
+/// Reads the operands `expression: (axes)` one token at a time, because an expression cannot be followed by `:` in
+/// a pattern. Then writes the rules and the call.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __einsum {
+    (@parse [$($operands:tt)*] [$($x:tt)+] : ($($axes:tt)*) , $($rest:tt)+) => {
+        $crate::__einsum!(@parse [$($operands)* [[$($x)+] $($axes)*]] [] $($rest)+)
+    };
+    (@parse [$($operands:tt)*] [$($x:tt)+] : ($($axes:tt)*) -> ($($to:tt)*) $(,)?) => {
+        $crate::__einsum!(@name $($operands)* [[$($x)+] $($axes)*] -> [$($to)*])
+    };
+    (@parse $operands:tt [$($x:tt)*] $next:tt $($rest:tt)*) => {
+        $crate::__einsum!(@parse $operands [$($x)* $next] $($rest)*)
+    };
+    (@parse $($rest:tt)*) => {
+        ::core::compile_error!("this is not of the form `einsum!(x: (A, B), w: (B, C) -> (A, C))`")
+    };
+
+    (@name [[$($x:tt)+] $($xd:ty),* $(,)?] -> [$($od:ty),* $(,)?]) => {
+        ::core::compile_error!("a contraction has two or three operands; `rearrange!` and `sum_over` take one")
+    };
+    (@name [[$($x:tt)+] $($xd:ty),* $(,)?] [[$($w:tt)+] $($wd:ty),* $(,)?] -> [$($od:ty),* $(,)?]) => {
+        $crate::__einsum!(@two
+            [$($x)+] [$($xd)*] [$(::core::stringify!($xd)),*] [$($w)+] [$($wd)*] [$(::core::stringify!($wd)),*]
+            [$($od)*] [$(::core::stringify!($od)),*]
+            [$(::core::stringify!($xd),)* $(::core::stringify!($wd),)* $(::core::stringify!($od)),*])
+    };
+    (@name [[$($x:tt)+] $($xd:ty),* $(,)?] [[$($w:tt)+] $($wd:ty),* $(,)?] [[$($v:tt)+] $($vd:ty),* $(,)?]
+        -> [$($od:ty),* $(,)?]) => {
+        $crate::__einsum!(@three
+            [$($x)+] [$($xd)*] [$(::core::stringify!($xd)),*] [$($w)+] [$($wd)*] [$(::core::stringify!($wd)),*]
+            [$($v)+] [$($vd)*] [$(::core::stringify!($vd)),*] [$($od)*] [$(::core::stringify!($od)),*]
+            [$(::core::stringify!($xd),)* $(::core::stringify!($wd),)* $(::core::stringify!($vd),)*
+                $(::core::stringify!($od)),*])
+    };
+    (@name $($more:tt)*) => { ::core::compile_error!("a contraction has two or three operands") };
+
+    (@two [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($od:ty)*] $on:tt $all:tt) => {{
+        use $crate::__private::names;
+        $crate::__einsum!(@once [$($xd)*] $xn);
+        $crate::__einsum!(@once [$($wd)*] $wn);
+        $crate::__einsum!(@once [$($od)*] $on);
+        $(names::given::<$od, { names::is_in(::core::stringify!($od), &[&$xn, &$wn]) }>();)*
+        $(names::shared::<$xd, { names::is_in(::core::stringify!($xd), &[&$wn, &$on]) }>();)*
+        $(names::shared::<$wd, { names::is_in(::core::stringify!($wd), &[&$xn, &$on]) }>();)*
+        $crate::__private::einsum_two::<($($xd,)*), ($($wd,)*), ($($od,)*), _, _, _, _, _, _, _>(
+            $($x)+,
+            $($w)+,
+            [$crate::__einsum!(@operand_text $($x)+), $crate::__einsum!(@operand_text $($w)+)],
+            const { [&names::labels(&$xn, &$all), &names::labels(&$wn, &$all), &names::labels(&$on, &$all)] },
+        )
+    }};
+    (@three [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($v:tt)+] [$($vd:ty)*] $vn:tt
+        [$($od:ty)*] $on:tt $all:tt) => {{
+        use $crate::__private::names;
+        $crate::__einsum!(@once [$($xd)*] $xn);
+        $crate::__einsum!(@once [$($wd)*] $wn);
+        $crate::__einsum!(@once [$($vd)*] $vn);
+        $crate::__einsum!(@once [$($od)*] $on);
+        $(names::given::<$od, { names::is_in(::core::stringify!($od), &[&$xn, &$wn, &$vn]) }>();)*
+        $(names::shared::<$xd, { names::is_in(::core::stringify!($xd), &[&$wn, &$vn, &$on]) }>();)*
+        $(names::shared::<$wd, { names::is_in(::core::stringify!($wd), &[&$xn, &$vn, &$on]) }>();)*
+        $(names::shared::<$vd, { names::is_in(::core::stringify!($vd), &[&$xn, &$wn, &$on]) }>();)*
+        $crate::__private::einsum_three::<
+            ($($xd,)*), ($($wd,)*), ($($vd,)*), ($($od,)*), _, _, _, _, _, _, _, _, _,
+            { names::product_rank([&$xn, &$wn], &[&$vn, &$on]) },
+        >(
+            $($x)+,
+            $($w)+,
+            $($v)+,
+            [$crate::__einsum!(@operand_text $($x)+), $crate::__einsum!(@operand_text $($w)+), $crate::__einsum!(@operand_text $($v)+)],
+            const {
+                [
+                    &names::labels(&$xn, &$all), &names::labels(&$wn, &$all), &names::labels(&$vn, &$all),
+                    &names::labels(&$on, &$all),
+                ]
+            },
+        )
+    }};
+    (@operand_text $($x:tt)+) => { ::core::concat!("`", ::core::stringify!($($x)+), "`") };
+    (@once [$($dim:ty)*] $names:tt) => {
+        $(names::once::<$dim, { names::count(::core::stringify!($dim), &$names) == 1 }>();)*
+    };
+}
+
+const OP: &str = "einsum";
+
+/// The contraction that `try_einsum!` makes of two operands. `texts` are the operands as the user wrote them, and
+/// `labels` those of the operands and of the result.
+#[doc(hidden)]
+#[allow(clippy::type_complexity)]
+pub fn einsum_two<X, W, Out, XOperand, WOperand, E, D, const XN: usize, const WN: usize, const N: usize>(
+    x: XOperand,
+    w: WOperand,
+    texts: [&'static str; 2],
+    [x_labels, w_labels, to]: [&[Label]; 3],
+) -> Result<Tensor<Out, E, D, JoinedTape<XOperand::Tape, WOperand::Tape, E, D>>, OpError>
+where
+    X: NamedAxes<XN>,
+    W: NamedAxes<WN>,
+    Out: NamedAxes<N>,
+    E: Real,
+    D: Device<E>,
+    XOperand: Operand<X, E, D, Tape: JoinTapes<WOperand::Tape, E, D>>,
+    WOperand: Operand<W, E, D>,
+    [usize; XN]: Sizes,
+    [usize; WN]: Sizes,
+    [usize; N]: Sizes,
+{
+    let ((x, x_tape), (w, w_tape)) = (x.split(), w.split());
+    check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
+    let x = x.put_tape(x_tape.join(w_tape).into_tape());
+    let w = distinct_from(&x, w.put_tape(Default::default()))?;
+    let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
+    Out::from_sizes(OP, product.map_err(device_error(OP))?)
+}
+
+/// The contraction that `try_einsum!` makes of three operands. The product of the first two has `PN` axes.
+#[doc(hidden)]
+#[allow(clippy::type_complexity)]
+pub fn einsum_three<
+    X,
+    W,
+    V,
+    Out,
+    XOperand,
+    WOperand,
+    VOperand,
+    E,
+    D,
+    const XN: usize,
+    const WN: usize,
+    const VN: usize,
+    const N: usize,
+    const PN: usize,
+>(
+    x: XOperand,
+    w: WOperand,
+    v: VOperand,
+    texts: [&'static str; 3],
+    [x_labels, w_labels, v_labels, to]: [&[Label]; 4],
+) -> Result<
+    Tensor<Out, E, D, JoinedTape<<XOperand::Tape as JoinTapes<WOperand::Tape, E, D>>::Joined, VOperand::Tape, E, D>>,
+    OpError,
+>
+where
+    X: NamedAxes<XN>,
+    W: NamedAxes<WN>,
+    V: NamedAxes<VN>,
+    Out: NamedAxes<N>,
+    E: Real,
+    D: Device<E>,
+    XOperand: Operand<X, E, D, Tape: JoinTapes<WOperand::Tape, E, D, Joined: JoinTapes<VOperand::Tape, E, D>>>,
+    WOperand: Operand<W, E, D>,
+    VOperand: Operand<V, E, D>,
+    [usize; XN]: Sizes,
+    [usize; WN]: Sizes,
+    [usize; VN]: Sizes,
+    [usize; N]: Sizes,
+    [usize; PN]: Sizes,
+{
+    let ((x, x_tape), (w, w_tape), (v, v_tape)) = (x.split(), w.split(), v.split());
+    check_sizes(&[
+        Axes::of(texts[0], &x, x_labels)?,
+        Axes::of(texts[1], &w, w_labels)?,
+        Axes::of(texts[2], &v, v_labels)?,
+    ])?;
+    let x = x.put_tape(x_tape.join(w_tape).join(v_tape).into_tape());
+    let w = distinct_from(&x, w.put_tape(Default::default()))?;
+    let v = v.put_tape(Default::default());
+
+    let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
+    let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
+    let kept: Vec<Label> = kept.copied().collect();
+    let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, label_array::<PN>(&kept));
+    let product = Labelled { tensor: product.map_err(device_error(OP))?, labels: label_array(&kept) };
+    let product = contract(product, labelled(v, v_labels)?, label_array(to));
+    Out::from_sizes(OP, product.map_err(device_error(OP))?)
+}
+
+/// An operand's axes, for a comparison of sizes.
+struct Axes<'a> {
+    text: &'static str,
+    names: Vec<String>,
+    sizes: Vec<usize>,
+    labels: &'a [Label],
+}
+
+impl<'a> Axes<'a> {
+    fn of<Dims: NamedAxes<N>, const N: usize, E: Real, D: Device<E>>(
+        text: &'static str,
+        operand: &Tensor<Dims, E, D>,
+        labels: &'a [Label],
+    ) -> Result<Self, OpError>
+    where
+        [usize; N]: Sizes,
+    {
+        ensure_not_empty(OP, operand.shape())?;
+        Ok(Self { text, names: Dims::names(), sizes: operand.shape().concrete().into(), labels })
+    }
+}
+
+/// Refuses operands in which an axis has two sizes.
+fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
+    for (i, right) in operands.iter().enumerate() {
+        for left in &operands[..i] {
+            for (axis, label) in left.labels.iter().enumerate() {
+                let Some(other) = right.labels.iter().position(|other| other == label) else { continue };
+                let (expected, found) = (left.sizes[axis], right.sizes[other]);
+                if expected != found {
+                    let dim = left.names[axis].clone();
+                    return Err(dim_error(OP)(DimError::Mismatch {
+                        dim,
+                        left: left.text,
+                        expected,
+                        right: right.text,
+                        found,
+                    }));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn labelled<Dims: NamedAxes<N>, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+    tensor: Tensor<Dims, E, D, T>,
+    labels: &[Label],
+) -> Result<Labelled<N, E, D, T>, OpError>
+where
+    [usize; N]: Sizes,
+{
+    Ok(Labelled { tensor: Dims::into_sizes(OP, tensor)?, labels: label_array(labels) })
+}
+
+fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
+    array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
+}
+
+/// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
+fn distinct_from<X: Shape, W: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: &Tensor<X, E, D, T>,
+    w: Tensor<W, E, D, T>,
+) -> Result<Tensor<W, E, D, T>, OpError> {
+    match T::OWNS_TAPE && are_one_tensor(x, &w) {
+        true => try_scale(w, 1.0),
+        false => Ok(w),
+    }
+}
