@@ -125,8 +125,9 @@ pub mod prelude {
             merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm, sinusoidal_positions,
             softmax_over, split, split_heads, sum_over,
         },
+        rearrange,
         tokens::{Fin, TokenError, TokenIds},
-        try_einsum,
+        try_einsum, try_rearrange,
     };
     pub use dfdx::{
         nn::BuildModule,
@@ -153,14 +154,8 @@ pub mod __private {
 
     pub use crate::{
         dims::names,
-        ops::{einsum_three, einsum_two},
+        ops::{Over, Rank, Rearrangement},
     };
-
-    /// The value of a fallible operation; panics with the text of its error.
-    #[track_caller]
-    pub fn value<Value>(result: Result<Value, crate::ops::OpError>) -> Value {
-        result.unwrap_or_else(|error| panic!("{error}"))
-    }
 }
 
 /// The programs in the README compile and run.

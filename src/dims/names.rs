@@ -25,18 +25,19 @@ pub const fn is_in(name: &str, lists: &[&[&str]]) -> bool {
 /// A number in place of an axis's name. Two axes have the same label if and only if they have the same name.
 pub type Label = u8;
 
-/// The label of each of `names`: its position in the list of all names.
+/// The label of `name`: its position in the list of all names.
 #[must_use]
-pub const fn labels<const N: usize>(names: &[&str; N], all: &[&str]) -> [Label; N] {
-    let mut labels = [0; N];
-    let mut axis = 0;
-    while axis < N {
-        while !is_same(names[axis].as_bytes(), all[labels[axis] as usize].as_bytes()) {
-            labels[axis] += 1;
-        }
-        axis += 1;
+pub const fn label(name: &str, all: &[&str]) -> Label {
+    match all {
+        [first, rest @ ..] if !is_same(name.as_bytes(), first.as_bytes()) => 1 + label(name, rest),
+        _ => 0,
     }
-    labels
+}
+
+/// The rank of a tensor with these axes; a tensor without axes counts as one axis of one element.
+#[must_use]
+pub const fn rank(names: &[&str]) -> usize {
+    if names.is_empty() { 1 } else { names.len() }
 }
 
 /// The rank of the product of two operands, which has all axes that are in one of the lists `kept`; at least 1.
@@ -72,46 +73,72 @@ pub struct Holds<const HOLDS: bool>;
 pub trait True {}
 impl True for Holds<true> {}
 
-// Each rule has a trait, which has an implementation for every type. rustc would otherwise suggest the trait as
-// a bound of the user's generic parameter, or list the one type that has an implementation.
-macro_rules! rule {
-    ($function:ident: $rule:ident, $message:literal, $label:literal, $note:literal) => {
-        #[diagnostic::on_unimplemented(message = $message, label = $label, note = $note)]
-        pub trait $rule<Name, const HOLDS: bool> {}
-        #[diagnostic::do_not_recommend]
-        impl<Any, Name, const HOLDS: bool> $rule<Name, HOLDS> for Any where Holds<HOLDS>: True {}
-        /// Compiles if `HOLDS`.
-        pub const fn $function<Name, const HOLDS: bool>()
-        where
-            (): $rule<Name, HOLDS>,
-        {
-        }
-    };
+// Each rule is a trait with an implementation for every type. rustc would otherwise suggest the trait as a bound of
+// the user's generic parameter, or list the types that have one.
+
+/// An axis is in a shape once.
+#[diagnostic::on_unimplemented(
+    message = "`{Name}` is there twice",
+    label = "one of two axes called `{Name}`",
+    note = "the axes of a tensor have different names here; `rename` gives an axis another one"
+)]
+pub trait IsOnce<Name, const HOLDS: bool> {}
+#[diagnostic::do_not_recommend]
+impl<Any, Name, const HOLDS: bool> IsOnce<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsOnce`] holds.
+pub const fn once<Name, const HOLDS: bool>()
+where
+    (): IsOnce<Name, HOLDS>,
+{
 }
-rule!(
-    once: IsOnce,
-    "`{Name}` is there twice",
-    "one of two axes called `{Name}`",
-    "each axis of a tensor has its own name here; `rename` gives an axis another one"
-);
-rule!(
-    given: IsGiven,
-    "`{Name}` of the result is in no operand",
-    "no operand has an axis `{Name}`",
-    "each axis of the result is an axis of an operand; `broadcast` adds a new one"
-);
-rule!(
-    shared: IsShared,
-    "`{Name}` is in this operand alone",
-    "neither the result nor another operand has an axis `{Name}`",
-    "an axis that two operands share may be summed over; `sum_over` sums over one of a single operand"
-);
-rule!(
-    kept: IsKept,
-    "`{Name}` is not in the result",
-    "the result has no axis `{Name}`",
-    "a rearrangement keeps all axes; `sum_over` and `mean_over` remove one"
-);
+
+/// An axis of the result is in an operand.
+#[diagnostic::on_unimplemented(
+    message = "`{Name}` of the result is in no operand",
+    label = "no operand has an axis `{Name}`",
+    note = "each axis of the result is an axis of an operand; `broadcast` adds a new one"
+)]
+pub trait IsGiven<Name, const HOLDS: bool> {}
+#[diagnostic::do_not_recommend]
+impl<Any, Name, const HOLDS: bool> IsGiven<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsGiven`] holds.
+pub const fn given<Name, const HOLDS: bool>()
+where
+    (): IsGiven<Name, HOLDS>,
+{
+}
+
+/// An axis of an operand is in another one or in the result.
+#[diagnostic::on_unimplemented(
+    message = "`{Name}` is in this operand alone",
+    label = "neither the result nor another operand has an axis `{Name}`",
+    note = "an axis of two operands may be summed over; `sum_over` sums over an axis of one"
+)]
+pub trait IsShared<Name, const HOLDS: bool> {}
+#[diagnostic::do_not_recommend]
+impl<Any, Name, const HOLDS: bool> IsShared<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsShared`] holds.
+pub const fn shared<Name, const HOLDS: bool>()
+where
+    (): IsShared<Name, HOLDS>,
+{
+}
+
+/// An axis of the input is in the result.
+#[diagnostic::on_unimplemented(
+    message = "`{Name}` is not in the result",
+    label = "the result has no axis `{Name}`",
+    note = "a rearrangement keeps all axes; `sum_over` and `mean_over` remove one"
+)]
+pub trait IsKept<Name, const HOLDS: bool> {}
+#[diagnostic::do_not_recommend]
+impl<Any, Name, const HOLDS: bool> IsKept<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsKept`] holds.
+pub const fn kept<Name, const HOLDS: bool>()
+where
+    (): IsKept<Name, HOLDS>,
+{
+}
 
 #[cfg(test)]
 mod tests {
@@ -123,7 +150,7 @@ mod tests {
         assert_eq!(count("Product < H , K >", &names), 1);
         assert_eq!(count("Product<K, H>", &names), 0);
         assert_eq!(count("Batch", &["Batch", "B", "Batch"]), 2);
-        assert_eq!(labels(&["M", "Product<H,K>", "Batch"], &names), [2, 1, 0]);
+        assert_eq!((label("Batch", &names), label("Product<H,K>", &names), label("M", &names)), (0, 1, 2));
         assert!(is_in("M", &[&["Batch"], &["M"]]) && !is_in("M", &[&["Batch"], &[]]));
     }
 

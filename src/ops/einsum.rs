@@ -9,10 +9,10 @@ use super::{
 use crate::dims::{DimError, Label};
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{PutTape, Tape, Tensor},
+    tensor::{PutTape, Storage, Tape, Tensor},
     tensor_ops::Device,
 };
-use std::array;
+use std::{array, marker::PhantomData};
 
 /// `Σ x · w` over the axes that are not in the result: a contraction of two or three tensors, by name.
 ///
@@ -72,7 +72,12 @@ use std::array;
 /// ```
 #[macro_export]
 macro_rules! einsum {
-    ($($contraction:tt)*) => { $crate::__private::value($crate::try_einsum!($($contraction)*)) };
+    ($($contraction:tt)*) => {
+        match $crate::try_einsum!($($contraction)*) {
+            ::core::result::Result::Ok(value) => value,
+            ::core::result::Result::Err(error) => ::core::panic!("{error}"),
+        }
+    };
 }
 
 /// Fallible form of [`einsum!`](crate::einsum!).
@@ -135,147 +140,186 @@ macro_rules! __einsum {
     (@name $($more:tt)*) => { ::core::compile_error!("a contraction has two or three operands") };
 
     (@two [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($od:ty)*] $on:tt $all:tt) => {{
-        use $crate::__private::names;
         $crate::__einsum!(@once [$($xd)*] $xn);
         $crate::__einsum!(@once [$($wd)*] $wn);
         $crate::__einsum!(@once [$($od)*] $on);
-        $(names::given::<$od, { names::is_in(::core::stringify!($od), &[&$xn, &$wn]) }>();)*
-        $(names::shared::<$xd, { names::is_in(::core::stringify!($xd), &[&$wn, &$on]) }>();)*
-        $(names::shared::<$wd, { names::is_in(::core::stringify!($wd), &[&$xn, &$on]) }>();)*
-        $crate::__private::einsum_two::<($($xd,)*), ($($wd,)*), ($($od,)*), _, _, _, _, _, _, _>(
-            $($x)+,
-            $($w)+,
-            [$crate::__einsum!(@operand_text $($x)+), $crate::__einsum!(@operand_text $($w)+)],
-            const { [&names::labels(&$xn, &$all), &names::labels(&$wn, &$all), &names::labels(&$on, &$all)] },
-        )
-    }};
-    (@three [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($v:tt)+] [$($vd:ty)*] $vn:tt
-        [$($od:ty)*] $on:tt $all:tt) => {{
-        use $crate::__private::names;
-        $crate::__einsum!(@once [$($xd)*] $xn);
-        $crate::__einsum!(@once [$($wd)*] $wn);
-        $crate::__einsum!(@once [$($vd)*] $vn);
-        $crate::__einsum!(@once [$($od)*] $on);
-        $(names::given::<$od, { names::is_in(::core::stringify!($od), &[&$xn, &$wn, &$vn]) }>();)*
-        $(names::shared::<$xd, { names::is_in(::core::stringify!($xd), &[&$wn, &$vn, &$on]) }>();)*
-        $(names::shared::<$wd, { names::is_in(::core::stringify!($wd), &[&$xn, &$vn, &$on]) }>();)*
-        $(names::shared::<$vd, { names::is_in(::core::stringify!($vd), &[&$xn, &$wn, &$on]) }>();)*
-        $crate::__private::einsum_three::<
-            ($($xd,)*), ($($wd,)*), ($($vd,)*), ($($od,)*), _, _, _, _, _, _, _, _, _,
-            { names::product_rank([&$xn, &$wn], &[&$vn, &$on]) },
-        >(
-            $($x)+,
-            $($w)+,
-            $($v)+,
-            [$crate::__einsum!(@operand_text $($x)+), $crate::__einsum!(@operand_text $($w)+), $crate::__einsum!(@operand_text $($v)+)],
+        $crate::__einsum!(@given [$($od)*] [&$xn, &$wn]);
+        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$on]);
+        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$on]);
+        let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
+        let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
+        $crate::__private::Over::<($($od,)*)>::contract_two(
+            x,
+            w,
+            [$crate::__einsum!(@text $($x)+), $crate::__einsum!(@text $($w)+)],
             const {
                 [
-                    &names::labels(&$xn, &$all), &names::labels(&$wn, &$all), &names::labels(&$vn, &$all),
-                    &names::labels(&$on, &$all),
+                    $crate::__einsum!(@labels [$($xd)*] $all),
+                    $crate::__einsum!(@labels [$($wd)*] $all),
+                    $crate::__einsum!(@labels [$($od)*] $all),
                 ]
             },
         )
     }};
-    (@operand_text $($x:tt)+) => { ::core::concat!("`", ::core::stringify!($($x)+), "`") };
+    (@three [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($v:tt)+] [$($vd:ty)*] $vn:tt
+        [$($od:ty)*] $on:tt $all:tt) => {{
+        $crate::__einsum!(@once [$($xd)*] $xn);
+        $crate::__einsum!(@once [$($wd)*] $wn);
+        $crate::__einsum!(@once [$($vd)*] $vn);
+        $crate::__einsum!(@once [$($od)*] $on);
+        $crate::__einsum!(@given [$($od)*] [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$vn, &$on]);
+        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$vn, &$on]);
+        $crate::__einsum!(@shared [$($vd)*] [&$xn, &$wn, &$on]);
+        let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
+        let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
+        let v = $crate::__private::Over::<($($vd,)*)>::operand_beside(&x, $($v)+);
+        $crate::__private::Over::<($($od,)*)>::contract_three(
+            x,
+            w,
+            v,
+            $crate::__private::Rank::<{ $crate::__private::names::product_rank([&$xn, &$wn], &[&$vn, &$on]) }>,
+            [$crate::__einsum!(@text $($x)+), $crate::__einsum!(@text $($w)+), $crate::__einsum!(@text $($v)+)],
+            const {
+                [
+                    $crate::__einsum!(@labels [$($xd)*] $all),
+                    $crate::__einsum!(@labels [$($wd)*] $all),
+                    $crate::__einsum!(@labels [$($vd)*] $all),
+                    $crate::__einsum!(@labels [$($od)*] $all),
+                ]
+            },
+        )
+    }};
+    (@text $($x:tt)+) => { ::core::concat!("`", ::core::stringify!($($x)+), "`") };
+    (@labels [$($dim:ty)*] $all:tt) => {
+        &[$($crate::__private::names::label(::core::stringify!($dim), &$all)),*] as &[$crate::__private::names::Label]
+    };
     (@once [$($dim:ty)*] $names:tt) => {
-        $(names::once::<$dim, { names::count(::core::stringify!($dim), &$names) == 1 }>();)*
+        $($crate::__private::names::once::<
+            $dim, { $crate::__private::names::count(::core::stringify!($dim), &$names) == 1 }
+        >();)*
+    };
+    (@given [$($dim:ty)*] $lists:tt) => {
+        $($crate::__private::names::given::<
+            $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
+        >();)*
+    };
+    (@shared [$($dim:ty)*] $lists:tt) => {
+        $($crate::__private::names::shared::<
+            $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
+        >();)*
     };
 }
 
 const OP: &str = "einsum";
 
-/// The contraction that `try_einsum!` makes of two operands. `texts` are the operands as the user wrote them, and
-/// `labels` those of the operands and of the result.
+/// A tensor, and what an [`Operand`] says of its tape.
+pub type Split<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
+
+/// What [`try_einsum!`](crate::try_einsum!) does with tensors over `Dims`.
 #[doc(hidden)]
-#[allow(clippy::type_complexity)]
-pub fn einsum_two<X, W, Out, XOperand, WOperand, E, D, const XN: usize, const WN: usize, const N: usize>(
-    x: XOperand,
-    w: WOperand,
-    texts: [&'static str; 2],
-    [x_labels, w_labels, to]: [&[Label]; 3],
-) -> Result<Tensor<Out, E, D, JoinedTape<XOperand::Tape, WOperand::Tape, E, D>>, OpError>
-where
-    X: NamedAxes<XN>,
-    W: NamedAxes<WN>,
-    Out: NamedAxes<N>,
-    E: Real,
-    D: Device<E>,
-    XOperand: Operand<X, E, D, Tape: JoinTapes<WOperand::Tape, E, D>>,
-    WOperand: Operand<W, E, D>,
-    [usize; XN]: Sizes,
-    [usize; WN]: Sizes,
-    [usize; N]: Sizes,
-{
-    let ((x, x_tape), (w, w_tape)) = (x.split(), w.split());
-    check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
-    let x = x.put_tape(x_tape.join(w_tape).into_tape());
-    let w = distinct_from(&x, w.put_tape(Default::default()))?;
-    let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
-    Out::from_sizes(OP, product.map_err(device_error(OP))?)
+pub struct Over<Dims>(PhantomData<Dims>);
+
+impl<Dims: Shape> Over<Dims> {
+    /// The first operand.
+    pub fn operand<E, D: Storage<E>, Tape, X: Operand<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
+        operand.split()
+    }
+
+    /// A further operand, of the same dtype and device.
+    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: Operand<Dims, E, D, Tape>>(
+        _: &Split<Other, E, D, OtherTape>,
+        operand: X,
+    ) -> Split<Dims, E, D, Tape> {
+        operand.split()
+    }
+
+    /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
+    /// operands and of the result.
+    pub fn contract_two<X, W, XTape, WTape, E, D, const XN: usize, const WN: usize, const N: usize>(
+        (x, x_tape): Split<X, E, D, XTape>,
+        (w, w_tape): Split<W, E, D, WTape>,
+        texts: [&'static str; 2],
+        [x_labels, w_labels, to]: [&[Label]; 3],
+    ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape, WTape, E, D>>, OpError>
+    where
+        X: NamedAxes<XN>,
+        W: NamedAxes<WN>,
+        Dims: NamedAxes<N>,
+        XTape: JoinTapes<WTape, E, D>,
+        E: Real,
+        D: Device<E>,
+        [usize; XN]: Sizes,
+        [usize; WN]: Sizes,
+        [usize; N]: Sizes,
+    {
+        check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
+        let x = x.put_tape(x_tape.join(w_tape).into_tape());
+        let w = distinct_from(&x, w.put_tape(Default::default()))?;
+        let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
+        Dims::from_sizes(OP, product.map_err(device_error(OP))?)
+    }
+
+    /// The contraction of three operands. The product of the first two has `P` axes.
+    #[allow(clippy::type_complexity)]
+    pub fn contract_three<
+        X,
+        W,
+        V,
+        XTape,
+        WTape,
+        VTape,
+        E,
+        D,
+        const XN: usize,
+        const WN: usize,
+        const VN: usize,
+        const N: usize,
+        const P: usize,
+    >(
+        (x, x_tape): Split<X, E, D, XTape>,
+        (w, w_tape): Split<W, E, D, WTape>,
+        (v, v_tape): Split<V, E, D, VTape>,
+        _: Rank<P>,
+        texts: [&'static str; 3],
+        [x_labels, w_labels, v_labels, to]: [&[Label]; 4],
+    ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape::Joined, VTape, E, D>>, OpError>
+    where
+        X: NamedAxes<XN>,
+        W: NamedAxes<WN>,
+        V: NamedAxes<VN>,
+        Dims: NamedAxes<N>,
+        XTape: JoinTapes<WTape, E, D, Joined: JoinTapes<VTape, E, D>>,
+        E: Real,
+        D: Device<E>,
+        [usize; XN]: Sizes,
+        [usize; WN]: Sizes,
+        [usize; VN]: Sizes,
+        [usize; N]: Sizes,
+        [usize; P]: Sizes,
+    {
+        check_sizes(&[
+            Axes::of(texts[0], &x, x_labels)?,
+            Axes::of(texts[1], &w, w_labels)?,
+            Axes::of(texts[2], &v, v_labels)?,
+        ])?;
+        let x = x.put_tape(x_tape.join(w_tape).join(v_tape).into_tape());
+        let w = distinct_from(&x, w.put_tape(Default::default()))?;
+        let v = v.put_tape(Default::default());
+
+        let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
+        let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
+        let kept: [Label; P] = label_array(&kept.copied().collect::<Vec<_>>());
+        let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, kept);
+        let product = Labelled { tensor: product.map_err(device_error(OP))?, labels: kept };
+        let product = contract(product, labelled(v, v_labels)?, label_array(to));
+        Dims::from_sizes(OP, product.map_err(device_error(OP))?)
+    }
 }
 
-/// The contraction that `try_einsum!` makes of three operands. The product of the first two has `PN` axes.
+/// The number of axes of a product.
 #[doc(hidden)]
-#[allow(clippy::type_complexity)]
-pub fn einsum_three<
-    X,
-    W,
-    V,
-    Out,
-    XOperand,
-    WOperand,
-    VOperand,
-    E,
-    D,
-    const XN: usize,
-    const WN: usize,
-    const VN: usize,
-    const N: usize,
-    const PN: usize,
->(
-    x: XOperand,
-    w: WOperand,
-    v: VOperand,
-    texts: [&'static str; 3],
-    [x_labels, w_labels, v_labels, to]: [&[Label]; 4],
-) -> Result<
-    Tensor<Out, E, D, JoinedTape<<XOperand::Tape as JoinTapes<WOperand::Tape, E, D>>::Joined, VOperand::Tape, E, D>>,
-    OpError,
->
-where
-    X: NamedAxes<XN>,
-    W: NamedAxes<WN>,
-    V: NamedAxes<VN>,
-    Out: NamedAxes<N>,
-    E: Real,
-    D: Device<E>,
-    XOperand: Operand<X, E, D, Tape: JoinTapes<WOperand::Tape, E, D, Joined: JoinTapes<VOperand::Tape, E, D>>>,
-    WOperand: Operand<W, E, D>,
-    VOperand: Operand<V, E, D>,
-    [usize; XN]: Sizes,
-    [usize; WN]: Sizes,
-    [usize; VN]: Sizes,
-    [usize; N]: Sizes,
-    [usize; PN]: Sizes,
-{
-    let ((x, x_tape), (w, w_tape), (v, v_tape)) = (x.split(), w.split(), v.split());
-    check_sizes(&[
-        Axes::of(texts[0], &x, x_labels)?,
-        Axes::of(texts[1], &w, w_labels)?,
-        Axes::of(texts[2], &v, v_labels)?,
-    ])?;
-    let x = x.put_tape(x_tape.join(w_tape).join(v_tape).into_tape());
-    let w = distinct_from(&x, w.put_tape(Default::default()))?;
-    let v = v.put_tape(Default::default());
-
-    let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
-    let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
-    let kept: Vec<Label> = kept.copied().collect();
-    let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, label_array::<PN>(&kept));
-    let product = Labelled { tensor: product.map_err(device_error(OP))?, labels: label_array(&kept) };
-    let product = contract(product, labelled(v, v_labels)?, label_array(to));
-    Out::from_sizes(OP, product.map_err(device_error(OP))?)
-}
+pub struct Rank<const N: usize>;
 
 /// An operand's axes, for a comparison of sizes.
 struct Axes<'a> {
@@ -332,7 +376,8 @@ where
     Ok(Labelled { tensor: Dims::into_sizes(OP, tensor)?, labels: label_array(labels) })
 }
 
-fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
+/// The labels; those of a tensor without axes are [`NO_AXIS`].
+pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
     array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
 }
 

@@ -39,6 +39,7 @@ mod multi_head_attention;
 mod operand;
 mod permute;
 mod positions;
+mod rearrange;
 mod reduce;
 mod reshape;
 mod residual;
@@ -58,7 +59,7 @@ pub use cross_entropy::{
 pub use describe::Describe;
 pub use dropout::{DropoutSeed, dropout, try_dropout};
 #[doc(hidden)]
-pub use einsum::{einsum_three, einsum_two};
+pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -72,6 +73,8 @@ pub use positions::{
     try_sinusoidal_positions,
 };
 pub(crate) use positions::{try_learned_positions_from, try_sinusoidal_positions_from};
+#[doc(hidden)]
+pub use rearrange::Rearrangement;
 pub use reduce::{
     max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over, try_sum_over,
 };

@@ -26,24 +26,20 @@ use dfdx::{
     label = "this operand is not a tensor over `{Dims}`",
     note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device"
 )]
-pub trait Operand<Dims: Shape, E, D: Storage<E>> {
-    /// The tape, or [`Untaped`] for a reference.
-    type Tape;
-    /// The tensor, and its tape.
-    fn split(self) -> (Tensor<Dims, E, D>, Self::Tape);
+pub trait Operand<Dims: Shape, E, D: Storage<E>, Tape> {
+    /// The tensor and its tape.
+    fn split(self) -> (Tensor<Dims, E, D>, Tape);
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> Operand<Dims, E, D> for Tensor<Dims, E, D, T> {
-    type Tape = Taped<T>;
+impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> Operand<Dims, E, D, Taped<T>> for Tensor<Dims, E, D, T> {
     fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {
         let (tensor, tape) = self.split_tape();
         (tensor, Taped(tape))
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Clone, D: Storage<E>> Operand<Dims, E, D> for &Tensor<Dims, E, D> {
-    type Tape = Untaped;
+impl<Dims: Shape, E: Clone, D: Storage<E>> Operand<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
     fn split(self) -> (Tensor<Dims, E, D>, Untaped) {
         (self.clone(), Untaped)
     }

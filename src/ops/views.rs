@@ -12,7 +12,12 @@ use dfdx::{
 use std::{array, ops::Range};
 
 /// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
+#[diagnostic::on_unimplemented(
+    message = "a tensor has more than 6 axes",
+    label = "more than 6 axes, of an operand, of the result, or of the product of the first two operands"
+)]
 pub trait Sizes: Shape<Concrete = Self> {}
+#[diagnostic::do_not_recommend]
 impl<Any: Shape<Concrete = Any>> Sizes for Any {}
 
 /// A shape of up to 6 dimensions, as `N` plain sizes. The shape without axes counts as one axis of one element.

@@ -65,6 +65,7 @@ macro_rules! check {
         let run = |x: Taped<($($x,)*)>, w: Taped<($($w,)*)>| -> Taped<($($to,)*)> {
             einsum!(x: ($($x),*), w: ($($w),*) -> ($($to),*))
         };
+        #[allow(unused_mut, reason = "some tensors have no axes")]
         let mut sizes = AxisSizes::new();
         $(sizes.insert(stringify!($x), $x.size());)*
         $(sizes.insert(stringify!($w), $w.size());)*
@@ -204,16 +205,81 @@ fn a_run_time_size_that_differs_is_an_error_with_both_operands() {
 
 #[test]
 fn dimensions_may_be_generic_symbolic_or_without_a_name() {
-    fn map<B: Dim, H: ConstDim, K: ConstDim, A: Seq2Seq<EmbedDim = EmbedDim>, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    fn map<B: Dim, H: ConstDim, K: ConstDim, A: Widths, E: Real, D: Backend<E>, T: Tape<E, D>>(
         x: Tensor<(B, Product<H, K>, Const<2>), E, D, T>,
-        w: &Tensor<(Const<2>, A::EmbedDim), E, D>,
-    ) -> Tensor<(A::EmbedDim, B, Product<H, K>), E, D, T> {
-        einsum!(x: (B, Product<H, K>, Const<2>), w: (Const<2>, A::EmbedDim) -> (A::EmbedDim, B, Product<H, K>))
+        w: &Tensor<(Const<2>, A::Width), E, D>,
+    ) -> Tensor<(A::Width, B, Product<H, K>), E, D, T> {
+        einsum!(x: (B, Product<H, K>, Const<2>), w: (Const<2>, A::Width) -> (A::Width, B, Product<H, K>))
+    }
+    trait Widths {
+        type Width: ConstDim;
+    }
+    struct Model;
+    impl Widths for Model {
+        type Width = EmbedDim;
     }
     let x = random(1, (Free::new(2), Product::default(), Const));
     let w = random(2, (Const, EmbedDim));
-    let y = map::<Free, NumHeads, HeadDim, crate::fixture::TestModel, _, _, _>(x.clone(), &w);
+    let y = map::<Free, NumHeads, HeadDim, Model, _, _, _>(x.clone(), &w);
     let sizes = [("B", 2), ("HK", 30), ("C", 2), ("M", 7)].into();
     let operands: [(&[&str], _); 2] = [(&["B", "HK", "C"], x.as_vec()), (&["C", "M"], w.as_vec())];
     assert_close(&y.as_vec(), &contracted(&operands, &["M", "B", "HK"], &sizes));
+}
+
+/// Compares a rearrangement, given also the place of each element, and its gradient with finite differences.
+macro_rules! check_rearranged {
+    ($from:expr, ($($f:tt)*) -> ($($t:tt)*), $leaves:expr => $moved:expr) => {{
+        type To = ($($t)*);
+        let x = random(1, $from);
+        let run = |x: Taped<_>| -> Taped<To> { rearrange!(x: ($($f)*) -> ($($t)*)) };
+        let (leaves, moved): (Vec<(&str, usize)>, Vec<&str>) = ($leaves.to_vec(), $moved.to_vec());
+        let sizes: AxisSizes = leaves.iter().copied().collect();
+        let names: Vec<&'static str> = leaves.iter().map(|leaf| leaf.0).collect();
+        let y = run(x.leaky_trace());
+        assert_close(&y.as_vec(), &contracted(&[(&names, x.as_vec())], &moved, &sizes));
+        let gradient = weighted_sum(y).backward().get(&x).as_vec();
+        check_gradient(&x, gradient, |x| weighted_sum(run(x.leaky_traced())).array());
+    }};
+}
+
+#[test]
+fn a_rearrangement_moves_each_element_with_its_axes() {
+    let (b, f) = (("B", 2), ("F", 3));
+    let (h, k, m, g, s) = (("H", 5), ("K", 6), ("M", 7), ("G", 9), ("S", 3));
+    let free = Free::new(3);
+    check_rearranged!((Batch, free, Product::default()), (Batch, Free, Product<NumHeads, HeadDim>)
+        -> (Batch, NumHeads, Free, HeadDim), [b, f, h, k] => ["B", "H", "F", "K"]);
+    check_rearranged!((Batch, NumHeads, free, HeadDim), (Batch, NumHeads, Free, HeadDim)
+        -> (Batch, Free, Product<NumHeads, HeadDim>), [b, h, f, k] => ["B", "F", "H", "K"]);
+    check_rearranged!((Product::default(), Batch), (Product<Groups, Product<NumHeads, HeadDim>>, Batch)
+        -> (Product<Product<HeadDim, Batch>, NumHeads>, Groups), [g, h, k, b] => ["K", "B", "H", "G"]);
+    check_rearranged!((Product::default(),), (Product<Batch, Product<SrcLen, Product<NumHeads, HeadDim>>>,)
+        -> (Product<Product<HeadDim, Batch>, Product<NumHeads, SrcLen>>,), [b, s, h, k] => ["K", "B", "H", "S"]);
+    check_rearranged!((Batch, free, SrcLen, EmbedDim), (Batch, Free, SrcLen, EmbedDim)
+        -> (EmbedDim, SrcLen, Free, Batch), [b, f, s, m] => ["M", "S", "F", "B"]);
+    check_rearranged!((Batch, free), (Batch, Free) -> (Batch, Free), [b, f] => ["B", "F"]);
+    check_rearranged!((EmbedDim,), (EmbedDim,) -> (EmbedDim,), [m] => ["M"]);
+}
+
+#[test]
+fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
+    fn patches<B: Dim, R: ConstDim, C: ConstDim, H: ConstDim, W: ConstDim, E: Real, D: Backend<E>>(
+        image: &Tensor<(B, Const<2>, Product<R, H>, Product<C, W>), E, D>,
+    ) -> Tensor<(B, Product<R, C>, Product<H, Product<W, Const<2>>>), E, D> {
+        rearrange!(
+            image: (B, Const<2>, Product<R, H>, Product<C, W>) -> (B, Product<R, C>, Product<H, Product<W, Const<2>>>)
+        )
+    }
+    let image = random(1, (Free::new(2), Const, Product::default(), Product::default()));
+    let sizes = [("B", 2), ("C", 2), ("R", 3), ("H", 4), ("Q", 5), ("W", 6)].into();
+    let found = patches::<Free, SrcLen, NumHeads, TgtLen, HeadDim, _, _>(&image);
+    let axes: [&str; 6] = ["B", "C", "R", "H", "Q", "W"];
+    assert_close(&found.as_vec(), &contracted(&[(&axes, image.as_vec())], &["B", "R", "Q", "H", "W", "C"], &sizes));
+    // A permuted tensor is split by its axes, not by its place in memory.
+    let turned: F64<(Product<SrcLen, TgtLen>, Free)> = permute(random(1, (Free::new(2), Product::default())));
+    let split: F64<(TgtLen, Free, SrcLen)> =
+        rearrange!(&turned: (Product<SrcLen, TgtLen>, Free) -> (TgtLen, Free, SrcLen));
+    let sizes = [("S", 3), ("T", 4), ("F", 2)].into();
+    let axes: [&str; 3] = ["S", "T", "F"];
+    assert_close(&split.as_vec(), &contracted(&[(&axes, turned.as_vec())], &["T", "F", "S"], &sizes));
 }
