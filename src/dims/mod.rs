@@ -42,6 +42,7 @@ mod local;
 pub mod names;
 mod product;
 mod relations;
+mod shape;
 mod size;
 mod sum;
 
@@ -52,6 +53,7 @@ pub use local::LocalSize;
 pub(crate) use names::Label;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
+pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
 

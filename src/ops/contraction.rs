@@ -1,19 +1,28 @@
 //! Contractions of two tensors over plain sizes, lowered to one batched matrix product.
 
 use super::{
-    Real,
+    OpError, Real, device_error,
     views::{Sizes, permuted, with_leading_axes},
 };
-use crate::dims::Label;
+use crate::{
+    backend::{Backend, Fused, LinearParams, NotFused},
+    dims,
+    dims::{Const, Label},
+};
 use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, RealizeTo, ReshapeTo, TryMatMul, TryMul},
+    shapes::{Axes2, HasShape, Shape},
+    tensor::{PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::{Device, PermuteTo, RealizeTo, ReshapeTo, TryMatMul, TryMul},
 };
 use std::array;
 
 /// The label of the only axis of a tensor without axes.
 pub const NO_AXIS: Label = Label::MAX;
+
+/// The labels; those of a tensor without axes are [`NO_AXIS`].
+pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
+    array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
+}
 
 /// A tensor whose axes have labels.
 pub struct Labelled<const N: usize, E: Real, D: Device<E>, T>
@@ -49,11 +58,12 @@ fn position(labels: &[Label], label: Label) -> Option<usize> {
 /// The sum of `x · w` over the axes that are in both and not in `to`; the result has the axes `to`.
 ///
 /// Axes of one operand alone are in `to`.
-pub fn contract<const X: usize, const W: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn contract<const X: usize, const W: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
     x: Labelled<X, E, D, T>,
     w: Labelled<W, E, D, T>,
     to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
 where
     [usize; X]: Sizes,
     [usize; W]: Sizes,
@@ -61,15 +71,15 @@ where
 {
     let mut shared = x.labels.iter().filter(|label| w.has(**label));
     if shared.clone().count() > 0 && shared.all(|label| to.contains(label)) {
-        return multiply(x, w, to);
+        return multiply(x, w, to).map_err(device_error(op));
     }
     // The product has the rows of its left operand before the columns of its right one.
     let first_of = |one: &[Label], other: &[Label]| {
         to.iter().position(|label| one.contains(label) && !other.contains(label)).unwrap_or(0)
     };
     match first_of(&x.labels, &w.labels) <= first_of(&w.labels, &x.labels) {
-        true => matmul(x, w, to),
-        false => matmul(w, x, to),
+        true => matmul(op, x, w, to),
+        false => matmul(op, w, x, to),
     }
 }
 
@@ -110,11 +120,12 @@ where
 ///
 /// The axes of both operands and the result count the matrices, those of the left operand alone its rows, those of
 /// the right one alone its columns. The sum is over the rest.
-fn matmul<const L: usize, const R: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn matmul<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
     left: Labelled<L, E, D, T>,
     right: Labelled<R, E, D, T>,
     to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
 where
     [usize; L]: Sizes,
     [usize; R]: Sizes,
@@ -143,9 +154,48 @@ where
     let shape = array::from_fn(|axis| size(product[axis]));
     let order = to.map(|label| position(&product, label).unwrap_or(0));
 
-    let left = into_blocks(left, [&outer, &batch, &rows, &inner])?;
-    let right = into_blocks(right, [&outer, &batch, &inner, &columns])?;
-    permuted(left.try_matmul(right)?.try_reshape_like(&shape)?, order)
+    if batch.is_empty() && left.labels == *[&*rows, &inner].concat() && right.labels == *[&*columns, &inner].concat() {
+        let size_of = |labels: &[Label]| labels.iter().map(|label| size(*label)).product();
+        let shape_of_map = (Rows::new(size_of(&rows)), Columns::new(size_of(&columns)), Inner::new(size_of(&inner)));
+        let output = linear_map(op, left.tensor, right.tensor, shape_of_map)?;
+        return output.try_reshape_like(&shape).and_then(|output| permuted(output, order)).map_err(device_error(op));
+    }
+    let compute = || {
+        let left = into_blocks(left, [&outer, &batch, &rows, &inner])?;
+        let right = into_blocks(right, [&outer, &batch, &inner, &columns])?;
+        permuted(left.try_matmul(right)?.try_reshape_like(&shape)?, order)
+    };
+    compute().map_err(device_error::<D::Err>(op))
+}
+
+dims! {
+    /// Rows of a product of matrices.
+    Rows;
+    /// Its columns.
+    Columns;
+    /// The elements that are multiplied and summed.
+    Inner;
+}
+
+/// `left rightᵀ`, by the device's kernel of a linear map if it has one.
+fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    left: Tensor<L, E, D, T>,
+    right: Tensor<R, E, D, T>,
+    (rows, columns, inner): (Rows, Columns, Inner),
+) -> Result<Tensor<(Rows, Columns), E, D, T>, OpError> {
+    let error = device_error::<D::Err>(op);
+    let left = left.try_reshape_like(&(rows, Const::<1>, inner)).map_err(&error)?;
+    let (weight, weight_tape) = right.try_reshape_like(&(columns, inner)).map_err(&error)?.split_tape();
+    let (left, tape) = left.split_tape();
+    let left = left.put_tape(tape.merge(weight_tape));
+    let output = match D::fused_linear(left, LinearParams { weight: &weight, bias: None })? {
+        Fused(output) => output.try_reshape_like(&(rows, columns)),
+        NotFused(left) => left
+            .try_reshape_like(&(rows, inner))
+            .and_then(|left| left.try_matmul(weight.put_tape(T::default()).try_permute::<_, Axes2<1, 0>>()?)),
+    };
+    output.map_err(error)
 }
 
 /// Batched matrices: two axes count them, then there are rows and columns.

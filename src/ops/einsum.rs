@@ -1,18 +1,19 @@
 use super::{
     OpError, Real,
-    contraction::{Labelled, NO_AXIS, contract},
-    device_error, dim_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, Operand, OperandTape, are_one_tensor},
-    try_scale,
+    contraction::{Labelled, contract, label_array},
+    dim_error, ensure_not_empty,
+    operand::{JoinTapes, JoinedTape, Operand, OperandTape, distinct_from},
     views::{NamedAxes, Sizes},
 };
-use crate::dims::{DimError, Label};
+use crate::{
+    backend::Backend,
+    dims::{DimError, Label},
+};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{PutTape, Storage, Tape, Tensor},
-    tensor_ops::Device,
 };
-use std::{array, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// `Σ x · w` over the axes that are not in the result: a contraction of two or three tensors, by name.
 ///
@@ -248,7 +249,7 @@ impl<Dims: Shape> Over<Dims> {
         Dims: NamedAxes<N>,
         XTape: JoinTapes<WTape, E, D>,
         E: Real,
-        D: Device<E>,
+        D: Backend<E>,
         [usize; XN]: Sizes,
         [usize; WN]: Sizes,
         [usize; N]: Sizes,
@@ -256,8 +257,8 @@ impl<Dims: Shape> Over<Dims> {
         check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
         let x = x.put_tape(x_tape.join(w_tape).into_tape());
         let w = distinct_from(&x, w.put_tape(Default::default()))?;
-        let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
-        Dims::from_sizes(OP, product.map_err(device_error(OP))?)
+        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
+        Dims::from_sizes(OP, product?)
     }
 
     /// The contraction of three operands. The product of the first two has `P` axes.
@@ -291,7 +292,7 @@ impl<Dims: Shape> Over<Dims> {
         Dims: NamedAxes<N>,
         XTape: JoinTapes<WTape, E, D, Joined: JoinTapes<VTape, E, D>>,
         E: Real,
-        D: Device<E>,
+        D: Backend<E>,
         [usize; XN]: Sizes,
         [usize; WN]: Sizes,
         [usize; VN]: Sizes,
@@ -310,10 +311,10 @@ impl<Dims: Shape> Over<Dims> {
         let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
         let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
         let kept: [Label; P] = label_array(&kept.copied().collect::<Vec<_>>());
-        let product = contract(labelled(x, x_labels)?, labelled(w, w_labels)?, kept);
-        let product = Labelled { tensor: product.map_err(device_error(OP))?, labels: kept };
-        let product = contract(product, labelled(v, v_labels)?, label_array(to));
-        Dims::from_sizes(OP, product.map_err(device_error(OP))?)
+        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, kept);
+        let product = Labelled { tensor: product?, labels: kept };
+        let product = contract(OP, product, labelled(v, v_labels)?, label_array(to));
+        Dims::from_sizes(OP, product?)
     }
 }
 
@@ -330,7 +331,7 @@ struct Axes<'a> {
 }
 
 impl<'a> Axes<'a> {
-    fn of<Dims: NamedAxes<N>, const N: usize, E: Real, D: Device<E>>(
+    fn of<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>>(
         text: &'static str,
         operand: &Tensor<Dims, E, D>,
         labels: &'a [Label],
@@ -366,7 +367,7 @@ fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
     Ok(())
 }
 
-fn labelled<Dims: NamedAxes<N>, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn labelled<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensor: Tensor<Dims, E, D, T>,
     labels: &[Label],
 ) -> Result<Labelled<N, E, D, T>, OpError>
@@ -374,20 +375,4 @@ where
     [usize; N]: Sizes,
 {
     Ok(Labelled { tensor: Dims::into_sizes(OP, tensor)?, labels: label_array(labels) })
-}
-
-/// The labels; those of a tensor without axes are [`NO_AXIS`].
-pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
-    array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
-}
-
-/// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
-fn distinct_from<X: Shape, W: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
-    x: &Tensor<X, E, D, T>,
-    w: Tensor<W, E, D, T>,
-) -> Result<Tensor<W, E, D, T>, OpError> {
-    match T::OWNS_TAPE && are_one_tensor(x, &w) {
-        true => try_scale(w, 1.0),
-        false => Ok(w),
-    }
 }

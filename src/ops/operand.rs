@@ -1,8 +1,9 @@
+use super::{OpError, Real, try_scale};
 use dfdx::{
-    dtypes::Dtype,
     optim::UnusedTensors,
     shapes::Shape,
     tensor::{Merge, NoneTape, SplitTape, Storage, Tape, Tensor},
+    tensor_ops::Device,
 };
 
 /// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
@@ -115,13 +116,16 @@ impl<E, D: Storage<E>> JoinTapes<Untaped, E, D> for Untaped {
 /// The tape of the result of two operands.
 pub type JoinedTape<One, Other, E, D> = <<One as JoinTapes<Other, E, D>>::Joined as OperandTape<E, D>>::Tape;
 
-/// Whether two tensors are clones of each other, so that they have one gradient.
-pub fn are_one_tensor<One: Shape, Other: Shape, E: Dtype, D: Storage<E>, T, R>(
-    one: &Tensor<One, E, D, T>,
-    other: &Tensor<Other, E, D, R>,
-) -> bool {
+/// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
+pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: &Tensor<X, E, D, T>,
+    w: Tensor<W, E, D, T>,
+) -> Result<Tensor<W, E, D, T>, OpError> {
     let mut tensors = UnusedTensors::default();
-    tensors.add(one);
-    tensors.add(other);
-    tensors.ids[0] == tensors.ids[1]
+    tensors.add(x);
+    tensors.add(&w);
+    match T::OWNS_TAPE && tensors.ids[0] == tensors.ids[1] {
+        true => try_scale(w, 1.0),
+        false => Ok(w),
+    }
 }

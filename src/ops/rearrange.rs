@@ -1,6 +1,8 @@
 use super::{
-    OpError, Real, device_error,
-    einsum::{Over, Rank, Split, label_array},
+    OpError, Real,
+    contraction::label_array,
+    device_error,
+    einsum::{Over, Rank, Split},
     ensure_not_empty,
     operand::OperandTape,
     views::{NamedAxes, Sizes, permuted, with_leading_axes},
