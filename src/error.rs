@@ -53,6 +53,16 @@ pub enum OpError {
         /// The shape that was asked for.
         to: String,
     },
+    /// The number of tensors is not the size of the axis along which they are stacked.
+    #[error("{op}: {found} tensors for {expected}")]
+    Count {
+        /// The operation.
+        op: &'static str,
+        /// The axis, with its size.
+        expected: String,
+        /// The number of tensors.
+        found: usize,
+    },
     /// A part of an axis reaches beyond the axis.
     #[error("{op}: {part} from {start} on is not inside {whole}")]
     Range {

@@ -108,7 +108,7 @@ pub mod prelude {
             AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan, Product, Quotient, Sum,
             SumOf, along, axis,
         },
-        local_dims,
+        einsum, local_dims,
         mask::{
             AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, mk_cross_mask,
             mk_mask,
@@ -126,8 +126,10 @@ pub mod prelude {
             merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm, sinusoidal_positions,
             softmax_over, split, split_heads, sum_over,
         },
+        rearrange,
         tokens::{Fin, TokenError, TokenIds},
         train::{Backpropagate, Record},
+        try_einsum, try_rearrange,
     };
     pub use dfdx::{
         nn::BuildModule,
@@ -151,6 +153,11 @@ pub mod __private {
         tensor_ops::Device,
     };
     pub use typenum::{U1, UTerm};
+
+    pub use crate::{
+        dims::names,
+        ops::{Over, Rank, Rearrangement},
+    };
 }
 
 /// The programs in the README compile and run.

@@ -47,7 +47,7 @@ pub type KernelResult<Output, Operands> = Result<KernelAnswer<Output, Operands>,
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of [`ops::linear`](crate::ops::linear).
-    fn fused_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<E, Self>>(
+    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
         input: Tensor<(B, S, InDim), E, Self, T>,
         _: LinearParams<'_, InDim, OutDim, E, Self>,
     ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {

@@ -2,7 +2,7 @@
 
 use super::Backend;
 use crate::{
-    dims::{ConstDim, Product},
+    dims::{ConstDim, Dim, Product},
     error::Real,
 };
 use dfdx::tensor::Tensor;
@@ -83,7 +83,7 @@ pub enum MaskFill {
 }
 
 /// A linear map `x Wᵀ + b`.
-pub struct LinearParams<'a, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> {
+pub struct LinearParams<'a, InDim: Dim, OutDim: Dim, E: Real, D: Backend<E>> {
     pub(crate) weight: &'a Tensor<(OutDim, InDim), E, D>,
     pub(crate) bias: Option<&'a Tensor<(OutDim,), E, D>>,
 }

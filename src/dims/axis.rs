@@ -17,9 +17,9 @@ use std::marker::PhantomData;
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no axis `{Name}`",
-    label = "`{Name}` is not a dimension of `{Self}`",
-    note = "an axis is named by its dimension, which is one of `{Self}`"
+    message = "`{Name}` is not an axis of `{Self}`",
+    label = "`{Self}` has no axis `{Name}`",
+    note = "an axis is named by its dimension, and a tensor has up to 6 of them"
 )]
 pub trait HasAxis<Name: Dim, Index>:
     Shape + ReduceShape<Index, Reduced = <Self as HasAxis<Name, Index>>::Remaining>
@@ -70,6 +70,17 @@ has_axis!(0: [A] B C F);
 has_axis!(1: A [B] C F);
 has_axis!(2: A B [C] F);
 has_axis!(3: A B C [F]);
+has_axis!(0: [A] B C F G);
+has_axis!(1: A [B] C F G);
+has_axis!(2: A B [C] F G);
+has_axis!(3: A B C [F] G);
+has_axis!(4: A B C F [G]);
+has_axis!(0: [A] B C F G H);
+has_axis!(1: A [B] C F G H);
+has_axis!(2: A B [C] F G H);
+has_axis!(3: A B C [F] G H);
+has_axis!(4: A B C F [G] H);
+has_axis!(5: A B C F G [H]);
 
 /// The name of an axis as an argument, made by [`axis`]: `mean_over(x, axis::<SeqLen>())`.
 ///

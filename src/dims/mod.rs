@@ -39,8 +39,11 @@ mod axis;
 mod declare;
 mod dim;
 mod local;
+#[doc(hidden)]
+pub mod names;
 mod product;
 mod relations;
+mod shape;
 mod size;
 mod sum;
 
@@ -49,8 +52,10 @@ pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
 pub use dim::{ConstDim, Dim, Unchecked};
 pub use local::LocalSize;
+pub(crate) use names::Label;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Bounded, Divides, EqualProducts, Even, LessThan, SumOf};
+pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
 

@@ -1,16 +1,24 @@
 use super::{OpError, Real, device_error};
-use crate::backend::{Backend, Fused, LinearParams, NotFused};
-use crate::dims::{ConstDim, Dim};
+use crate::{
+    backend::{Backend, Fused, LinearParams, NotFused},
+    dims,
+    dims::{Const, ConstDim, EndsIn},
+};
 use dfdx::{
-    shapes::{Axes2, HasShape},
+    shapes::{Axes2, Axis, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, PermuteTo, TryAdd, TryMatMul},
+    tensor_ops::{BroadcastTo, PermuteTo, ReshapeTo, TryAdd, TryMatMul},
 };
 use typed_transformer_macros::panicking;
 
+dims! {
+    /// All positions of a tensor of vectors.
+    Positions;
+}
+
 /// `x Wᵀ + b`: a linear map of the vector at each position.
 ///
-/// `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`
+/// `(.., InDim), (OutDim, InDim), (OutDim) -> (.., OutDim)`, for tensors of 1 to 6 axes
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -26,21 +34,33 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(y.as_vec(), [1.0, 2.0, 3.0]);
 /// ```
 #[panicking]
-pub fn try_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, InDim), E, D, T>,
+pub fn try_linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
     weight: &Tensor<(OutDim, InDim), E, D>,
     bias: Option<&Tensor<(OutDim,), E, D>>,
-) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-    let input = match D::fused_linear(input, LinearParams { weight, bias })? {
-        Fused(output) => return Ok(output),
-        NotFused(input) => input,
+) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError>
+where
+    Dims: EndsIn<InDim>,
+{
+    let error = device_error::<D::Err>("linear");
+    let shape = *input.shape();
+    let positions = Positions::new(shape.num_elements() / InDim::SIZE.max(1));
+    let input = input.try_reshape_like(&(positions, Const::<1>, InDim::default())).map_err(&error)?;
+    let output = match D::fused_linear(input, LinearParams { weight, bias })? {
+        Fused(output) => output,
+        NotFused(input) => {
+            let compute = || {
+                let input = input.try_reshape_like(&(positions, InDim::default()))?;
+                let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
+                let shape @ (positions, width) = *output.shape();
+                let output = match bias {
+                    Some(bias) => output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape)?)?,
+                    None => output,
+                };
+                output.try_reshape_like(&(positions, Const::<1>, width))
+            };
+            compute().map_err(&error)?
+        }
     };
-    let (batch, len, _) = *input.shape();
-    let compute = || {
-        let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
-        let Some(bias) = bias else { return Ok(output) };
-        let shape = (batch, len, OutDim::default());
-        output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
-    };
-    compute().map_err(device_error::<D::Err>("linear"))
+    output.try_reshape_like(&shape.with_last(OutDim::default())).map_err(error)
 }

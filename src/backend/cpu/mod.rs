@@ -45,12 +45,12 @@ use kernels::{
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
-    fn fused_linear<B: Dim, S: Dim, InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, InDim), f32, Cpu, T>,
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
-        let (batch, len, _) = *input.shape();
-        fused("linear", (batch, len, OutDim::default()), T::default(), |tape| {
+        let ((batch, len, _), (width, _)) = (*input.shape(), *params.weight.shape());
+        fused("linear", (batch, len, width), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             linear_kernel(input, read_linear(&params, tape)?)
         })

@@ -7,17 +7,21 @@ use super::{
 };
 use crate::{
     backend::{AttentionParams, LinearParams, NormParams, ResidualNormParams},
-    dims::ConstDim,
+    dims::{ConstDim, Dim},
 };
-use dfdx::tensor::{Cpu, CpuError, Tape};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Cpu, CpuError, Tape},
+};
 
-pub fn read_linear<InDim: ConstDim, OutDim: ConstDim, T: Tape<f32, Cpu>>(
+pub fn read_linear<InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
     params: &LinearParams<'_, InDim, OutDim, f32, Cpu>,
     tape: &mut T,
 ) -> Result<Linear, CpuError> {
+    let (out_dim, in_dim) = *params.weight.shape();
     let weight = Operand::read_parameter(params.weight, tape)?;
     let bias = params.bias.map(|bias| Operand::read_parameter(bias, tape)).transpose()?;
-    Ok(Linear::new(weight, bias, InDim::SIZE, OutDim::SIZE))
+    Ok(Linear::new(weight, bias, in_dim.size(), out_dim.size()))
 }
 
 pub fn read_norm<M: ConstDim, T: Tape<f32, Cpu>>(

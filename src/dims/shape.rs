@@ -1,0 +1,149 @@
+//! Relations between shapes, by the names of their axes.
+
+use super::{CountFactor, Dim, HasAxis};
+use dfdx::shapes::Shape;
+
+/// The last axis of the shape is `Name`.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Dim, EndsIn}};
+/// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn is_of_vectors<Width: Dim, Dims: EndsIn<Width>>() {}
+/// is_of_vectors::<EmbedDim, (Batch, SeqLen, EmbedDim)>();
+/// is_of_vectors::<EmbedDim, (EmbedDim,)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the last axis of `{Self}` is not `{Name}`",
+    label = "`{Self}` does not end in `{Name}`",
+    note = "the shape has up to 6 axes, and the last one is `{Name}`"
+)]
+pub trait EndsIn<Name: Dim>: Shape {
+    /// The shape with `Other` in place of the last axis.
+    type WithLast<Other: Dim>: Shape;
+
+    /// The shape with `other` in place of the last axis.
+    fn with_last<Other: Dim>(self, other: Other) -> Self::WithLast<Other>;
+}
+
+macro_rules! ends_in {
+    ($($before:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($before: Dim,)* Name: Dim> EndsIn<Name> for ($($before,)* Name,) {
+            type WithLast<Other: Dim> = ($($before,)* Other,);
+
+            #[allow(non_snake_case)]
+            fn with_last<Other: Dim>(self, other: Other) -> Self::WithLast<Other> {
+                let ($($before,)* _,) = self;
+                ($($before,)* other,)
+            }
+        }
+    };
+}
+ends_in!();
+ends_in!(A);
+ends_in!(A B);
+ends_in!(A B C);
+ends_in!(A B C F);
+ends_in!(A B C F G);
+
+/// The shape and `Other` have up to 6 axes together, so that a tensor can have all of them: the result of
+/// [`dot`](crate::ops::dot) does.
+///
+/// ```
+/// use typed_transformer::{dims, dims::FollowedBy};
+/// dims! { pub Batch; pub SeqLen = 3; pub HiddenDim = 8; }
+/// fn all_axes<Dims: FollowedBy<(HiddenDim,), Both = (Batch, SeqLen, HiddenDim)>>() {}
+/// all_axes::<(Batch, SeqLen)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{Other}` have more than 6 axes together",
+    label = "a tensor has up to 6 axes"
+)]
+pub trait FollowedBy<Other: Shape>: Shape {
+    /// The axes of the shape, and then those of `Other`.
+    type Both: Shape;
+}
+
+macro_rules! followed_by {
+    // Every way to cut a list of axes in two.
+    ([$($one:ident)*] [$($other:ident)*]) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($one: Dim,)* $($other: Dim,)*> FollowedBy<($($other,)*)> for ($($one,)*) {
+            type Both = ($($one,)* $($other,)*);
+        }
+        followed_by!(@next [$($one)*] [$($other)*]);
+    };
+    (@next [$($one:ident)*] [$next:ident $($other:ident)*]) => { followed_by!([$($one)* $next] [$($other)*]); };
+    (@next [$($one:ident)*] []) => {};
+}
+followed_by!([] []);
+followed_by!([][A]);
+followed_by!([] [A B]);
+followed_by!([] [A B C]);
+followed_by!([] [A B C F]);
+followed_by!([] [A B C F G]);
+followed_by!([] [A B C F G H]);
+
+/// All axes of the shape are axes of `Dims`, in any order: a tensor over the shape can be broadcast to `Dims`.
+/// `Order` are their positions there, which rustc infers.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{AxesAmong, Dim}};
+/// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn positions<Less: AxesAmong<Dims, Order>, Dims: dfdx::shapes::Shape, Order>() -> Vec<usize> {
+///     Less::positions()
+/// }
+/// assert_eq!(positions::<(EmbedDim, Batch), (Batch, SeqLen, EmbedDim), _>(), [2, 0]);
+/// ```
+pub trait AxesAmong<Dims: Shape, Order>: Shape {
+    /// The position in `Dims` of each axis, counted from 0.
+    fn positions() -> Vec<usize>;
+}
+
+macro_rules! axes_among {
+    ($($axis:ident $index:ident)*) => {
+        impl<Dims: Shape, $($axis: Dim, $index),*> AxesAmong<Dims, ($($index,)*)> for ($($axis,)*)
+        where
+            $(Dims: HasAxis<$axis, $index>,)*
+        {
+            fn positions() -> Vec<usize> {
+                vec![$(<Dims as HasAxis<$axis, $index>>::INDEX),*]
+            }
+        }
+    };
+}
+axes_among!();
+axes_among!(A I);
+axes_among!(A I B J);
+axes_among!(A I B J C K);
+axes_among!(A I B J C K F L);
+axes_among!(A I B J C K F L G M);
+axes_among!(A I B J C K F L G M H N);
+
+/// The dimension may be renamed to `To`: both have one size, or the size of one of them is known at run time only.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{CanBecome, Dim, Product}};
+/// dims! { pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; pub QLen; pub KLen; }
+/// fn may_be_renamed<From: CanBecome<To>, To: Dim>() {}
+/// may_be_renamed::<EmbedDim, Product<NumHeads, HeadDim>>();
+/// may_be_renamed::<QLen, KLen>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{To}` differ in size",
+    label = "`{Self}` cannot be renamed to `{To}`",
+    note = "a new name does not change the size of an axis"
+)]
+pub trait CanBecome<To: Dim>: Dim {}
+
+#[diagnostic::do_not_recommend]
+impl<From: CountFactor, To: CountFactor> CanBecome<To> for From where
+    (From::Static, From::Dynamic<()>, To::Static, To::Dynamic<()>): OneSize
+{
+}
+
+/// Two dimensions, each as its compile-time size and the list of its run-time dimension, may have one size.
+pub trait OneSize {}
+impl<Size> OneSize for (Size, (), Size, ()) {}
+impl<Size, Other, Name, List> OneSize for (Size, (Name, ()), Other, List) {}
+impl<Size, Other, Name> OneSize for (Size, (), Other, (Name, ())) {}

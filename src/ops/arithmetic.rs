@@ -1,0 +1,249 @@
+//! Arithmetic of a tensor and one that has some of its axes.
+//!
+//! The axes of the second tensor are found by name, so they may stand in any order. The tensor repeats itself along the
+//! axes that it does not have; this is a view. The result has the axes of the first tensor: none is new.
+
+use super::{
+    OpError, Real,
+    contraction::{Labelled, broadcast, label_array},
+    device_error, ensure_not_empty,
+    operand::{JoinTapes, JoinedTape, Operand, OperandTape, distinct_from},
+    views::{NamedAxes, Sizes},
+};
+use crate::dims::{AxesAmong, Label};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{PutTape, Tensor},
+    tensor_ops::{BroadcastTo, Device, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub},
+};
+use std::array;
+use typed_transformer_macros::panicking;
+
+/// `x + y`, element by element, for a `y` whose axes are among those of `x`.
+///
+/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
+/// no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops, prelude::*};
+/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(ops::add(x, &y).as_vec(), [11.0, 22.0, 13.0, 24.0]);
+/// ```
+#[panicking]
+pub fn try_add<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let [x, y] = on_one_shape("add", x, y)?;
+    x.try_add(y).map_err(device_error("add"))
+}
+
+/// `x - y`, element by element, for a `y` whose axes are among those of `x`.
+///
+/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
+/// no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops, prelude::*};
+/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(ops::sub(x, &y).as_vec(), [-9.0, -18.0, -7.0, -16.0]);
+/// ```
+#[panicking]
+pub fn try_sub<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let [x, y] = on_one_shape("sub", x, y)?;
+    x.try_sub(y).map_err(device_error("sub"))
+}
+
+/// `x · y`, element by element, for a `y` whose axes are among those of `x`.
+///
+/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
+/// no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops, prelude::*};
+/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(ops::mul(x, &y).as_vec(), [10.0, 40.0, 30.0, 80.0]);
+/// ```
+#[panicking]
+pub fn try_mul<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let [x, y] = on_one_shape("mul", x, y)?;
+    x.try_mul(y).map_err(device_error("mul"))
+}
+
+/// `x / y`, element by element, for a `y` whose axes are among those of `x`.
+///
+/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
+/// no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops, prelude::*};
+/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(ops::div(x, &y).as_vec(), [0.1, 0.1, 0.3, 0.2]);
+/// ```
+#[panicking]
+pub fn try_div<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let [x, y] = on_one_shape("div", x, y)?;
+    x.try_div(y).map_err(device_error("div"))
+}
+
+/// `max(x, y)`, element by element, for a `y` whose axes are among those of `x`.
+///
+/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
+/// no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops, prelude::*};
+/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(ops::maximum(x, &y).as_vec(), [10.0, 20.0, 10.0, 20.0]);
+/// ```
+#[panicking]
+pub fn try_maximum<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let [x, y] = on_one_shape("maximum", x, y)?;
+    x.try_maximum(y).map_err(device_error("maximum"))
+}
+
+/// `min(x, y)`, element by element, for a `y` whose axes are among those of `x`.
+///
+/// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
+/// no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops, prelude::*};
+/// dims! { pub SeqLen = 2; pub EmbedDim = 2; }
+/// let device = Cpu::default();
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let y: Tensor<(EmbedDim,), f32, Cpu> = device.tensor(vec![10.0, 20.0]);
+/// assert_eq!(ops::minimum(x, &y).as_vec(), [1.0, 2.0, 3.0, 4.0]);
+/// ```
+#[panicking]
+pub fn try_minimum<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let [x, y] = on_one_shape("minimum", x, y)?;
+    x.try_minimum(y).map_err(device_error("minimum"))
+}
+
+/// `x`, and the view of `y` that has its shape.
+fn on_one_shape<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+    op: &'static str,
+    x: impl Operand<Dims, E, D, T>,
+    y: impl Operand<Less, E, D, OtherTape>,
+) -> Result<[Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>; 2], OpError>
+where
+    Dims: NamedAxes<RANK>,
+    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    T: JoinTapes<OtherTape, E, D>,
+    [usize; RANK]: Sizes,
+    [usize; OTHER_RANK]: Sizes,
+{
+    let ((x, tape), (y, other_tape)) = (x.split(), y.split());
+    let (shape, other_shape) = (*x.shape(), *y.shape());
+    ensure_not_empty(op, &shape)?;
+    let positions = Less::positions();
+    let is_twice = |(i, position)| positions[..i].contains(position);
+    let sizes = shape.concrete();
+    let agrees = positions.iter().zip(other_shape.concrete()).all(|(position, size)| sizes[*position] == size);
+    if !agrees || positions.iter().enumerate().any(is_twice) {
+        return Err(OpError::Shape { op, from: format!("{other_shape:?}"), to: format!("{shape:?}") });
+    }
+
+    let x = x.put_tape(tape.join(other_tape).into_tape());
+    let y = distinct_from(&x, y.put_tape(Default::default()))?;
+    if positions.is_empty() {
+        let scalar = y.try_reshape_like(&()).map_err(device_error(op))?;
+        return Ok([x, scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op))?]);
+    }
+    let labels = label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>());
+    let y = Labelled { tensor: Less::into_sizes(op, y)?, labels };
+    let to = array::from_fn(|axis| axis as Label);
+    let view = broadcast(y, to, array::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
+    Ok([x, Dims::from_sizes(op, view)?])
+}

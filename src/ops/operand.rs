@@ -1,0 +1,131 @@
+use super::{OpError, Real, try_scale};
+use dfdx::{
+    optim::UnusedTensors,
+    shapes::Shape,
+    tensor::{Merge, NoneTape, SplitTape, Storage, Tape, Tensor},
+    tensor_ops::Device,
+};
+
+/// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
+///
+/// A reference is as good as a clone. It also takes part in an operation whose other operand has a tape, first or
+/// last.
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub Batch = 1; pub EmbedDim = 2; pub HiddenDim = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
+/// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.tensor(vec![3.0, 4.0]);
+/// let y: Tensor<(Batch, HiddenDim), f32, Cpu, OwnedTape<f32, Cpu>> = einsum!(
+///     &weight: (HiddenDim, EmbedDim), x.leaky_trace(): (Batch, EmbedDim) -> (Batch, HiddenDim)
+/// );
+/// assert_eq!(y.as_vec(), [11.0]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected a tensor over `{Dims}`, found `{Self}`",
+    label = "this operand is not a tensor over `{Dims}`",
+    note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device"
+)]
+pub trait Operand<Dims: Shape, E, D: Storage<E>, Tape> {
+    /// The tensor and its tape.
+    fn split(self) -> (Tensor<Dims, E, D>, Tape);
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> Operand<Dims, E, D, Taped<T>> for Tensor<Dims, E, D, T> {
+    fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {
+        let (tensor, tape) = self.split_tape();
+        (tensor, Taped(tape))
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Clone, D: Storage<E>> Operand<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
+    fn split(self) -> (Tensor<Dims, E, D>, Untaped) {
+        (self.clone(), Untaped)
+    }
+}
+
+/// The tape of a tensor that is passed by value.
+pub struct Taped<T>(T);
+/// The tape of a tensor that is passed by reference: none.
+pub struct Untaped;
+
+/// [`Taped`] or [`Untaped`].
+pub trait OperandTape<E, D: Storage<E>> {
+    /// The tape that a result gets.
+    type Tape: Tape<E, D>;
+    /// The tape that a result gets.
+    fn into_tape(self) -> Self::Tape;
+}
+impl<E, D: Storage<E>, T: Tape<E, D>> OperandTape<E, D> for Taped<T> {
+    type Tape = T;
+    fn into_tape(self) -> T {
+        self.0
+    }
+}
+impl<E, D: Storage<E>> OperandTape<E, D> for Untaped {
+    type Tape = NoneTape;
+    fn into_tape(self) -> NoneTape {
+        NoneTape
+    }
+}
+
+/// The tapes of two operands of one result.
+#[diagnostic::on_unimplemented(
+    message = "an operand with a tape follows one without",
+    label = "the operand before this one has no tape",
+    note = "pass the operand that has no tape by reference, such as `&weight`"
+)]
+pub trait JoinTapes<Other, E, D: Storage<E>> {
+    /// Both tapes as one.
+    type Joined: OperandTape<E, D>;
+    /// Both tapes as one.
+    fn join(self, other: Other) -> Self::Joined;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, D: Storage<E>, T: Tape<E, D> + Merge<R>, R> JoinTapes<Taped<R>, E, D> for Taped<T> {
+    type Joined = Self;
+    fn join(self, other: Taped<R>) -> Self {
+        Self(self.0.merge(other.0))
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<E, D: Storage<E>, T: Tape<E, D>> JoinTapes<Untaped, E, D> for Taped<T> {
+    type Joined = Self;
+    fn join(self, _: Untaped) -> Self {
+        self
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<E, D: Storage<E>, T: Tape<E, D>> JoinTapes<Taped<T>, E, D> for Untaped {
+    type Joined = Taped<T>;
+    fn join(self, other: Taped<T>) -> Taped<T> {
+        other
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<E, D: Storage<E>> JoinTapes<Untaped, E, D> for Untaped {
+    type Joined = Self;
+    fn join(self, _: Untaped) -> Self {
+        self
+    }
+}
+
+/// The tape of the result of two operands.
+pub type JoinedTape<One, Other, E, D> = <<One as JoinTapes<Other, E, D>>::Joined as OperandTape<E, D>>::Tape;
+
+/// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
+pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: &Tensor<X, E, D, T>,
+    w: Tensor<W, E, D, T>,
+) -> Result<Tensor<W, E, D, T>, OpError> {
+    let mut tensors = UnusedTensors::default();
+    tensors.add(x);
+    tensors.add(&w);
+    match T::OWNS_TAPE && tensors.ids[0] == tensors.ids[1] {
+        true => try_scale(w, 1.0),
+        false => Ok(w),
+    }
+}

@@ -1,0 +1,45 @@
+use super::{OpError, Real, device_error};
+use crate::dims::{AxisOf, CanBecome, Dim, HasAxis};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo},
+};
+use typed_transformer_macros::panicking;
+
+/// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
+///
+/// No other operation turns a named axis into another one of the same size.
+///
+/// # Errors
+/// [`OpError::Shape`] if a run-time dimension has another size; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{rename, try_rename}, prelude::*};
+/// dims! { pub EmbedDim = 2; pub NumHeads = 2; pub HeadDim = 1; pub QLen; pub KLen; }
+/// let x: Tensor<(QLen, EmbedDim), f32, Cpu> = Cpu::default().zeros_like(&(QLen::new(3), EmbedDim));
+/// let keys: Tensor<(KLen, EmbedDim), f32, Cpu> = rename(x, axis::<QLen>(), KLen::new(3));
+/// assert_eq!(
+///     try_rename(keys.clone(), axis::<KLen>(), QLen::new(4)).unwrap_err().to_string(),
+///     "rename: shape (KLen=3, EmbedDim=2) is not compatible with (QLen=4, EmbedDim=2)",
+/// );
+/// let heads: Tensor<(KLen, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     rename(keys, axis::<EmbedDim>(), Product::default());
+/// ```
+#[panicking]
+pub fn try_rename<Dims, From: CanBecome<To>, To: Dim, Index, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<From>,
+    to: To,
+) -> Result<Tensor<Dims::Replaced<To>, E, D, T>, OpError>
+where
+    Dims: HasAxis<From, Index>,
+{
+    const OP: &str = "rename";
+    let from = *input.shape();
+    let shape = from.replace_axis(to);
+    if from.axis().size() != to.size() {
+        return Err(OpError::Shape { op: OP, from: format!("{from:?}"), to: format!("{shape:?}") });
+    }
+    input.try_reshape_like(&shape).map_err(device_error(OP))
+}

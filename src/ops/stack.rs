@@ -1,0 +1,75 @@
+use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from};
+use crate::dims::{BroadcastFrom, Dim};
+use dfdx::{
+    shapes::{Axes3, HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, PermuteTo, ReshapeTo, TryStack},
+};
+use typed_transformer_macros::panicking;
+
+/// Stacks tensors along the new axis `name`: `Name` tensors `(.., ..) -> (.., Name, ..)`. The result's type says where
+/// the axis is.
+///
+/// # Errors
+/// [`OpError::Count`] if there are not `name` tensors; [`OpError::Shape`] if a run-time dimension has two sizes;
+/// [`OpError::Empty`] if there are no elements; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{stack, try_stack}, prelude::*};
+/// dims! { pub NumExperts = 2; pub Batch = 3; }
+/// let device = Cpu::default();
+/// let one: Tensor<(Batch,), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0]);
+/// let other: Tensor<(Batch,), f32, Cpu> = device.tensor(vec![10.0, 20.0, 30.0]);
+/// let rows: Tensor<(NumExperts, Batch), f32, Cpu> = stack(vec![one.clone(), other.clone()], NumExperts);
+/// assert_eq!(rows.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// let columns: Tensor<(Batch, NumExperts), f32, Cpu> = stack(vec![one.clone(), other], NumExperts);
+/// assert_eq!(columns.as_vec(), [1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let one: Result<Tensor<(NumExperts, Batch), _, _>, _> = try_stack(vec![one], NumExperts);
+/// assert_eq!(one.unwrap_err().to_string(), "stack: 1 tensors for NumExperts=2");
+/// ```
+#[panicking]
+pub fn try_stack<Less: Shape, Dims, Name: Dim, Index, E: Real, D: Device<E>, T: Tape<E, D>>(
+    tensors: Vec<Tensor<Less, E, D, T>>,
+    name: Name,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: BroadcastFrom<Less, Name, Index>,
+{
+    const OP: &str = "stack";
+    let count = tensors.len();
+    let shape = match tensors.first() {
+        Some(first) if count == name.size() => *first.shape(),
+        _ => return Err(OpError::Count { op: OP, expected: format!("{name:?}"), found: count }),
+    };
+    ensure_not_empty(OP, &shape)?;
+    let mut flat: Vec<Tensor<(usize,), E, D, T>> = Vec::with_capacity(count);
+    for tensor in tensors {
+        if *tensor.shape() != shape {
+            return Err(OpError::Shape { op: OP, from: format!("{:?}", tensor.shape()), to: format!("{shape:?}") });
+        }
+        let mut tensor = tensor.try_reshape_like(&(shape.num_elements(),)).map_err(device_error(OP))?;
+        for earlier in &flat {
+            tensor = distinct_from(earlier, tensor)?;
+        }
+        flat.push(tensor);
+    }
+    let sizes: Vec<usize> = shape.concrete().into();
+    let (before, after) = (sizes[..Dims::INDEX].iter().product(), sizes[Dims::INDEX..].iter().product());
+    let mut stacked = Dims::Concrete::default();
+    let axes = sizes[..Dims::INDEX].iter().chain([&count]).chain(&sizes[Dims::INDEX..]);
+    axes.enumerate().for_each(|(axis, size)| stacked[axis] = *size);
+    let stacked = Dims::from_concrete(&stacked).ok_or_else(|| OpError::Shape {
+        op: OP,
+        from: format!("{shape:?}"),
+        to: crate::dims::name::<Dims>(),
+    })?;
+    let compute = || {
+        let rows: Tensor<(usize, usize), E, D, T> = flat.try_stack()?;
+        let blocks: Tensor<(usize, usize, usize), _, _, _> = rows.try_reshape_like(&(count, before, after))?;
+        match Dims::INDEX {
+            0 => blocks.try_reshape_like(&stacked),
+            _ => blocks.try_permute::<_, Axes3<1, 0, 2>>()?.try_reshape_like(&stacked),
+        }
+    };
+    compute().map_err(device_error::<D::Err>(OP))
+}

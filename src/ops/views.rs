@@ -1,0 +1,169 @@
+//! Tensors whose axes are known by number: they move at run time, and no element is copied.
+//!
+//! dfdx's views name their axes by type. The views here are of shapes of plain sizes, `[usize; N]`.
+
+use super::{OpError, Real, device_error};
+use crate::dims::{self, Dim};
+use dfdx::{
+    shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo},
+};
+use std::{array, ops::Range};
+
+/// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
+#[diagnostic::on_unimplemented(
+    message = "a tensor has more than 6 axes",
+    label = "more than 6 axes, of an operand, of the result, or of the product of the first two operands"
+)]
+pub trait Sizes: Shape<Concrete = Self> {}
+#[diagnostic::do_not_recommend]
+impl<Any: Shape<Concrete = Any>> Sizes for Any {}
+
+/// A shape of up to 6 dimensions, as `N` plain sizes. The shape without axes counts as one axis of one element.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape of up to 6 dimensions",
+    label = "`{Self}` is not a shape of up to 6 dimensions"
+)]
+pub trait NamedAxes<const N: usize>: Shape
+where
+    [usize; N]: Sizes,
+{
+    /// The names of the axes.
+    fn names() -> Vec<String>;
+    /// The same elements over plain sizes.
+    fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
+        op: &'static str,
+        tensor: Tensor<Self, E, D, T>,
+    ) -> Result<Tensor<[usize; N], E, D, T>, OpError>;
+    /// The same elements over dimensions.
+    fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
+        op: &'static str,
+        tensor: Tensor<[usize; N], E, D, T>,
+    ) -> Result<Tensor<Self, E, D, T>, OpError>;
+}
+
+impl NamedAxes<1> for () {
+    fn names() -> Vec<String> {
+        Vec::new()
+    }
+    fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
+        op: &'static str,
+        tensor: Tensor<Self, E, D, T>,
+    ) -> Result<Tensor<[usize; 1], E, D, T>, OpError> {
+        tensor.try_reshape_like(&[1]).map_err(device_error(op))
+    }
+    fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
+        op: &'static str,
+        tensor: Tensor<[usize; 1], E, D, T>,
+    ) -> Result<Tensor<Self, E, D, T>, OpError> {
+        tensor.try_reshape_like(&()).map_err(device_error(op))
+    }
+}
+
+macro_rules! named_axes {
+    ($count:literal: $($dim:ident)*) => {
+        impl<$($dim: Dim),*> NamedAxes<$count> for ($($dim,)*) {
+            fn names() -> Vec<String> {
+                vec![$(dims::name::<$dim>()),*]
+            }
+            fn into_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
+                op: &'static str,
+                tensor: Tensor<Self, E, D, T>,
+            ) -> Result<Tensor<[usize; $count], E, D, T>, OpError> {
+                realize(op, tensor)
+            }
+            fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
+                op: &'static str,
+                tensor: Tensor<[usize; $count], E, D, T>,
+            ) -> Result<Tensor<Self, E, D, T>, OpError> {
+                realize(op, tensor)
+            }
+        }
+    };
+}
+named_axes!(1: A);
+named_axes!(2: A B);
+named_axes!(3: A B C);
+named_axes!(4: A B C F);
+named_axes!(5: A B C F G);
+named_axes!(6: A B C F G H);
+
+/// The same elements over a shape of the same sizes.
+pub fn realize<From: Shape, To: Shape<Concrete = From::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    tensor: Tensor<From, E, D, T>,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    let to = dims::name::<To>();
+    tensor.try_realize().map_err(|tensor| OpError::Shape { op, from: format!("{:?}", tensor.shape()), to })
+}
+
+/// `tensor` with its axes in another order: axis `i` of the result is axis `order[i]` of `tensor`.
+pub fn permuted<const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+    mut tensor: Tensor<[usize; N], E, D, T>,
+    order: [usize; N],
+) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+where
+    [usize; N]: Sizes,
+{
+    let mut current: [usize; N] = array::from_fn(|axis| axis);
+    for (to, axis) in order.into_iter().enumerate() {
+        let from = current.iter().position(|other| *other == axis).unwrap_or(to);
+        for left in (to..from).rev() {
+            current.swap(left, left + 1);
+            tensor = match left {
+                0 => tensor.try_permute::<_, Swap<0, N>>()?,
+                1 => tensor.try_permute::<_, Swap<1, N>>()?,
+                2 => tensor.try_permute::<_, Swap<2, N>>()?,
+                3 => tensor.try_permute::<_, Swap<3, N>>()?,
+                _ => tensor.try_permute::<_, Swap<4, N>>()?,
+            };
+        }
+    }
+    Ok(tensor)
+}
+
+/// `tensor` with more axes before its own, along which it repeats itself: `[.., R axes] -> shape`.
+pub fn with_leading_axes<const R: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+    tensor: Tensor<[usize; R], E, D, T>,
+    shape: [usize; N],
+) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+where
+    [usize; R]: Sizes,
+    [usize; N]: Sizes,
+{
+    tensor.try_broadcast_like::<_, Leading<R, N>>(&shape)
+}
+
+/// The order in which `AXIS` and the axis after it change places.
+#[derive(Clone, Copy, Default)]
+struct Swap<const AXIS: usize, const N: usize>;
+
+impl<const AXIS: usize, const N: usize> Axes for Swap<AXIS, N> {
+    type Array = [isize; N];
+    fn as_array() -> [isize; N] {
+        array::from_fn(|axis| match axis {
+            axis if axis == AXIS => axis as isize + 1,
+            axis if axis == AXIS + 1 => axis as isize - 1,
+            axis => axis as isize,
+        })
+    }
+}
+impl<const AXIS: usize, const N: usize> PermuteShapeTo<[usize; N], Swap<AXIS, N>> for [usize; N] {}
+
+/// The axes of `[usize; N]` before its last `R`.
+#[derive(Clone, Copy, Default)]
+struct Leading<const R: usize, const N: usize>;
+
+impl<const R: usize, const N: usize> Axes for Leading<R, N> {
+    type Array = Range<isize>;
+    fn as_array() -> Range<isize> {
+        0..N as isize - R as isize
+    }
+}
+impl<const R: usize, const N: usize> HasAxes<Leading<R, N>> for [usize; N] {
+    fn size(&self) -> usize {
+        self[..N - R].iter().product()
+    }
+}
+impl<const R: usize, const N: usize> ReduceShapeTo<[usize; R], Leading<R, N>> for [usize; N] {}

@@ -1,0 +1,201 @@
+//! Operations that find axes by name, at every rank: their results against the definition, their gradients against
+//! finite differences in `f64`, and their run-time errors.
+
+use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
+use typed_transformer::{
+    dims::{Dim, EndsIn},
+    ops,
+    prelude::*,
+};
+
+// Every dimension has its own size, so that confusing two of them fails.
+dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim = 6; Groups = 2; HiddenDim = 7; Free; Other; }
+
+type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
+type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
+
+fn random<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
+    let elements = (0..shape.num_elements()).map(|i| ((i + seed) * 7919 % 61) as f64 / 32.0 + 0.25);
+    Cpu::default().tensor_from_vec(elements.collect(), shape)
+}
+
+/// A scalar in which every element has another weight.
+fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
+    let weights = random(5, *output.shape());
+    (output * weights).sum()
+}
+
+/// Compares the recorded gradient of the input with finite differences.
+#[track_caller]
+fn check<Dims: Shape>(input: &F64<Dims>, run: impl Fn(Taped<Dims>) -> Taped<()>) {
+    const STEP: f64 = 1e-5;
+    let gradient = run(input.leaky_trace()).backward().get(input).as_vec();
+    for i in (0..gradient.len()).step_by(gradient.len() / 9 + 1) {
+        let at = |step: f64| {
+            let mut elements = input.as_vec();
+            elements[i] += step;
+            let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, *input.shape());
+            run(shifted.leaky_trace()).array()
+        };
+        let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        assert!((slope - gradient[i]).abs() <= 1e-6 * (1.0 + slope.abs()), "at {i}: {slope}, {}", gradient[i]);
+    }
+}
+
+#[track_caller]
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < 1e-9, "at {i}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn linear_maps_the_last_axis_at_every_rank() {
+    fn check_rank<Dims: Shape + EndsIn<HeadDim>>(shape: Dims) {
+        let (x, weight, bias) = (random(1, shape), random(2, (HiddenDim, HeadDim)), random(3, (HiddenDim,)));
+        let y = ops::linear(x.clone(), &weight, Some(&bias));
+        let (weights, biases) = (weight.as_vec(), bias.as_vec());
+        let rows = x.as_vec();
+        let expected = rows.chunks(6).flat_map(|row| {
+            let outputs = weights.chunks(6).zip(&biases);
+            outputs.map(|(weight, bias)| bias + row.iter().zip(weight).map(|(x, w)| x * w).sum::<f64>())
+        });
+        assert_close(&y.as_vec(), &expected.collect::<Vec<_>>());
+        check(&x, |x| weighted_sum(ops::linear(x, &weight, Some(&bias))));
+        check(&x, |x| weighted_sum(ops::linear(x, &weight, None)));
+    }
+    check_rank((HeadDim,));
+    check_rank((Batch, HeadDim));
+    check_rank((Batch, SeqLen, HeadDim));
+    check_rank((Batch, SeqLen, EmbedDim, HeadDim));
+    check_rank((Batch, SeqLen, Free::new(1), Groups, HeadDim));
+    check_rank((Batch, SeqLen, Free::new(2), Groups, Const::<2>, HeadDim));
+}
+
+#[test]
+fn dot_contracts_one_axis() {
+    let x = random(1, (Batch, EmbedDim, SeqLen));
+    let w = random(2, (HiddenDim, EmbedDim));
+    let y: F64<(Batch, SeqLen, HiddenDim)> = ops::dot(&x, &w, axis::<EmbedDim>());
+    let expected: F64<(Batch, SeqLen, HiddenDim)> =
+        einsum!(&x: (Batch, EmbedDim, SeqLen), &w: (HiddenDim, EmbedDim) -> (Batch, SeqLen, HiddenDim));
+    assert_close(&y.as_vec(), &expected.as_vec());
+    check(&x, |x| -> Taped<()> { weighted_sum(ops::dot(x, &w, axis::<EmbedDim>())) });
+    check(&w, |w| -> Taped<()> { weighted_sum(ops::dot(&x, w, axis::<EmbedDim>())) });
+    let vector = random(3, (SeqLen,));
+    let square: f64 = vector.as_vec().iter().map(|x| x * x).sum();
+    assert_close(&[ops::dot(&vector, &vector, axis::<SeqLen>()).array()], &[square]);
+    check(&vector, |x| ops::dot(&x.retaped::<NoneTape>(), x, axis::<SeqLen>()));
+    let (three, four) = (random(1, (Free::new(3),)), random(2, (Free::new(4),)));
+    let error = ops::try_dot(three, four, axis::<Free>()).unwrap_err();
+    assert_eq!(error.to_string(), "dot: `Free` is 3 in the first operand and 4 in the second");
+}
+
+#[test]
+fn arithmetic_finds_the_axes_of_the_second_operand_by_name() {
+    let x = random(1, (Batch, SeqLen, EmbedDim));
+    let y = random(11, (EmbedDim, Batch));
+    let at = |b: usize, m: usize| y.as_vec()[m * 2 + b];
+    macro_rules! check_op {
+        ($op:ident, $definition:expr) => {{
+            let definition: fn(f64, f64) -> f64 = $definition;
+            let elements = x.as_vec();
+            let expected = (0..elements.len()).map(|i| definition(elements[i], at(i / 12, i % 4)));
+            assert_close(&ops::$op(&x, &y).as_vec(), &expected.collect::<Vec<_>>());
+            check(&x, |x| weighted_sum(ops::$op(x, &y)));
+            check(&y, |y| weighted_sum(ops::$op(&x, y)));
+        }};
+    }
+    check_op!(add, |x, y| x + y);
+    check_op!(sub, |x, y| x - y);
+    check_op!(mul, |x, y| x * y);
+    check_op!(div, |x, y| x / y);
+    check_op!(maximum, f64::max);
+    check_op!(minimum, f64::min);
+
+    // All axes, none, and six.
+    check(&x, |x| -> Taped<()> { weighted_sum(ops::mul(&x.retaped::<NoneTape>(), x)) });
+    let scalar = random(2, ());
+    assert_close(&ops::mul(&x, &scalar).as_vec(), &(x.clone() * scalar.array()).as_vec());
+    let six = random(3, (Batch, SeqLen, EmbedDim, Free::new(2), Groups2, Const::<1>));
+    let three = random(4, (Groups2, SeqLen, Free::new(2)));
+    let sum = ops::add(&six, &three);
+    assert_close(&ops::sub(&sum, &three).as_vec(), &six.as_vec());
+    check(&three, |three| weighted_sum(ops::mul(&six, three)));
+
+    let short = random(5, (Free::new(1),));
+    let error = ops::try_add(&six, &short).unwrap_err().to_string();
+    assert!(error.starts_with("add: shape (Free=1,) is not compatible with (Batch=2, SeqLen=3, EmbedDim=4, Free=2, "));
+    let twice = random(6, (SeqLen, SeqLen));
+    let error = ops::try_add(&x, &twice).unwrap_err().to_string();
+    assert_eq!(error, "add: shape (SeqLen=3, SeqLen=3) is not compatible with (Batch=2, SeqLen=3, EmbedDim=4)");
+}
+dims! { Groups2 = 3; }
+
+#[test]
+fn stack_makes_a_new_axis_at_any_place() {
+    let (one, other) = (random(1, (Batch, EmbedDim)), random(2, (Batch, EmbedDim)));
+    let first: F64<(Groups, Batch, EmbedDim)> = ops::stack(vec![one.clone(), other.clone()], Groups);
+    assert_close(&first.as_vec(), &[one.as_vec(), other.as_vec()].concat());
+    let middle: F64<(Batch, Groups, EmbedDim)> = ops::stack(vec![one.clone(), other.clone()], Groups);
+    let moved: F64<(Groups, Batch, EmbedDim)> = permute(middle);
+    assert_close(&moved.as_vec(), &first.as_vec());
+    check(&one, |one| -> Taped<()> {
+        let all: Taped<(Batch, EmbedDim, Groups)> = ops::stack(vec![one, other.retaped()], Groups);
+        weighted_sum(all)
+    });
+    // A tensor may stand in the list twice.
+    check(&one, |one| -> Taped<()> {
+        let all: Taped<(Batch, Groups, EmbedDim)> = ops::stack(vec![one.retaped(), one], Groups);
+        weighted_sum(all)
+    });
+    let lengths = [3, 4].map(|len| random(1, (Free::new(len),))).to_vec();
+    let lengths: Result<F64<(Groups, Free)>, _> = ops::try_stack(lengths, Groups);
+    assert_eq!(lengths.unwrap_err().to_string(), "stack: shape (Free=4,) is not compatible with (Free=3,)");
+    let nothing: Result<F64<(Other, Free)>, _> = ops::try_stack(Vec::<F64<(Free,)>>::new(), Other::new(2));
+    assert_eq!(nothing.unwrap_err().to_string(), "stack: 0 tensors for Other=2");
+}
+
+#[test]
+fn axes_of_rank_six_are_found_by_name() {
+    type Six = (Batch, SeqLen, EmbedDim, Free, Groups, HeadDim);
+    let x = random::<Six>(1, (Batch, SeqLen, EmbedDim, Free::new(1), Groups, HeadDim));
+    let sum: F64<(Batch, SeqLen, EmbedDim, Free, HeadDim)> = sum_over(x.clone(), axis::<Groups>());
+    let again: F64<(Batch, SeqLen, Free, HeadDim)> = sum_over(sum, axis::<EmbedDim>());
+    let both: F64<(Batch, SeqLen, Free, HeadDim)> = einsum!(&x: (Batch, SeqLen, EmbedDim, Free, Groups, HeadDim), ones(): (EmbedDim, Groups)
+            -> (Batch, SeqLen, Free, HeadDim));
+    assert_close(&again.as_vec(), &both.as_vec());
+    check(&x, |x| weighted_sum(mean_over(x, axis::<HeadDim>())));
+    check(&x, |x| weighted_sum(softmax_over(x, axis::<SeqLen>())));
+    let part: F64<(Batch, SeqLen, First, Free, Groups, HeadDim)> = narrow(x.clone(), axis::<EmbedDim>(), 1, First);
+    assert_eq!(part.as_vec().len(), x.as_vec().len() / 2);
+    let turned: F64<(HeadDim, Groups, Free, EmbedDim, SeqLen, Batch)> = permute(x.clone());
+    let back: F64<Six> = permute(turned);
+    assert_close(&back.as_vec(), &x.as_vec());
+    let less: F64<(Batch, SeqLen, Free, Groups, HeadDim)> = max_over(x.clone(), axis::<EmbedDim>());
+    let more: F64<Six> = broadcast(less.clone(), *x.shape(), axis::<EmbedDim>());
+    assert_close(&max_over(more, axis::<EmbedDim>()).as_vec(), &less.as_vec());
+    let (first, rest) = split(x.clone(), axis::<HeadDim>(), First, Rest);
+    let whole: F64<(Batch, SeqLen, EmbedDim, Free, Groups, Sum<First, Rest>)> =
+        concat(first, rest, along::<First, Rest>());
+    assert_close(&whole.as_vec(), &x.as_vec());
+}
+
+fn ones() -> F64<(EmbedDim, Groups)> {
+    Cpu::default().ones()
+}
+
+#[test]
+fn rename_changes_a_name_and_no_element() {
+    let x = random(1, (Batch, Free::new(3), EmbedDim));
+    let renamed: F64<(Batch, Other, EmbedDim)> = ops::rename(x.clone(), axis::<Free>(), Other::new(3));
+    assert_eq!((renamed.as_vec(), renamed.shape().1.size()), (x.as_vec(), 3));
+    let error = ops::try_rename(renamed, axis::<Other>(), SeqLen2).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "rename: shape (Batch=2, Other=3, EmbedDim=4) is not compatible with (Batch=2, SeqLen2=9, EmbedDim=4)"
+    );
+    check(&x, |x| weighted_sum(ops::rename(x, axis::<EmbedDim>(), Product::<Batch, Groups>::default())));
+}
+dims! { SeqLen2 = 9; First = 2; Rest = 4; }
