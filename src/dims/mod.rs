@@ -43,6 +43,7 @@ mod product;
 mod relations;
 mod size;
 mod sum;
+mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
@@ -53,6 +54,7 @@ pub use product::{Product, Quotient};
 pub use relations::{AtMost, Bounded, Divides, EqualProducts, Even, LessThan, SumOf};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
+pub use windows::{WindowOf, Windows};
 
 use std::any::type_name;
 

@@ -24,15 +24,20 @@ mod activation;
 mod argmax;
 mod attention;
 mod broadcast;
+mod compare;
 mod concat_split;
+mod constants;
 mod cross_entropy;
+mod cumsum;
 mod describe;
 mod dropout;
 mod embed;
+mod gather;
 mod heads;
 mod layer_norm;
 mod linear;
 mod masked_mean;
+mod mean;
 mod multi_head_attention;
 mod permute;
 mod positions;
@@ -41,23 +46,33 @@ mod reshape;
 mod residual;
 mod rms_norm;
 mod scale;
+mod select;
+mod slice;
+mod top_k;
+mod where_;
+mod windows;
 
 pub use activation::{Activation, Gelu, GeluErf, Relu};
 pub use argmax::{argmax, try_argmax};
 pub use attention::{attention, attention_weights, try_attention, try_attention_weights};
 pub use broadcast::{broadcast, try_broadcast};
+pub use compare::{eq, ge, gt, le, lt, ne, try_eq, try_ge, try_gt, try_le, try_lt, try_ne};
 pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
+pub use constants::{full, iota, one_hot, ones, try_full, try_iota, try_one_hot, try_ones, try_zeros, zeros};
 pub use cross_entropy::{
     Reduction, cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
     try_cross_entropy_with_label_smoothing,
 };
+pub use cumsum::{cumsum, try_cumsum};
 pub use describe::Describe;
 pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use embed::{embed, try_embed};
+pub use gather::{gather, take, try_gather, try_take};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use masked_mean::{masked_mean, try_masked_mean};
+pub use mean::{mean, try_mean};
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
 pub use permute::{permute, try_permute};
 pub use positions::{
@@ -72,6 +87,11 @@ pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};
 pub use rms_norm::{rms_norm, try_rms_norm};
 pub use scale::{scale, try_scale};
+pub use select::{select, try_select};
+pub use slice::{slice, try_slice};
+pub use top_k::{top_k, try_top_k};
+pub use where_::{Mask, Operand, try_where_, where_};
+pub use windows::{try_windows, windows};
 
 pub(crate) use crate::error::{cast, device_error, dim_error, ensure_not_empty};
 pub use crate::{

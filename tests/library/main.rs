@@ -12,6 +12,8 @@ mod documentation;
 mod files;
 mod fixture;
 mod gradients;
+mod index_gradients;
+mod indexing;
 mod kernels;
 mod mixed_precision;
 mod modules;

@@ -1,0 +1,14 @@
+//! The number of windows follows from their width.
+//! Covers `Window` of `dims::Windows`.
+//! Right with `Width` for `OtherWidth` in line 9.
+use typed_transformer::{dims::Windows, prelude::*};
+
+dims! { SrcLen = 5; Width = 3; OtherWidth = 2; }
+
+fn slide(
+    windows: Tensor<(Windows<SrcLen, OtherWidth>,), f32, Cpu>,
+) -> Tensor<(Windows<SrcLen, Width>,), f32, Cpu> {
+    windows
+}
+
+fn main() {}

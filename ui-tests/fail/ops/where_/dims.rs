@@ -1,0 +1,15 @@
+//! A choice by a mask keeps the shape.
+//! Covers `Dims` of `ops::where_`.
+//! Right with `SrcLen` for `TgtLen` in line 11.
+use typed_transformer::{ops::where_, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn clear(
+    mask: &Tensor<(SrcLen,), bool, Cpu>,
+    x: Tensor<(SrcLen,), f32, Cpu>,
+) -> Tensor<(TgtLen,), f32, Cpu> {
+    where_(mask, x, 0.0)
+}
+
+fn main() {}
