@@ -1,11 +1,11 @@
 //! Cumulative sums keep the shape.
 //! Covers `Dims` of `ops::cumsum`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `EmbedDim` for `HiddenDim` in line 8.
 use typed_transformer::{ops::cumsum, prelude::*};
 
-dims! { SrcLen = 5; TgtLen = 5; EmbedDim = 8; }
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 8; }
 
-fn sums(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>) -> Tensor<(TgtLen, EmbedDim), f32, Cpu> {
+fn sums(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>) -> Tensor<(SrcLen, HiddenDim), f32, Cpu> {
     cumsum(x, axis::<SrcLen>())
 }
 
