@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty};
+use super::{OpError, Real, cast, device_error, ensure_not_empty, try_scale};
 use crate::{
     dims::{ConstDim, Dim},
     mask::{AttentionMask, PaddingMask},
@@ -57,6 +57,8 @@ pub fn try_where_<
     ensure_not_empty(OP, input.shape())?;
     let mask = mask.try_to_tensor(OP, input.shape(), input.device())?;
     let otherwise = otherwise.try_into_tensor(OP, input.shape(), input.device())?;
+    // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
+    let otherwise = if T::OWNS_TAPE { try_scale(otherwise, 1.0)? } else { otherwise };
     mask.try_choose(input, otherwise).map_err(device_error(OP))
 }
 

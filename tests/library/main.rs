@@ -15,6 +15,7 @@ mod gradients;
 mod index_gradients;
 mod indexing;
 mod kernels;
+mod losses;
 mod mixed_precision;
 mod modules;
 mod names;
