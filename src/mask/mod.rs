@@ -6,7 +6,7 @@
 
 mod kinds;
 
-pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule};
+pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow};
 
 use crate::{
     dims::{ConstDim, Dim, DimError, check_same_size},
@@ -154,7 +154,8 @@ debug_with_shape!(AttentionMask<Batch, QLen, KLen>);
 /// The mask of self-attention (the post's `mk_mask`).
 ///
 /// `(Batch, SeqLen) -> (Batch, SeqLen, SeqLen)`: query `q` sees key `k` if `k` is not padding, if `q` is
-/// not padding (when `Padding` masks padded queries), and if `k <= q` (when `Kind` is causal).
+/// not padding (when `Padding` masks padded queries), if `k <= q` (when `Kind` is causal), and if `k` is in the window
+/// of `Kind`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -172,8 +173,9 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
     AttentionMask::from_queries((batch, len, len), |b, q, visible| {
         let is_token = padding.row(b);
         if is_token[q] || !Padding::MASKS_PADDED_QUERIES {
+            let start = Kind::WINDOW.map_or(0, |width| (q + 1).saturating_sub(width));
             let end = if Kind::CAUSAL { q + 1 } else { is_token.len() };
-            visible[..end].copy_from_slice(&is_token[..end]);
+            visible[start..end].copy_from_slice(&is_token[start..end]);
         }
     })
 }

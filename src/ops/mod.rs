@@ -21,6 +21,7 @@
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
 
 mod activation;
+mod alibi;
 mod argmax;
 mod attention;
 mod broadcast;
@@ -33,6 +34,7 @@ mod describe;
 mod dropout;
 mod embed;
 mod gather;
+mod grouped_query_attention;
 mod heads;
 mod kl_divergence;
 mod layer_norm;
@@ -47,6 +49,7 @@ mod reduce;
 mod reshape;
 mod residual;
 mod rms_norm;
+mod rotary_positions;
 mod scale;
 mod select;
 mod slice;
@@ -54,9 +57,12 @@ mod top_k;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu};
+pub use activation::{Activation, Gelu, GeluErf, Relu, Silu};
+pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
-pub use attention::{attention, attention_weights, try_attention, try_attention_weights};
+pub use attention::{
+    attention, attention_weights, attention_with_bias, try_attention, try_attention_weights, try_attention_with_bias,
+};
 pub use broadcast::{broadcast, try_broadcast};
 pub use compare::{eq, ge, gt, le, lt, ne, try_eq, try_ge, try_gt, try_le, try_lt, try_ne};
 pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
@@ -70,6 +76,7 @@ pub use describe::Describe;
 pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use embed::{embed, try_embed};
 pub use gather::{gather, take, try_gather, try_take};
+pub use grouped_query_attention::{grouped_query_attention, try_grouped_query_attention};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -77,7 +84,9 @@ pub use linear::{linear, try_linear};
 pub use losses::{binary_cross_entropy, mean_squared_error, try_binary_cross_entropy, try_mean_squared_error};
 pub use masked_mean::{masked_mean, try_masked_mean};
 pub use mean::{mean, try_mean};
-pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
+pub use multi_head_attention::{
+    multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
+};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,
@@ -90,6 +99,7 @@ pub use reduce::{
 pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};
 pub use rms_norm::{rms_norm, try_rms_norm};
+pub use rotary_positions::{Rotary, RotaryPairs, rotary_positions, try_rotary_positions};
 pub use scale::{scale, try_scale};
 pub use select::{select, try_select};
 pub use slice::{slice, try_slice};
