@@ -39,14 +39,33 @@ use typed_transformer_macros::panicking;
 ///     type Groups = Groups;
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which heads share keys and values",
+    label = "`{Self}` does not implement `GroupedQuery`",
+    note = "implement `GroupedQuery` for `{Self}`, with the dimensions `KeyValueHeads` and `Groups`"
+)]
 pub trait GroupedQuery:
-    Arch<NumHeads = Product<<Self as GroupedQuery>::KeyValueHeads, <Self as GroupedQuery>::Groups>, QKDim: Even>
+    Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::KeyValueHeads, <Self as GroupedQuery>::Groups>, QKDim: Even>
 {
     /// The number of heads of the keys and of the values.
     type KeyValueHeads: ConstDim;
     /// The number of query heads that share one of them.
     type Groups: ConstDim;
 }
+
+/// The dimension is `Product<KeyValueHeads, Groups>`.
+#[diagnostic::on_unimplemented(
+    message = "the heads of the queries are not `{Groups}` groups for each of `{KeyValueHeads}`",
+    label = "`{Self}` is not `Product<{KeyValueHeads}, {Groups}>`",
+    note = "the heads of the queries are declared as `type NumHeads = Product<{KeyValueHeads}, {Groups}>;`"
+)]
+pub trait GroupedHeads<KeyValueHeads: ConstDim, Groups: ConstDim>: ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<KeyValueHeads: ConstDim, Groups: ConstDim> GroupedHeads<KeyValueHeads, Groups> for Product<KeyValueHeads, Groups> {}
+
+/// The heads of the queries of `A`.
+type QueryHeads<A> = Product<<A as GroupedQuery>::KeyValueHeads, <A as GroupedQuery>::Groups>;
 
 /// The [`Arch`] of the keys and values of `A`: as many heads as these have.
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
@@ -96,13 +115,13 @@ module! {
         in A::Conventions -> EmbedDim
     {
         /// Projects to the queries of all heads.
-        pub query_proj: module Projection<EmbedDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
+        pub query_proj: module Projection<EmbedDim, Product<QueryHeads<A>, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the keys.
         pub key_proj: module Projection<EmbedDim, Product<A::KeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the values.
         pub value_proj: module Projection<EmbedDim, Product<A::KeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
         /// Mixes the outputs of the heads.
-        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
+        pub output_proj: module Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
         /// The norm, if each sublayer has one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<EmbedDim, A, E, D>,
@@ -111,7 +130,7 @@ module! {
 
 /// The query of all heads, the key and the value of fewer heads.
 type QueryKeyValue<B, S, A, E, D, T> = (
-    Tensor<(B, S, Product<<A as Arch>::NumHeads, <A as Arch>::QKDim>), E, D, T>,
+    Tensor<(B, S, Product<QueryHeads<A>, <A as Arch>::QKDim>), E, D, T>,
     Tensor<(B, S, Product<<A as GroupedQuery>::KeyValueHeads, <A as Arch>::QKDim>), E, D, T>,
     Tensor<(B, S, Product<<A as GroupedQuery>::KeyValueHeads, <A as Arch>::VODim>), E, D, T>,
 );
@@ -156,7 +175,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     /// The output of the attention: `softmax(scale · q kᵀ) v` of each head, mixed.
     fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
-        query: Tensor<(B, Q, Product<A::NumHeads, A::QKDim>), E, D, T>,
+        query: Tensor<(B, Q, Product<QueryHeads<A>, A::QKDim>), E, D, T>,
         key: Tensor<(B, K, Product<A::KeyValueHeads, A::QKDim>), E, D, T>,
         value: Tensor<(B, K, Product<A::KeyValueHeads, A::VODim>), E, D, T>,
         mask: &AttentionMask<B, Q, K>,

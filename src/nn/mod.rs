@@ -49,7 +49,9 @@ pub use embedding_decoder::EmbeddingDecoder;
 pub use embedding_encoder::EmbeddingEncoder;
 pub use feed_forward::FeedForward;
 pub use gated_feed_forward::GatedFeedForward;
-pub use grouped_query_attention::{GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch};
+pub use grouped_query_attention::{
+    GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
+};
 pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection, ProjectionRule};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attention_variants;
 mod attention_weights;
 mod axes;
 mod conventions;
