@@ -75,6 +75,16 @@ pub enum OpError {
         /// The axis, with its size.
         whole: String,
     },
+    /// An index is not below the size of its axis.
+    #[error("{op}: {index} is not an index of {axis}")]
+    Index {
+        /// The operation.
+        op: &'static str,
+        /// The index.
+        index: usize,
+        /// The axis, with its size.
+        axis: String,
+    },
     /// A shape has no elements; dfdx's operations panic on such shapes.
     #[error("{op}: {dims} has no elements")]
     Empty {
@@ -95,8 +105,8 @@ pub enum OpError {
         /// The amount.
         smoothing: f64,
     },
-    /// No token can be chosen from the logits.
-    #[error("{op}: every logit is NaN or -inf")]
+    /// No element is the highest one.
+    #[error("{op}: every element is NaN or -inf")]
     NotANumber {
         /// The operation.
         op: &'static str,

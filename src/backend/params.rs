@@ -29,29 +29,35 @@ pub enum NormKind {
 
 /// The factor by which attention multiplies the product of a query and a key. It keeps the logits from
 /// growing with the number of columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttentionScale {
     /// `1 / √QKDim`, for the size of one head (*Attention Is All You Need*, 3.2.1).
     HeadDim,
     /// `1 / √(H · QKDim)`, for the size of all heads together. This size is the width of the embedding if the
     /// heads divide it among themselves (*Transformer from Scratch*).
     EmbedDim,
+    /// 1: the product itself, as in T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)).
+    One,
+    /// This number.
+    Const(f64),
 }
 
 impl AttentionScale {
-    /// The factor `1 / √…` for `heads` heads of `qk_dim` columns.
+    /// The factor for `heads` heads of `qk_dim` columns.
     ///
     /// ```
     /// use typed_transformer::ops::AttentionScale;
     /// assert_eq!(AttentionScale::HeadDim.factor(4, 9), 1.0 / 3.0);
     /// assert_eq!(AttentionScale::EmbedDim.factor(4, 9), 1.0 / 6.0);
+    /// assert_eq!(AttentionScale::Const(0.25).factor(4, 9), 0.25);
     /// ```
     pub fn factor(self, heads: usize, qk_dim: usize) -> f64 {
-        let columns = match self {
-            Self::HeadDim => qk_dim,
-            Self::EmbedDim => heads * qk_dim,
-        };
-        1.0 / (columns as f64).sqrt()
+        match self {
+            Self::HeadDim => 1.0 / (qk_dim as f64).sqrt(),
+            Self::EmbedDim => 1.0 / ((heads * qk_dim) as f64).sqrt(),
+            Self::One => 1.0,
+            Self::Const(factor) => factor,
+        }
     }
 }
 

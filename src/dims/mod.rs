@@ -46,6 +46,7 @@ mod relations;
 mod shape;
 mod size;
 mod sum;
+mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
@@ -58,6 +59,7 @@ pub use relations::{AtMost, Bounded, Divides, EqualProducts, Even, LessThan, Sum
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
+pub use windows::{WindowOf, Windows};
 
 use std::any::type_name;
 

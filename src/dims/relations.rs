@@ -121,7 +121,7 @@ pub trait Divides<Whole: ConstDim>: ConstDim {}
 #[diagnostic::do_not_recommend]
 impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where (Parts::Nat, Whole::Nat): DividesExactly {}
 
-/// The dimension is even: sinusoidal positions fill the columns of an embedding in pairs.
+/// The dimension is even: sinusoidal and rotary positions use columns in pairs.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::Even};
@@ -132,7 +132,7 @@ impl<Parts: StaticSize, Whole: StaticSize> Divides<Whole> for Parts where (Parts
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not even",
     label = "`{Self}` has an odd number of columns",
-    note = "sinusoidal positions fill the columns in pairs, a sine and a cosine; choose an even `{Self}`"
+    note = "positions use the columns in pairs, one for a sine and one for a cosine; choose an even `{Self}`"
 )]
 pub trait Even: ConstDim {}
 

@@ -1,15 +1,21 @@
-/// Whether self-attention is causal: [`NoMask`] or [`CausalMask`] (the post's `MaskType`).
+use crate::dims::ConstDim;
+use std::marker::PhantomData;
+
+/// Which positions self-attention shows to a position: [`NoMask`], [`CausalMask`] or [`SlidingWindow`] (the post's
+/// `MaskType`).
 ///
 /// It is a type parameter of the attention module, not an argument of its call, because a module
 /// trained with one kind does not work with the other.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a mask kind",
-    label = "expected `NoMask` or `CausalMask`",
-    note = "`NoMask` shows the whole sequence to every position; `CausalMask` shows only the position itself and the ones before it"
+    label = "expected `NoMask`, `CausalMask` or `SlidingWindow`",
+    note = "`NoMask` shows the whole sequence to every position; `CausalMask` shows only the position itself and the ones before it; `SlidingWindow` shows only the last of these"
 )]
 pub trait MaskKind: 'static {
     /// Whether a query is kept from seeing keys after its own position.
     const CAUSAL: bool;
+    /// The number of keys that a query sees before its own position and there; `None` for all of them.
+    const WINDOW: Option<usize> = None;
 }
 
 /// No causal mask: every position sees every position, as in an encoder. Padding stays hidden. (The name is the
@@ -35,6 +41,24 @@ pub struct NoMask;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CausalMask;
 
+/// A position sees itself and the `Width - 1` positions before it ([Beltagy et al.,
+/// 2020](https://arxiv.org/abs/2004.05150), 3.1; [Jiang et al., 2023](https://arxiv.org/abs/2310.06825), 2).
+///
+/// ```
+/// use typed_transformer::{doctest::*, mask::SlidingWindow, prelude::*};
+/// dims! { pub Width = 2; }
+/// let padding = PaddingMask::without_padding((Batch, Const::<3>));
+/// let mask = mk_mask::<SlidingWindow<Width>, PadQueriesAndKeys, _, _>(&padding);
+/// assert_eq!(mask.as_slice(), [true, false, false, true, true, false, false, true, true]);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SlidingWindow<Width>(PhantomData<fn() -> Width>);
+
+#[diagnostic::do_not_recommend]
+impl<Width: ConstDim> MaskKind for SlidingWindow<Width> {
+    const CAUSAL: bool = true;
+    const WINDOW: Option<usize> = Some(Width::SIZE);
+}
 #[diagnostic::do_not_recommend]
 impl MaskKind for NoMask {
     const CAUSAL: bool = false;

@@ -7,7 +7,7 @@
 mod kinds;
 mod rule;
 
-pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule};
+pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow};
 
 pub(crate) use rule::MaskRule;
 
@@ -123,9 +123,9 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
         Self::from_rule(shape, MaskRule::all_visible(shape))
     }
 
-    /// Query `q` sees the keys up to position `start + q`.
-    pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize) -> Self {
-        Self::from_rule(shape, MaskRule::all_visible(shape).causal_from(start))
+    /// Query `q` sees the keys up to position `start + q`, or the last of them in a window.
+    pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize, window: Option<usize>) -> Self {
+        Self::from_rule(shape, MaskRule::all_visible(shape).causal_from(start, window))
     }
 
     /// The dimensions.
@@ -159,7 +159,8 @@ debug_with_shape!(AttentionMask<Batch, QLen, KLen>);
 /// The mask of self-attention (the post's `mk_mask`).
 ///
 /// `(Batch, SeqLen) -> (Batch, SeqLen, SeqLen)`: query `q` sees key `k` if `k` is not padding, if `q` is
-/// not padding (when `Padding` masks padded queries), and if `k <= q` (when `Kind` is causal).
+/// not padding (when `Padding` masks padded queries), if `k <= q` (when `Kind` is causal), and if `k` is in the window
+/// of `Kind`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -176,7 +177,7 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
     let (batch, len) = padding.shape();
     let shape = (batch, len, len);
     let rule = MaskRule::all_visible(shape).hide_padded_keys(&padding.is_token);
-    let rule = if Kind::CAUSAL { rule.causal_from(0) } else { rule };
+    let rule = if Kind::CAUSAL { rule.causal_from(0, Kind::WINDOW) } else { rule };
     let rule = if Padding::MASKS_PADDED_QUERIES { rule.hide_padded_queries(&padding.is_token) } else { rule };
     AttentionMask::from_rule(shape, rule)
 }

@@ -17,13 +17,29 @@ enum Visible {
     Matrix(Arc<[bool]>),
     /// All keys that each of these leaves visible.
     Rule {
-        /// Query `q` sees the keys up to `q` plus this number.
-        causal: Option<usize>,
+        causal: Option<Causal>,
         /// `(B, Q)`: a query that is padding sees no key.
         query_is_token: Option<Arc<[bool]>>,
         /// `(B, K)`: no query sees a key that is padding.
         key_is_token: Option<Arc<[bool]>>,
     },
+}
+
+/// Query `q` is at position `start + q`. It sees the key there and the ones before it: all of them, or the last ones
+/// of a window.
+#[derive(Clone, Copy)]
+struct Causal {
+    start: usize,
+    window: Option<usize>,
+}
+
+impl Causal {
+    /// The keys that a query sees, of `keys` in all.
+    fn keys(self, query: usize, keys: usize) -> Range<usize> {
+        let end = self.start + query + 1;
+        let start = self.window.map_or(0, |window| end.saturating_sub(window));
+        start.min(keys)..end.min(keys)
+    }
 }
 
 impl MaskRule {
@@ -38,10 +54,11 @@ impl MaskRule {
         Self { visible, batch: batch.size(), queries: queries.size(), keys: keys.size() }
     }
 
-    /// Hides the keys after the position of the query, which is `start` for the first query.
-    pub fn causal_from(mut self, start: usize) -> Self {
+    /// Hides the keys after the position of the query, which is `start` for the first query, and the keys before the
+    /// window that ends there.
+    pub fn causal_from(mut self, start: usize, window: Option<usize>) -> Self {
         if let Visible::Rule { causal, .. } = &mut self.visible {
-            *causal = Some(start);
+            *causal = Some(Causal { start, window });
         }
         self
     }
@@ -74,16 +91,17 @@ impl MaskRule {
                 if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
                     return visible.fill(false);
                 }
-                let seen = causal.map_or(self.keys, |start| start + query + 1);
-                let seen = seen.clamp(keys.start, keys.end) - keys.start;
+                let seen = causal.map_or(0..self.keys, |causal| causal.keys(query, self.keys));
+                let index = |key: usize| key.clamp(keys.start, keys.end) - keys.start;
+                let seen = index(seen.start)..index(seen.end);
+                visible.fill(false);
                 match key_is_token {
                     Some(is_token) => {
                         let is_token = &is_token[sequence * self.keys..][keys];
-                        visible[..seen].copy_from_slice(&is_token[..seen]);
+                        visible[seen.clone()].copy_from_slice(&is_token[seen]);
                     }
-                    None => visible[..seen].fill(true),
+                    None => visible[seen].fill(true),
                 }
-                visible[seen..].fill(false);
             }
         }
     }
@@ -105,8 +123,9 @@ impl MaskRule {
                 let seen = |query: usize| {
                     let is_token =
                         query_is_token.as_ref().is_none_or(|is_token| is_token[sequence * self.queries + query]);
-                    let end = causal.map_or(tokens.end, |start| tokens.end.min(start + query + 1));
-                    if is_token && tokens.start < end { tokens.start..end } else { 0..0 }
+                    let seen = causal.map_or(0..self.keys, |causal| causal.keys(query, self.keys));
+                    let seen = seen.start.max(tokens.start)..seen.end.min(tokens.end);
+                    if is_token && !seen.is_empty() { seen } else { 0..0 }
                 };
                 (0..self.queries).map(seen).collect()
             }

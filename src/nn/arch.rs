@@ -1,7 +1,7 @@
 use crate::{
     dims::{ConstDim, Even, name},
     mask::PaddingRule,
-    ops::{Activation, AttentionScale, MaskFill, NormKind},
+    ops::{Activation, AttentionScale, MaskFill, NormKind, Rotary},
 };
 
 /// The inner configuration of a model (the post's `InstanceSingleton`): the dimensions of its blocks that callers
@@ -81,6 +81,9 @@ pub trait Conventions: 'static {
     const LOGIT_BIAS: bool = true;
     /// The factor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
+    /// How a [`GroupedQueryAttention`](super::GroupedQueryAttention) turns queries and keys by their positions; `None` if
+    /// it does not. The other attentions have no rotary positions.
+    const ROTARY: Option<Rotary> = None;
     /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;
     /// The factor of a token's embedding before its position is added.
@@ -105,7 +108,8 @@ pub trait Conventions: 'static {
     /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "Gelu".to_string()));
     /// ```
     fn conventions() -> Vec<(&'static str, String)> {
-        vec![
+        let rotary = Self::ROTARY.map(|rotary| ("rotary positions", format!("{rotary:?}")));
+        let conventions = vec![
             ("activation", name::<Self::Activation>()),
             ("positions", name::<Self::Positions>()),
             ("padding", name::<Self::Padding>()),
@@ -115,7 +119,8 @@ pub trait Conventions: 'static {
             ("attention scale", format!("{:?}", Self::ATTENTION_SCALE)),
             ("masked logit", format!("{:?}", Self::MASK_FILL)),
             ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
-        ]
+        ];
+        conventions.into_iter().chain(rotary).collect()
     }
 }
 

@@ -21,6 +21,8 @@ mod embedding;
 mod embedding_decoder;
 mod embedding_encoder;
 mod feed_forward;
+mod gated_feed_forward;
+mod grouped_query_attention;
 pub mod init;
 mod linear;
 mod lm;
@@ -46,6 +48,10 @@ pub use embedding::Embedding;
 pub use embedding_decoder::EmbeddingDecoder;
 pub use embedding_encoder::EmbeddingEncoder;
 pub use feed_forward::FeedForward;
+pub use gated_feed_forward::GatedFeedForward;
+pub use grouped_query_attention::{
+    GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
+};
 pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection, ProjectionRule};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;

@@ -10,7 +10,7 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `Gelu` and `GeluErf` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `Gelu`, `GeluErf` and `Silu` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
     /// The function, if kernels know it.
@@ -69,6 +69,28 @@ pub struct Gelu;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GeluErf;
+
+/// The sigmoid linear unit or swish, `x · σ(x)` ([Elfwing et al., 2017](https://arxiv.org/abs/1702.03118)).
+///
+/// ```
+/// use typed_transformer::{ops::{Activation, Silu}, prelude::*};
+/// let x: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([0.0, 3f64.ln()]);
+/// // σ(ln 3) is 3/4.
+/// assert!((Silu::try_apply(x)?.array()[1] - 0.75 * 3f64.ln()).abs() < 1e-12);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silu;
+
+#[diagnostic::do_not_recommend]
+impl Activation for Silu {
+    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        let compute = || input.retaped::<T>().try_sigmoid()?.try_mul(input);
+        compute().map_err(device_error::<D::Err>("silu"))
+    }
+}
 
 #[diagnostic::do_not_recommend]
 impl Activation for Relu {

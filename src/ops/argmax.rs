@@ -1,18 +1,23 @@
-use super::{OpError, Real};
-use crate::dims::{ConstDim, Dim};
-use crate::tokens::{Fin, TokenIds};
-use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::Device};
+use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, select::remaining};
+use crate::{
+    dims::{AxisOf, Dim, HasAxis},
+    tokens::Indices,
+};
+use dfdx::{
+    shapes::{Axes, HasShape},
+    tensor::Tensor,
+    tensor_ops::Device,
+};
 use typed_transformer_macros::panicking;
 
-/// The token with the highest logit at each position; the first of several such tokens.
+/// The index of the highest element along the axis `Name`; the first of several such indices.
 ///
-/// `(B, S, V) -> (B, S) ids of V`
+/// `(.., Name, ..) -> (.., ..) indices of Name`
 ///
-/// The tokens belong to the vocabulary of the logits. A NaN is never the highest logit. No token of the result
-/// counts as padding.
+/// A NaN is never the highest element. `TokenIds::from` makes token ids of indices of a vocabulary.
 ///
 /// # Errors
-/// [`OpError::NotANumber`] if every logit of a position is NaN.
+/// [`OpError::NotANumber`] if all elements along the axis are NaN; [`OpError::Empty`] if a dimension is 0.
 ///
 /// ```
 /// use typed_transformer::{ops::{argmax, try_argmax}, prelude::*};
@@ -20,29 +25,32 @@ use typed_transformer_macros::panicking;
 /// let device = Cpu::default();
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> =
 ///     device.tensor(vec![0.1, 0.7, 0.2, 0.4, f32::NAN, 0.4]);
-/// let ids: TokenIds<Batch, SeqLen, VocabSize> = argmax(&logits);
+/// let ids: TokenIds<Batch, SeqLen, VocabSize> = argmax(&logits, axis::<VocabSize>()).into();
 /// assert_eq!(ids.as_slice(), [1, 0]);
 ///
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = device.tensor(vec![f32::NAN; 6]);
-/// let error = try_argmax(&logits).unwrap_err();
-/// assert_eq!(error.to_string(), "argmax: every logit is NaN or -inf");
+/// let error = try_argmax(&logits, axis::<VocabSize>()).unwrap_err();
+/// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
 /// ```
 #[panicking]
-pub fn try_argmax<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T>(
-    logits: &Tensor<(B, S, V), E, D, T>,
-) -> Result<TokenIds<B, S, V>, OpError> {
-    let (batch, len, _) = *logits.shape();
-    let logits = logits.as_vec();
-    let tokens: Option<Vec<Fin<V>>> = logits.chunks(V::SIZE.max(1)).map(highest).collect();
-    let tokens = tokens.ok_or(OpError::NotANumber { op: "argmax" })?;
-    Ok(TokenIds::from_fn((batch, len), |row, position| tokens[row * len.size() + position]))
-}
-
-/// The first token with the highest logit; `None` if every logit is NaN.
-fn highest<V: ConstDim, E: Real>(logits: &[E]) -> Option<Fin<V>> {
-    Fin::all()
-        .zip(logits)
-        .filter(|(_, logit)| !logit.is_nan())
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .map(|(token, _)| token)
+pub fn try_argmax<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T>(
+    input: &Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Indices<Dims::Remaining, Name>, OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    const OP: &str = "argmax";
+    let shape = *input.shape();
+    ensure_not_empty(OP, &shape)?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let elements = input.as_vec();
+    let highest = |line: usize| {
+        let start = line / inner * len * inner + line % inner;
+        let numbers = (0..len).map(|index| (index, elements[start + index * inner])).filter(|(_, x)| !x.is_nan());
+        numbers.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(index, _)| index)
+    };
+    let highest: Option<Vec<usize>> = (0..outer * inner).map(highest).collect();
+    let highest = highest.ok_or(OpError::NotANumber { op: OP })?;
+    Ok(Indices::unchecked(highest.into(), remaining(OP, &shape)?, shape.axis()))
 }

@@ -48,19 +48,52 @@ pub fn try_attention_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E:
     scale: AttentionScale,
     mask_fill: MaskFill,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
+    try_weights(query, key, None, mask, scale, mask_fill)
+}
+
+/// [`try_attention_weights`], with a bias that is added to the logits.
+fn try_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    bias: Option<Tensor<(H, Q, K), E, D, T>>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
     const OP: &str = "attention weights";
-    let ((batch, heads, queries, _), (key_batch, key_heads, keys, _)) = (*query.shape(), *key.shape());
-    let (mask_batch, mask_queries, mask_keys) = mask.shape();
+    let ((batch, heads, _, _), (key_batch, key_heads, _, _)) = (*query.shape(), *key.shape());
     check_same_size("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
     check_same_size("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
+    let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
+    let compute = || query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?);
+    let logits = compute().map_err(device_error::<D::Err>(OP))?;
+    try_masked_softmax(logits, bias, mask, mask_fill)
+}
+
+/// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
+pub(super) fn try_masked_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, H, Q, K), E, D, T>,
+    bias: Option<Tensor<(H, Q, K), E, D, T>>,
+    mask: &AttentionMask<B, Q, K>,
+    mask_fill: MaskFill,
+) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
+    const OP: &str = "attention weights";
+    let shape @ (batch, heads, queries, keys) = *logits.shape();
+    let (mask_batch, mask_queries, mask_keys) = mask.shape();
     check_same_size("the query", batch, "the mask", mask_batch).map_err(dim_error(OP))?;
     check_same_size("the query", queries, "the mask", mask_queries).map_err(dim_error(OP))?;
     check_same_size("the key", keys, "the mask", mask_keys).map_err(dim_error(OP))?;
-
-    let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
+    if let Some(bias) = &bias {
+        let (bias_heads, bias_queries, bias_keys) = *bias.shape();
+        check_same_size("the query", heads, "the bias", bias_heads).map_err(dim_error(OP))?;
+        check_same_size("the query", queries, "the bias", bias_queries).map_err(dim_error(OP))?;
+        check_same_size("the key", keys, "the bias", bias_keys).map_err(dim_error(OP))?;
+    }
     let compute = || {
-        let logits = query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?)?;
-        let shape = *logits.shape();
+        let logits = match bias {
+            Some(bias) => logits.try_add(bias.try_broadcast_like::<_, Axis<0>>(&shape)?)?,
+            None => logits,
+        };
         let visible: Vec<E> = mask.as_slice().iter().map(|&v| cast(f64::from(v))).collect();
         let visible = logits
             .device()
@@ -135,11 +168,83 @@ pub fn try_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
+    let weights = |query, key| try_attention_weights(query, key, mask, scale, mask_fill);
+    try_weighted_values(query, key, value, weights, dropout)
+}
+
+/// `softmax(scale · q kᵀ + bias) v`: [`attention`] with a number that is added to the logit of each query and key, such
+/// as [`alibi`](super::alibi) or the learned bias of relative positions ([Raffel et al.,
+/// 2019](https://arxiv.org/abs/1910.10683), 2.1).
+///
+/// `(B, H, Q, QKDim), (B, H, K, QKDim), (B, H, K, VODim), bias (H, Q, K), mask (B, Q, K) -> (B, H, Q, VODim)`
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::attention_with_bias, prelude::*};
+/// dims! { pub NumHeads = 1; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, HeadDim), f64, Cpu> = device.tensor(vec![1.0]);
+/// let key: Tensor<(Batch, NumHeads, KLen, HeadDim), f64, Cpu> = device.tensor(vec![5.0, 5.0]);
+/// let value: Tensor<(Batch, NumHeads, KLen, HeadDim), f64, Cpu> = device.tensor(vec![0.0, 4.0]);
+/// let bias: Tensor<(NumHeads, QLen, KLen), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
+/// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
+/// let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
+/// let attended = attention_with_bias(query, key, value, bias, &mask, scale, mask_fill, 0.0);
+/// assert!((attended.as_vec()[0] - 3.0).abs() < 1e-12);
+/// ```
+#[panicking]
+#[allow(clippy::too_many_arguments)]
+pub fn try_attention_with_bias<
+    B: Dim,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    value: Tensor<(B, H, K, VODim), E, D, T>,
+    bias: Tensor<(H, Q, K), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
+    let weights = |query, key| try_weights(query, key, Some(bias), mask, scale, mask_fill);
+    try_weighted_values(query, key, value, weights, dropout)
+}
+
+/// The values of each head, weighted by `weights(query, key)` after dropout.
+fn try_weighted_values<
+    B: Dim,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    value: Tensor<(B, H, K, VODim), E, D, T>,
+    weights: impl FnOnce(
+        Tensor<(B, H, Q, QKDim), E, D, T>,
+        Tensor<(B, H, K, QKDim), E, D, T>,
+    ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError>,
+    dropout: f64,
+) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     const OP: &str = "attention";
     let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
     check_same_size("the key", batch, "the value", value_batch).map_err(dim_error(OP))?;
     check_same_size("the key", heads, "the value", value_heads).map_err(dim_error(OP))?;
     check_same_size("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
-    let weights = try_dropout(try_attention_weights(query, key, mask, scale, mask_fill)?, dropout)?;
-    weights.try_matmul(value).map_err(device_error(OP))
+    try_dropout(weights(query, key)?, dropout)?.try_matmul(value).map_err(device_error(OP))
 }

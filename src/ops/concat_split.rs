@@ -153,7 +153,7 @@ where
 }
 
 /// The indices `start..start + part` of an axis.
-fn slice_axis<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn slice_axis<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     start: usize,
@@ -169,6 +169,8 @@ where
         return Err(OpError::Range { op, part: format!("{part:?}"), start, whole: format!("{:?}", shape.axis()) });
     }
     ensure_not_empty(op, &shape.replace_axis(part))?;
+    // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
+    let input = if T::OWNS_TAPE { try_scale(input, 1.0)? } else { input };
     let compute = || {
         input
             .try_reshape_like(&(outer, len, inner))?
@@ -179,12 +181,12 @@ where
 }
 
 /// The number of elements before the axis, along it and after it.
-fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
+pub(super) fn outer_len_inner<Dims: Shape>(shape: &Dims, index: usize) -> (usize, usize, usize) {
     let sizes = sizes(shape);
     let count = |sizes: &[usize]| sizes.iter().product();
     (count(&sizes[..index]), sizes[index], count(&sizes[index + 1..]))
 }
 
-fn sizes<Dims: Shape>(shape: &Dims) -> Vec<usize> {
+pub(super) fn sizes<Dims: Shape>(shape: &Dims) -> Vec<usize> {
     shape.concrete().into_iter().collect()
 }

@@ -3,12 +3,13 @@ use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
     dims::check_same_size,
+    mask::PaddingMask,
     tokens::TokenIds,
 };
 use dfdx::{
     shapes::{Axis, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::{BroadcastTo, ChooseFrom, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
+    tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -114,7 +115,7 @@ pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Re
     let ((batch, len, _), shape @ (label_batch, label_len)) = (*logits.shape(), labels.shape());
     check_same_size("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
     check_same_size("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
-    let position_weights = position_weights(labels, reduction);
+    let position_weights = position_weights(&labels.padding_mask(), reduction);
     let logits = match D::fused_cross_entropy(logits, labels, &position_weights, smoothing)? {
         Fused(loss) => return Ok(loss),
         NotFused(logits) => logits,
@@ -124,15 +125,7 @@ pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Re
     let compute = || {
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let position_weights: Tensor<_, E, D> = device.try_tensor_from_vec(position_weights, shape)?;
-        let logits = match reduction {
-            Reduction::MeanAll => logits,
-            // Logits of weight 0 become zeros first, because 0 × ∞ would be NaN.
-            Reduction::MeanPerSequence => {
-                let is_counted = position_weights.try_gt(E::zero())?;
-                let zeros = device.try_zeros_like(logits.shape())?;
-                is_counted.try_broadcast_like::<_, Axis<2>>(logits.shape())?.try_choose(logits, zeros.retaped::<T>())?
-            }
-        };
+        let logits = counted_logits(logits, &position_weights, reduction)?;
         let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
         let target_log_prob: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
         // Without smoothing, skip the mean: a logit of −∞ at another token would spoil the loss.
@@ -149,19 +142,34 @@ pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Re
 }
 
 /// The weight of each position in the reduction, in row-major order.
-fn position_weights<B: Dim, S: Dim, V: ConstDim, E: Real>(labels: &TokenIds<B, S, V>, reduction: Reduction) -> Vec<E> {
-    let (batch, len) = (labels.shape().0.size(), labels.shape().1.size());
+pub(super) fn position_weights<B: Dim, S: Dim, E: Real>(padding: &PaddingMask<B, S>, reduction: Reduction) -> Vec<E> {
+    let (batch, len) = (padding.shape().0.size(), padding.shape().1.size());
     match reduction {
         Reduction::MeanAll => vec![cast(1.0 / (batch * len) as f64); batch * len],
         Reduction::MeanPerSequence => {
-            let padding_mask = labels.padding_mask();
-            let sequences = padding_mask.as_slice().chunks(len.max(1));
+            let sequences = padding.as_slice().chunks(len.max(1));
             let weights = sequences.flat_map(|sequence| {
                 let tokens = sequence.iter().filter(|is_token| **is_token).count().max(1);
                 let weight = 1.0 / (batch * tokens) as f64;
                 sequence.iter().map(move |&is_token| cast(if is_token { weight } else { 0.0 }))
             });
             weights.collect()
+        }
+    }
+}
+
+/// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
+pub(super) fn counted_logits<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    position_weights: &Tensor<(B, S), E, D>,
+    reduction: Reduction,
+) -> Result<Tensor<(B, S, V), E, D, T>, D::Err> {
+    match reduction {
+        Reduction::MeanAll => Ok(logits),
+        Reduction::MeanPerSequence => {
+            let is_counted = position_weights.try_gt(E::zero())?;
+            let zeros = logits.device().try_zeros_like(logits.shape())?;
+            is_counted.try_broadcast_like::<_, Axis<2>>(logits.shape())?.try_choose(logits, zeros.retaped::<T>())
         }
     }
 }

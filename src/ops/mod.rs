@@ -21,22 +21,31 @@
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
 
 mod activation;
+mod alibi;
 mod argmax;
 mod arithmetic;
 mod attention;
 mod broadcast;
+mod compare;
 mod concat_split;
+mod constants;
 mod contraction;
 mod cross_entropy;
+mod cumsum;
 mod describe;
 mod dot;
 mod dropout;
 mod einsum;
 mod embed;
+mod gather;
+mod grouped_query_attention;
 mod heads;
+mod kl_divergence;
 mod layer_norm;
 mod linear;
+mod losses;
 mod masked_mean;
+mod mean;
 mod multi_head_attention;
 mod operand;
 mod permute;
@@ -47,33 +56,52 @@ mod rename;
 mod reshape;
 mod residual;
 mod rms_norm;
+mod rotary_positions;
 mod scale;
+mod select;
+mod slice;
 mod stack;
+mod top_k;
 mod views;
+mod where_;
+mod windows;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu};
+pub use activation::{Activation, Gelu, GeluErf, Relu, Silu};
+pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
 pub use arithmetic::{
     add, div, maximum, minimum, mul, sub, try_add, try_div, try_maximum, try_minimum, try_mul, try_sub,
 };
-pub use attention::{attention, attention_weights, try_attention, try_attention_weights};
+pub use attention::{
+    attention, attention_weights, attention_with_bias, try_attention, try_attention_weights, try_attention_with_bias,
+};
 pub use broadcast::{broadcast, try_broadcast};
+pub use compare::{eq, ge, gt, le, lt, ne, try_eq, try_ge, try_gt, try_le, try_lt, try_ne};
 pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
+pub use constants::{full, iota, one_hot, ones, try_full, try_iota, try_one_hot, try_ones, try_zeros, zeros};
 pub use cross_entropy::{
     Reduction, cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy,
     try_cross_entropy_with_label_smoothing,
 };
+pub use cumsum::{cumsum, try_cumsum};
 pub use describe::Describe;
 pub use dot::{dot, try_dot};
 pub use dropout::{DropoutSeed, dropout, try_dropout};
 #[doc(hidden)]
 pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};
+pub use gather::{gather, take, try_gather, try_take};
+pub use grouped_query_attention::{grouped_query_attention, try_grouped_query_attention};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
+pub use kl_divergence::{kl_divergence, try_kl_divergence};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
+pub use losses::{binary_cross_entropy, mean_squared_error, try_binary_cross_entropy, try_mean_squared_error};
 pub use masked_mean::{masked_mean, try_masked_mean};
-pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
+pub use mean::{mean, try_mean};
+pub use multi_head_attention::{
+    multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
+};
 pub use operand::Operand;
 pub use permute::{permute, try_permute};
 pub use positions::{
@@ -90,8 +118,14 @@ pub use rename::{rename, try_rename};
 pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};
 pub use rms_norm::{rms_norm, try_rms_norm};
+pub use rotary_positions::{Rotary, RotaryPairs, rotary_positions, try_rotary_positions};
 pub use scale::{scale, try_scale};
+pub use select::{select, try_select};
+pub use slice::{slice, try_slice};
 pub use stack::{stack, try_stack};
+pub use top_k::{top_k, try_top_k};
+pub use where_::{Mask, TensorOrNumber, try_where_, where_};
+pub use windows::{try_windows, windows};
 
 pub(crate) use crate::error::{cast, device_error, dim_error, ensure_not_empty};
 pub use crate::{

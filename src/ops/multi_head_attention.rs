@@ -1,4 +1,7 @@
-use super::{AttentionScale, MaskFill, OpError, Real, dim_error, try_attention, try_merge_heads, try_split_heads};
+use super::{
+    AttentionScale, MaskFill, OpError, Real, dim_error, try_attention, try_attention_with_bias, try_merge_heads,
+    try_split_heads,
+};
 use crate::{
     backend::{Backend, Fused, NotFused, check_attention},
     dims::{ConstDim, Dim, Product, check_same_size},
@@ -7,6 +10,7 @@ use crate::{
 use dfdx::{
     shapes::HasShape,
     tensor::{Tape, Tensor},
+    tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;
 
@@ -83,4 +87,51 @@ pub fn try_multi_head_attention<
     };
     let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
     try_merge_heads(try_attention(query, key, value, mask, scale, mask_fill, dropout)?)
+}
+
+/// [`attention_with_bias`](super::attention_with_bias) in each head, where query, key and value hold the heads side by
+/// side.
+///
+/// `(B, Q, Product<H, QKDim>), (B, K, Product<H, QKDim>), (B, K, Product<H, VODim>), bias (H, Q, K), mask (B, Q, K)
+/// -> (B, Q, Product<H, VODim>)`
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{alibi, multi_head_attention_with_bias}, prelude::*};
+/// dims! { pub NumHeads = 2; pub HeadDim = 1; pub SeqLen = 3; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let x: Tensor<(Batch, SeqLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let mask = AttentionMask::from_fn((Batch, SeqLen, SeqLen), |_, q, k| k <= q);
+/// let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+/// let bias: Tensor<(NumHeads, SeqLen, SeqLen), f32, Cpu> = alibi(&device, NumHeads, 0, SeqLen, SeqLen);
+/// let attended =
+///     multi_head_attention_with_bias(x.clone(), x.clone(), x, bias, &mask, scale, mask_fill, 0.0);
+/// assert_eq!(attended.as_vec(), [0.0; 6]);
+/// ```
+#[panicking]
+#[allow(clippy::too_many_arguments)]
+pub fn try_multi_head_attention_with_bias<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
+    bias: Tensor<(H, Q, K), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
+    try_merge_heads(try_attention_with_bias(query, key, value, bias, mask, scale, mask_fill, dropout)?)
 }

@@ -22,6 +22,16 @@ pub enum TokenError {
         /// Size of the vocabulary.
         vocab_size: usize,
     },
+    /// An index is not below the size of its axis.
+    #[error("{index} at position {position} is not an index of {axis}")]
+    NotAnIndex {
+        /// Position of the index in the input, counted from 0, in row-major order.
+        position: usize,
+        /// The index.
+        index: usize,
+        /// The axis, with its size.
+        axis: String,
+    },
     /// A row has more tokens than the sequence length.
     #[error("row {row} has {len} tokens, but `{dim}` is {max}")]
     RowTooLong {
@@ -60,10 +70,10 @@ pub enum TokenError {
         /// Number of characters that have tokens.
         known: usize,
     },
-    /// The number of rows or ids is not the one that the dimensions require.
+    /// The number of rows, ids or indices is not the one that the dimensions require.
     #[error("{found} {what} given, but {dims} needs {expected}")]
     WrongCount {
-        /// What was counted: rows or ids.
+        /// What was counted: rows, ids or indices.
         what: &'static str,
         /// The dimensions, with their sizes.
         dims: String,

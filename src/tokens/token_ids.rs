@@ -1,8 +1,9 @@
-use super::{Fin, TokenError};
+use super::{Fin, Indices, TokenError};
 use crate::dims::{ConstDim, Dim, name};
 use std::{fmt, sync::Arc};
 
-/// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`).
+/// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
+/// [`Indices`] of a vocabulary, and a padding token.
 ///
 /// The batch stores which id is padding, if any. Models derive the padding mask from that. Two batches are
 /// equal if their dimensions, ids and padding tokens are equal. The ids are in host memory. The fused kernels
@@ -21,9 +22,8 @@ use std::{fmt, sync::Arc};
 /// # Ok::<(), TokenError>(())
 /// ```
 pub struct TokenIds<Batch, SeqLen, VocabSize> {
-    ids: Arc<[usize]>,
+    ids: Indices<(Batch, SeqLen), VocabSize>,
     pad: Option<Fin<VocabSize>>,
-    shape: (Batch, SeqLen),
 }
 
 impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
@@ -66,7 +66,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
             ids.extend(tokens.iter().map(|token| token.value()));
             ids.resize(ids.len() + len.size() - tokens.len(), pad.value());
         }
-        Ok(Self { ids: ids.into(), pad: Some(pad), shape })
+        Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad: Some(pad) })
     }
 
     /// A batch of ids in row-major order. If `pad` is given, the ids equal to it are padding.
@@ -91,7 +91,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         for (index, &id) in ids.iter().enumerate() {
             Fin::<VocabSize>::at(index, id)?;
         }
-        Ok(Self { ids: ids.into(), pad, shape })
+        Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad })
     }
 
     /// The decoder input whose labels are these ids: each row begins with `start` and drops its last id.
@@ -107,9 +107,10 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// ```
     #[must_use]
     pub fn shifted_right(&self, start: Fin<VocabSize>) -> Self {
-        let len = self.shape.1.size();
-        let shifted = |i| if i % len == 0 { start.value() } else { self.ids[i - 1] };
-        Self { ids: (0..self.ids.len()).map(shifted).collect(), ..self.clone() }
+        let (ids, len) = (self.as_slice(), self.shape().1.size());
+        let shifted = |i| if i % len == 0 { start.value() } else { ids[i - 1] };
+        let ids = (0..ids.len()).map(shifted).collect();
+        Self { ids: Indices::unchecked(ids, self.shape(), VocabSize::default()), pad: self.pad }
     }
 
     /// The tokens of a row, padding included. Rows are counted from 0; past the last one, it is `None`.
@@ -124,10 +125,9 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     /// # Ok::<(), TokenError>(())
     /// ```
     pub fn row(&self, row: usize) -> Option<Vec<Fin<VocabSize>>> {
-        (row < self.shape.0.size()).then(|| {
-            let len = self.shape.1.size();
-            self.ids[row * len..(row + 1) * len].iter().map(|&id| Fin::unchecked(id)).collect()
-        })
+        let (batch, len) = self.shape();
+        let ids = || &self.as_slice()[row * len.size()..(row + 1) * len.size()];
+        (row < batch.size()).then(|| ids().iter().map(|&id| Fin::unchecked(id)).collect())
     }
 
     /// A batch without padding, of `token(row, position)`.
@@ -135,7 +135,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
         let (rows, len) = (shape.0.size(), shape.1.size());
         let indices = (0..rows).flat_map(|row| (0..len).map(move |position| (row, position)));
         let ids = indices.map(|(row, position)| token(row, position).value());
-        Self { ids: ids.collect(), pad: None, shape }
+        Self { ids: Indices::unchecked(ids.collect(), shape, VocabSize::default()), pad: None }
     }
 
     /// The same ids with another padding token.
@@ -147,17 +147,22 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
 impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
     /// The dimensions.
     pub fn shape(&self) -> (Batch, SeqLen) {
-        self.shape
+        self.ids.shape()
+    }
+
+    /// The ids as indices of the vocabulary, for operations such as [`gather`](fn@crate::ops::gather).
+    pub fn indices(&self) -> &Indices<(Batch, SeqLen), VocabSize> {
+        &self.ids
     }
 
     /// The ids in row-major order.
     pub fn as_slice(&self) -> &[usize] {
-        &self.ids
+        self.ids.as_slice()
     }
 
     /// The ids in row-major order, for a backward pass to keep without a copy.
     pub(crate) fn clone_arc(&self) -> Arc<[usize]> {
-        self.ids.clone()
+        self.ids.clone_arc()
     }
 
     /// The padding token, if the batch has one.
@@ -166,23 +171,32 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
     }
 }
 
-impl<Batch: Clone, SeqLen: Clone, VocabSize> Clone for TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: Clone, SeqLen: Clone, VocabSize: Clone> Clone for TokenIds<Batch, SeqLen, VocabSize> {
     fn clone(&self) -> Self {
-        Self { ids: self.ids.clone(), pad: self.pad, shape: self.shape.clone() }
+        Self { ids: self.ids.clone(), pad: self.pad }
     }
 }
 
-impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize> PartialEq for TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize: PartialEq> PartialEq for TokenIds<Batch, SeqLen, VocabSize> {
     fn eq(&self, other: &Self) -> bool {
-        self.shape == other.shape && self.ids == other.ids && self.pad == other.pad
+        self.ids == other.ids && self.pad == other.pad
     }
 }
-impl<Batch: Eq, SeqLen: Eq, VocabSize> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
+impl<Batch: Eq, SeqLen: Eq, VocabSize: Eq> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
 
 impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows: Vec<_> = self.ids.chunks(self.shape.1.size().max(1)).collect();
-        write!(f, "TokenIds {:?} of {:?} {rows:?}", self.shape, VocabSize::default())
+        let rows: Vec<_> = self.as_slice().chunks(self.shape().1.size().max(1)).collect();
+        write!(f, "TokenIds {:?} of {:?} {rows:?}", self.shape(), VocabSize::default())
+    }
+}
+
+/// A batch without padding.
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen), VocabSize>>
+    for TokenIds<Batch, SeqLen, VocabSize>
+{
+    fn from(ids: Indices<(Batch, SeqLen), VocabSize>) -> Self {
+        Self { ids, pad: None }
     }
 }
 

@@ -26,16 +26,17 @@ use syn::{
 const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
 
 /// Positions and orders of axes: inferred from names, so that no program writes them.
-const INFERRED: [&str; 2] = ["Index", "Order"];
+const INFERRED: [&str; 3] = ["Index", "OutIndex", "Order"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 7] = [
+const EXEMPT: [(&str, &str, &str); 8] = [
     ("dims::HasAxis", "Replaced", "follows from shape and axis"),
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
     ("nn::ProjectionRule", "Arch", "follows from the field that holds the projection"),
     ("nn::Summary::of", "Model", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),
+    ("ops::mean", "Dims", "every shape has a mean"),
     ("tokens::TokenIds::padded", "Row", "any type that derefs to tokens"),
 ];
 

@@ -14,10 +14,10 @@ dims! {
     VocabSize = 13; MaxSeqLen = 9;
 }
 
-type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
-type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
+pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
+pub type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
 
-fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
+pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
     let mut rng = StdRng::seed_from_u64(seed);
     let shape = Dims::default();
     let elements = (0..shape.num_elements()).map(|_| rng.gen_range(-1.0..1.0)).collect();
@@ -25,7 +25,7 @@ fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
 }
 
 /// A scalar in which every element has another weight.
-fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
+pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
     let count = output.shape().num_elements();
     let weights = (0..count).map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0).collect();
     let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights, *output.shape());
@@ -34,7 +34,7 @@ fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
 
 /// Compares the recorded gradient of the input with finite differences.
 #[track_caller]
-fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
+pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
     let gradient = function(input.leaky_trace()).backward().get(&input).as_vec();
     let at = |elements: Vec<f64>| {

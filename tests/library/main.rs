@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod attention_variants;
 mod attention_weights;
 mod axes;
 mod checkpoints;
@@ -15,7 +16,10 @@ mod fixture;
 mod generations;
 mod gradients;
 mod hostile;
+mod index_gradients;
+mod indexing;
 mod kernels;
+mod losses;
 mod memory;
 mod mixed_precision;
 mod modules;

@@ -360,7 +360,7 @@ fn greedy_decoding_of_nan_logits_is_an_error() {
     model.logit.bias = Some(Cpu::default().tensor(vec![f32::NAN; 13]));
     let len = SeqLen::new(3).unwrap();
     let error = try_greedy(&model, &source(&[[1, 2]]), TGT_PAD, TGT_PAD, len).unwrap_err();
-    assert_eq!(error.to_string(), "choose: every logit is NaN or -inf");
+    assert_eq!(error.to_string(), "choose: every element is NaN or -inf");
 }
 
 #[test]

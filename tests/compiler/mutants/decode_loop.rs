@@ -4,8 +4,9 @@
 use typed_transformer::{
     generate::greedy,
     nn::LmHead,
-    ops::{Activation, Gelu, argmax},
+    ops::{Activation, Gelu, argmax, select},
     prelude::*,
+    tokens::Indices,
 };
 
 dims! {
@@ -134,9 +135,10 @@ fn next(
     let logit: &LmHead<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;
     let logits: Plain<(Batch, SoFar, Sounds)> = logit.forward(decoded, &embedder.token_embedder);
 
-    let best: TokenIds<Batch, SoFar, Sounds> = argmax(&logits);
-    let last = |row| best.row(row).and_then(|word| word.last().copied());
-    (0..).map_while(last).collect()
+    let (_, len): (Batch, SoFar) = so_far.shape();
+    let last: Plain<(Batch, Sounds)> = select(logits, axis::<SoFar>(), len.size() - 1);
+    let best: Indices<(Batch,), Sounds> = argmax(&last, axis::<Sounds>());
+    best.to_vec()
 }
 
 /// Writes token by token until every sequence has ended or has its maximum length.

@@ -1,0 +1,107 @@
+use super::{ConstDim, CountFactor, Dim, StaticSize, name, relations::LessOrEqual};
+use dfdx::shapes;
+use std::{
+    fmt,
+    marker::PhantomData,
+    ops::{Add, Sub},
+};
+use typenum::B1;
+
+/// The number of windows of `Window` neighbours along an axis: `Len - Window + 1`.
+///
+/// [`windows`](crate::ops::windows) makes an axis of this dimension. `Len` may have its size at run time.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{ConstDim, Windows}};
+/// dims! { pub SeqLen = 6; pub Width = 2; }
+/// assert_eq!(Windows::<SeqLen, Width>::SIZE, 5);
+/// ```
+pub struct Windows<Len, Window> {
+    size: usize,
+    parts: PhantomData<fn() -> (Len, Window)>,
+}
+
+impl<Len, Window> Windows<Len, Window> {
+    fn unchecked(size: usize) -> Self {
+        Self { size, parts: PhantomData }
+    }
+}
+
+impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
+impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn from_size(size: usize) -> Option<Self> {
+        let len = (size + Window::SIZE).checked_sub(1)?;
+        Len::from_size(len).map(|_| Self::unchecked(size))
+    }
+}
+impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {
+    /// The size, if `Len` has its size at compile time.
+    pub const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
+}
+impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
+    const SIZE: usize = Self::SIZE;
+}
+impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {}
+impl<Len: ConstDim, Window: WindowOf<Len>> Default for Windows<Len, Window> {
+    fn default() -> Self {
+        Self::unchecked(Self::SIZE)
+    }
+}
+impl<Len, Window> StaticSize for Windows<Len, Window>
+where
+    Len: StaticSize<Nat: Add<B1, Output: Sub<Window::Nat>>>,
+    Window: StaticSize + WindowOf<Len>,
+{
+    type Nat = typenum::Diff<typenum::Add1<Len::Nat>, Window::Nat>;
+}
+
+// Derived impls would require the same traits of `Len` and `Window`.
+impl<Len, Window> Clone for Windows<Len, Window> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<Len, Window> Copy for Windows<Len, Window> {}
+impl<Len, Window> PartialEq for Windows<Len, Window> {
+    fn eq(&self, other: &Self) -> bool {
+        self.size == other.size
+    }
+}
+impl<Len, Window> Eq for Windows<Len, Window> {}
+impl<Len, Window> fmt::Debug for Windows<Len, Window> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", name::<Self>(), self.size)
+    }
+}
+
+/// The dimension can be the length of a window along an axis `Len`: it is not longer than a compile-time `Len`. A
+/// run-time `Len` is compared at run time.
+///
+/// ```
+/// use typed_transformer::{dims, dims::WindowOf};
+/// dims! { pub Width = 2; pub SeqLen = 6; pub Batch; }
+/// fn is_window<Len: typed_transformer::dims::Dim, Window: WindowOf<Len>>() {}
+/// is_window::<SeqLen, Width>();
+/// is_window::<Batch, Width>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a window of `{Self}` is longer than `{Len}`",
+    label = "`{Self}` is longer than `{Len}`",
+    note = "a window is a compile-time dimension that is at most as long as its axis"
+)]
+pub trait WindowOf<Len: Dim>: ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<Window: StaticSize, Len: CountFactor> WindowOf<Len> for Window where
+    (Len::Dynamic<()>, (Window::Nat, Len::Static)): WindowFits
+{
+}
+
+/// The first number of the pair is at most the second, or the list of run-time dimensions has one.
+pub trait WindowFits {}
+impl<Sizes: LessOrEqual> WindowFits for ((), Sizes) {}
+impl<Name, Sizes> WindowFits for ((Name, ()), Sizes) {}

@@ -1,0 +1,59 @@
+use super::{Arch, Conventions, FeedForwardProjection, Norm, Projection, norm::try_residual_norm};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim},
+    module,
+    ops::{Activation, OpError, Real, device_error, try_dropout},
+};
+use dfdx::{
+    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor_ops::TryMul,
+};
+use typed_transformer_macros::panicking;
+
+module! {
+    /// A feed-forward layer with a gate ([Shazeer, 2020](https://arxiv.org/abs/2002.05202)).
+    ///
+    /// `norm(x + output(activation(gate(x)) · hidden(x)))`; the conventions of `A` may put the norm elsewhere. With the
+    /// activation [`Silu`](crate::ops::Silu) it is SwiGLU, with [`Gelu`](crate::ops::Gelu) GeGLU, with
+    /// [`Relu`](crate::ops::Relu) ReGLU.
+    ///
+    /// ```
+    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+    /// # let device = Cpu::default();
+    /// let layer = GatedFeedForward::<EmbedDim, Model, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x);
+    /// ```
+    pub struct GatedFeedForward<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
+        /// From `EmbedDim` to `HiddenDim`, before the activation.
+        pub gate: module Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
+        /// From `EmbedDim` to `HiddenDim`, without an activation.
+        pub hidden: module Projection<EmbedDim, A::HiddenDim, FeedForwardProjection<A>, E, D>,
+        /// From `HiddenDim` back to `EmbedDim`.
+        pub output: module Projection<A::HiddenDim, EmbedDim, FeedForwardProjection<A>, E, D>,
+        /// The norm, if each sublayer has one.
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
+            module Norm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<EmbedDim, A, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        try_residual_norm(&self.norm, input, |x| {
+            let gate = self.gate.try_forward(x.with_empty_tape())?; // (B, S, HiddenDim)
+            let gate = <A::Conventions as Conventions>::Activation::try_apply(gate)?;
+            let hidden = self.hidden.try_forward(x)?; // (B, S, HiddenDim)
+            let gated = gate.try_mul(hidden).map_err(device_error("gated feed-forward"))?;
+            try_dropout(self.output.try_forward(gated)?, A::FEED_FORWARD_DROPOUT)
+        })
+    }
+}

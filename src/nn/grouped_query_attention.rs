@@ -1,0 +1,230 @@
+use super::{Arch, AttentionProjection, Conventions, KeyValueCache, Norm, Projection, norm::try_residual_norm};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, Even, Product},
+    mask::{AttentionMask, CausalMask, MaskKind, PaddingMask, mk_mask},
+    module,
+    ops::{
+        OpError, Real, try_dropout, try_grouped_query_attention, try_merge_heads, try_rotary_positions, try_split_heads,
+    },
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor, WithEmptyTape},
+};
+use std::marker::PhantomData;
+use typed_transformer_macros::panicking;
+
+/// An [`Arch`] whose attention has fewer heads for keys and values than for queries:
+/// `NumHeads = Product<KeyValueHeads, Groups>`.
+///
+/// With 1 group it is multi-head attention, with 1 head for keys and values multi-query attention ([Shazeer,
+/// 2019](https://arxiv.org/abs/1911.02150)). The size of a head is even, because
+/// [rotary positions](crate::ops::rotary_positions) use columns in pairs.
+///
+/// ```
+/// use typed_transformer::{nn::GroupedQuery, prelude::*};
+/// dims! { pub KeyValueHeads = 2; pub Groups = 3; pub HeadDim = 4; pub HiddenDim = 16; }
+///
+/// pub struct Small;
+/// impl Arch for Small {
+///     type NumHeads = Product<KeyValueHeads, Groups>;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Conventions = TypedTransformer;
+/// }
+/// impl GroupedQuery for Small {
+///     type KeyValueHeads = KeyValueHeads;
+///     type Groups = Groups;
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which heads share keys and values",
+    label = "`{Self}` does not implement `GroupedQuery`",
+    note = "implement `GroupedQuery` for `{Self}`, with the dimensions `KeyValueHeads` and `Groups`"
+)]
+pub trait GroupedQuery:
+    Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::KeyValueHeads, <Self as GroupedQuery>::Groups>, QKDim: Even>
+{
+    /// The number of heads of the keys and of the values.
+    type KeyValueHeads: ConstDim;
+    /// The number of query heads that share one of them.
+    type Groups: ConstDim;
+}
+
+/// The dimension is `Product<KeyValueHeads, Groups>`.
+#[diagnostic::on_unimplemented(
+    message = "the heads of the queries are not `{Groups}` groups for each of `{KeyValueHeads}`",
+    label = "`{Self}` is not `Product<{KeyValueHeads}, {Groups}>`",
+    note = "the heads of the queries are declared as `type NumHeads = Product<{KeyValueHeads}, {Groups}>;`"
+)]
+pub trait GroupedHeads<KeyValueHeads: ConstDim, Groups: ConstDim>: ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<KeyValueHeads: ConstDim, Groups: ConstDim> GroupedHeads<KeyValueHeads, Groups> for Product<KeyValueHeads, Groups> {}
+
+/// The heads of the queries of `A`.
+type QueryHeads<A> = Product<<A as GroupedQuery>::KeyValueHeads, <A as GroupedQuery>::Groups>;
+
+/// The [`Arch`] of the keys and values of `A`: as many heads as these have.
+pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
+
+impl<A: GroupedQuery> Arch for KeyValueArch<A> {
+    type NumHeads = A::KeyValueHeads;
+    type QKDim = A::QKDim;
+    type VODim = A::VODim;
+    type HiddenDim = A::HiddenDim;
+    type Conventions = A::Conventions;
+}
+
+/// The keys and values of one causal [`GroupedQueryAttention`], in `KeyValueHeads` heads.
+pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
+
+module! {
+    /// A sequence attends to itself in `NumHeads` heads, which share `KeyValueHeads` heads of keys and values ([Ainslie et
+    /// al., 2023](https://arxiv.org/abs/2305.13245)).
+    ///
+    /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may turn queries and keys by their
+    /// positions. The type `Mask` says which positions a position sees.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, SeqLen}, nn::{GroupedQuery, GroupedQueryAttention}, prelude::*};
+    /// dims! { pub KeyValueHeads = 2; pub Groups = 3; pub HeadDim = 4; }
+    ///
+    /// pub struct Small;
+    /// impl Arch for Small {
+    ///     type NumHeads = Product<KeyValueHeads, Groups>;
+    ///     type QKDim = HeadDim;
+    ///     type VODim = HeadDim;
+    ///     type HiddenDim = HiddenDim;
+    ///     type Conventions = TypedTransformer;
+    /// }
+    /// impl GroupedQuery for Small {
+    ///     type KeyValueHeads = KeyValueHeads;
+    ///     type Groups = Groups;
+    /// }
+    ///
+    /// let device = Cpu::default();
+    /// let layer = GroupedQueryAttention::<EmbedDim, CausalMask, Small, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+    ///     layer.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
+    /// ```
+    pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery; E, D>
+        in A::Conventions -> EmbedDim
+    {
+        /// Projects to the queries of all heads.
+        pub query_proj: module Projection<EmbedDim, Product<QueryHeads<A>, A::QKDim>, AttentionProjection<A>, E, D>,
+        /// Projects to the keys.
+        pub key_proj: module Projection<EmbedDim, Product<A::KeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
+        /// Projects to the values.
+        pub value_proj: module Projection<EmbedDim, Product<A::KeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
+        /// Mixes the outputs of the heads.
+        pub output_proj: module Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
+        /// The norm, if each sublayer has one.
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
+            module Norm<EmbedDim, A, E, D>,
+    }
+}
+
+/// The query of all heads, the key and the value of fewer heads.
+type QueryKeyValue<B, S, A, E, D, T> = (
+    Tensor<(B, S, Product<QueryHeads<A>, <A as Arch>::QKDim>), E, D, T>,
+    Tensor<(B, S, Product<<A as GroupedQuery>::KeyValueHeads, <A as Arch>::QKDim>), E, D, T>,
+    Tensor<(B, S, Product<<A as GroupedQuery>::KeyValueHeads, <A as Arch>::VODim>), E, D, T>,
+);
+
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>>
+    GroupedQueryAttention<EmbedDim, Mask, A, E, D>
+{
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
+    /// fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        try_residual_norm(&self.norm, input, |x| {
+            let (query, key, value) = self.try_project(x, 0)?;
+            self.try_attend(query, key, value, &mask)
+        })
+    }
+
+    /// The query, the key and the value of positions from `start` on.
+    fn try_project<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+        start: usize,
+    ) -> Result<QueryKeyValue<B, S, A, E, D, T>, OpError> {
+        let query = self.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+        let key = self.key_proj.try_forward(x.with_empty_tape())?; // (B, S, KeyValueHeads*QKDim)
+        let value = self.value_proj.try_forward(x)?; // (B, S, KeyValueHeads*VODim)
+        Ok((
+            try_rotate::<_, _, _, _, A, _, _, _>(query, start)?,
+            try_rotate::<_, _, _, _, A, _, _, _>(key, start)?,
+            value,
+        ))
+    }
+
+    /// The output of the attention: `softmax(scale · q kᵀ) v` of each head, mixed.
+    fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, Product<QueryHeads<A>, A::QKDim>), E, D, T>,
+        key: Tensor<(B, K, Product<A::KeyValueHeads, A::QKDim>), E, D, T>,
+        value: Tensor<(B, K, Product<A::KeyValueHeads, A::VODim>), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, EmbedDim), E, D, T>, OpError> {
+        let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        let attended = try_grouped_query_attention::<_, _, _, A::KeyValueHeads, A::Groups, _, _, _, _, _>(
+            query,
+            key,
+            value,
+            mask,
+            scale,
+            mask_fill,
+            A::ATTENTION_DROPOUT,
+        )?; // (B, Q, H*VODim)
+        try_dropout(self.output_proj.try_forward(attended)?, A::DROPOUT)
+    }
+}
+
+impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAttention<EmbedDim, CausalMask, A, E, D> {
+    /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
+    ///
+    /// The output equals that of [`try_forward`](Self::try_forward) for these positions of the whole sequence
+    /// without padding. The keys and values of the new positions join the cache.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
+    /// run-time dimension differ; [`OpError::Device`] if the device fails.
+    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D>,
+        cache: &mut GroupedKeyValueCache<B, MaxLen, A, E, D>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+        let (start, mask) = (cache.len(), cache.mask(input.shape().1));
+        try_residual_norm(&self.norm, input, |x| {
+            let (query, key, value) = self.try_project(x, start)?;
+            cache.try_append(&key, &value)?;
+            self.try_attend(query, cache.keys().clone(), cache.values().clone(), &mask)
+        })
+    }
+}
+
+/// Turns queries or keys by their positions, if the conventions of `A` say so.
+fn try_rotate<B: Dim, S: Dim, H: ConstDim, QKDim: Even, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
+    start: usize,
+) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {
+    match A::Conventions::ROTARY {
+        Some(rotary) => try_merge_heads(try_rotary_positions(try_split_heads(input)?, start, rotary)?),
+        None => Ok(input),
+    }
+}

@@ -1,0 +1,38 @@
+use super::{OpError, Real, cast, device_error};
+use crate::dims::{ConstDim, Dim};
+use dfdx::{tensor::Tensor, tensor_ops::Device};
+use typed_transformer_macros::panicking;
+
+/// Attention with linear biases: a bias that falls with the distance of a key from its query ([Press et al.,
+/// 2021](https://arxiv.org/abs/2108.12409), 3), for [`attention_with_bias`](super::attention_with_bias).
+///
+/// `-> (H, Q, K)`: head `h` has `-2^(-8(h + 1) / H) · |start + q - k|` for query `q` and key `k`. In decoding, `start` is
+/// the position of the first query.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::alibi, prelude::*};
+/// dims! { pub NumHeads = 8; pub QLen = 1; pub KLen = 3; }
+/// let bias: Tensor<(NumHeads, QLen, KLen), f32, Cpu> = alibi(&Cpu::default(), NumHeads, 2, QLen, KLen);
+/// assert_eq!(bias.as_vec()[..3], [-1.0, -0.5, 0.0]);
+/// assert_eq!(bias.as_vec()[3..6], [-0.5, -0.25, 0.0]);
+/// ```
+#[panicking]
+pub fn try_alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Device<E>>(
+    device: &D,
+    heads: H,
+    start: usize,
+    queries: Q,
+    keys: K,
+) -> Result<Tensor<(H, Q, K), E, D>, OpError> {
+    let mut bias = Vec::new();
+    for head in 0..H::SIZE {
+        let slope = 2f64.powf(-8.0 * (head + 1) as f64 / H::SIZE as f64);
+        for query in start..start + queries.size() {
+            bias.extend((0..keys.size()).map(|key| cast::<E>(-slope * query.abs_diff(key) as f64)));
+        }
+    }
+    device.try_tensor_from_vec(bias, (heads, queries, keys)).map_err(device_error("ALiBi"))
+}

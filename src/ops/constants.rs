@@ -1,0 +1,124 @@
+//! Tensors that do not depend on an input.
+
+use super::{
+    OpError, Real, cast,
+    concat_split::{outer_len_inner, sizes},
+    device_error,
+    select::shape_of_sizes,
+};
+use crate::{
+    dims::{BroadcastFrom, Dim},
+    tokens::Indices,
+};
+use dfdx::{
+    shapes::{Axes, Shape},
+    tensor::Tensor,
+    tensor_ops::Device,
+};
+use typed_transformer_macros::panicking;
+
+/// A tensor of the same number everywhere.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::full, prelude::*};
+/// dims! { pub EmbedDim = 2; pub SeqLen; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = full(&Cpu::default(), (SeqLen::new(2), EmbedDim), 0.5);
+/// assert_eq!(x.as_vec(), [0.5; 4]);
+/// ```
+#[panicking]
+pub fn try_full<Dims: Shape, E: Real, D: Device<E>>(
+    device: &D,
+    shape: Dims,
+    value: f64,
+) -> Result<Tensor<Dims, E, D>, OpError> {
+    let elements = vec![cast(value); shape.num_elements()];
+    device.try_tensor_from_vec(elements, shape).map_err(device_error("full"))
+}
+
+/// A tensor of zeros.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::zeros, prelude::*};
+/// dims! { pub EmbedDim = 2; }
+/// let x: Tensor<(EmbedDim,), f32, Cpu> = zeros(&Cpu::default(), (EmbedDim,));
+/// assert_eq!(x.as_vec(), [0.0, 0.0]);
+/// ```
+#[panicking]
+pub fn try_zeros<Dims: Shape, E: Real, D: Device<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
+    device.try_zeros_like(&shape).map_err(device_error("zeros"))
+}
+
+/// A tensor of ones.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::ones, prelude::*};
+/// dims! { pub EmbedDim = 2; }
+/// let x: Tensor<(EmbedDim,), f32, Cpu> = ones(&Cpu::default(), (EmbedDim,));
+/// assert_eq!(x.as_vec(), [1.0, 1.0]);
+/// ```
+#[panicking]
+pub fn try_ones<Dims: Shape, E: Real, D: Device<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
+    device.try_ones_like(&shape).map_err(device_error("ones"))
+}
+
+/// The numbers `0, 1, …, S - 1`: `-> (S)`.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::iota, prelude::*};
+/// dims! { pub SeqLen; }
+/// let positions: Tensor<(SeqLen,), f32, Cpu> = iota(&Cpu::default(), SeqLen::new(3));
+/// assert_eq!(positions.as_vec(), [0.0, 1.0, 2.0]);
+/// ```
+#[panicking]
+pub fn try_iota<S: Dim, E: Real, D: Device<E>>(device: &D, len: S) -> Result<Tensor<(S,), E, D>, OpError> {
+    let numbers = (0..len.size()).map(|index| cast(index as f64));
+    device.try_tensor_from_vec(numbers.collect(), (len,)).map_err(device_error("iota"))
+}
+
+/// 1 at each index and 0 elsewhere: `out[.., n, ..] = 1` where `indices[.., ..]` is `n`.
+///
+/// `(.., ..) indices of Name -> (.., Name, ..)`. The type of the result says where the axis `Name` is.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};
+/// dims! { pub Experts = 3; pub SeqLen = 2; }
+/// let chosen = Indices::new(&[2, 0], (SeqLen,), Experts)?;
+/// let x: Tensor<(SeqLen, Experts), f32, Cpu> = one_hot(&Cpu::default(), &chosen);
+/// assert_eq!(x.as_vec(), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[panicking]
+pub fn try_one_hot<Fewer: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>>(
+    device: &D,
+    indices: &Indices<Fewer, Name>,
+) -> Result<Tensor<Dims, E, D>, OpError>
+where
+    Dims: BroadcastFrom<Fewer, Name, Index>,
+{
+    const OP: &str = "one_hot";
+    let len = indices.axis().size();
+    let mut sizes = sizes(&indices.shape());
+    sizes.insert(Dims::INDEX, len);
+    let shape: Dims = shape_of_sizes(OP, &sizes)?;
+    let (_, _, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let mut elements = vec![E::zero(); shape.num_elements()];
+    for (position, index) in indices.as_slice().iter().enumerate() {
+        elements[(position / inner * len + index) * inner + position % inner] = E::one();
+    }
+    device.try_tensor_from_vec(elements, shape).map_err(device_error(OP))
+}

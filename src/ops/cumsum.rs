@@ -1,0 +1,49 @@
+use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty};
+use crate::dims::{AxisOf, Dim, HasAxis};
+use dfdx::{
+    shapes::{Axes, Axis, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo, TryAdd, TryConcatAlong, TryMul},
+};
+use typed_transformer_macros::panicking;
+
+/// The sums of the elements up to each place of the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`.
+/// The shape stays the same.
+///
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::cumsum, prelude::*};
+/// dims! { pub EmbedDim = 2; pub SeqLen = 3; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// assert_eq!(cumsum(x, axis::<SeqLen>()).as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
+/// ```
+#[panicking]
+pub fn try_cumsum<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    const OP: &str = "cumsum";
+    let shape = *input.shape();
+    ensure_not_empty(OP, &shape)?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let compute = || {
+        let mut sums = input.try_reshape_like(&(outer, len, inner))?;
+        // Each sum of `width` elements and the one before it make a sum of twice as many.
+        let mut width = 1;
+        while width < len {
+            // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
+            let all = sums.retaped::<T>().try_mul(E::one())?;
+            let before = all.try_slice((.., ..len - width, ..))?.try_reshape_like(&(outer, len - width, inner))?;
+            let nothing: Tensor<_, E, D> = sums.device().try_zeros_like(&(outer, width, inner))?;
+            sums = sums.try_add((nothing.retaped::<T>(), before).try_concat_along(Axis::<1>)?)?;
+            width *= 2;
+        }
+        sums.try_reshape_like(&shape)
+    };
+    compute().map_err(device_error::<D::Err>(OP))
+}

@@ -1,0 +1,115 @@
+//! Elements whose places are computed: [`gather`] and [`take`].
+
+use super::{
+    OpError, Real,
+    concat_split::{outer_len_inner, sizes},
+    device_error, dim_error, ensure_not_empty,
+};
+use crate::{
+    dims::{AxisOf, Dim, HasAxis, check_same_size},
+    tokens::Indices,
+};
+use dfdx::{
+    shapes::{Axes, HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, GatherTo, ReshapeTo},
+};
+use typed_transformer_macros::panicking;
+
+/// The element at an index of the axis `Name` for each place: `out[.., k, ..] = input[.., indices[.., k, ..], ..]`.
+///
+/// `(.., Name, ..), (.., K, ..) indices of Name -> (.., K, ..)`. It is PyTorch's `gather` and NumPy's
+/// `take_along_axis`. [`take`] has the same indices for all other axes.
+///
+/// # Errors
+/// [`OpError::Shape`] if another axis has two sizes; [`OpError::Dim`] if the indices are those of an axis of another
+/// size; [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
+/// dims! { pub Experts = 3; pub Chosen = 2; pub SeqLen = 2; }
+/// let gates: Tensor<(SeqLen, Experts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.2, 0.7, 0.5, 0.3, 0.2]);
+/// let experts = Indices::new(&[2, 1, 0, 1], (SeqLen, Chosen), Experts)?;
+/// let chosen: Tensor<(SeqLen, Chosen), f32, Cpu> = gather(gates, axis::<Experts>(), &experts);
+/// assert_eq!(chosen.as_vec(), [0.7, 0.2, 0.5, 0.3]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[panicking]
+pub fn try_gather<Dims, Name: Dim, K: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+    indices: &Indices<Dims::Replaced<K>, Name>,
+) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    const OP: &str = "gather";
+    let (shape, to) = (*input.shape(), indices.shape());
+    check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
+    let (_, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
+    let mut expected = sizes(&shape);
+    expected[Dims::INDEX] = count;
+    if sizes(&to) != expected {
+        return Err(OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{to:?}") });
+    }
+    ensure_not_empty(OP, &to)?;
+    let place = |(position, index)| position / (count * inner) * len * inner + index * inner + position % inner;
+    let places = indices.as_slice().iter().copied().enumerate().map(place);
+    try_elements(OP, input, places.collect(), to)
+}
+
+/// The parts of a tensor at some indices of the axis `Name`: `out[.., k, ..] = input[.., indices[k], ..]`.
+///
+/// `(.., Name, ..), (K) indices of Name -> (.., K, ..)`. It is PyTorch's `index_select`. For the rows of a table,
+/// [`embed`](super::embed) takes a batch of token ids.
+///
+/// # Errors
+/// [`OpError::Dim`] if the indices are those of an axis of another size; [`OpError::Empty`] if a dimension is 0;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::take, prelude::*, tokens::Indices};
+/// dims! { pub SeqLen = 3; pub Kept = 2; pub EmbedDim = 2; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0]);
+/// let kept = Indices::new(&[2, 0], (Kept,), SeqLen)?;
+/// let rows: Tensor<(Kept, EmbedDim), f32, Cpu> = take(x, axis::<SeqLen>(), &kept);
+/// assert_eq!(rows.as_vec(), [3.0, 30.0, 1.0, 10.0]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[panicking]
+pub fn try_take<Dims, Name: Dim, K: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+    indices: &Indices<(K,), Name>,
+) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    const OP: &str = "take";
+    let shape = *input.shape();
+    check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let place = |outer, index| move |inner_index| (outer * len + index) * inner + inner_index;
+    let places = (0..outer)
+        .flat_map(|outer| indices.as_slice().iter().flat_map(move |&index| (0..inner).map(place(outer, index))));
+    let places = places.collect();
+    try_elements(OP, input, places, shape.replace_axis(indices.shape().0))
+}
+
+/// The elements at these places of the input in row-major order, as a tensor over `to`.
+pub(super) fn try_elements<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    places: Vec<usize>,
+    to: To,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    ensure_not_empty(op, &to)?;
+    let (elements, count) = (input.shape().num_elements(), places.len());
+    let compute = || {
+        let places: Tensor<(usize,), usize, D> = input.device().try_tensor_from_vec(places, (count,))?;
+        let gathered: Tensor<(usize,), E, D, T> = input.try_reshape_like(&(elements,))?.try_gather(places)?;
+        gathered.try_reshape_like(&to)
+    };
+    compute().map_err(device_error::<D::Err>(op))
+}

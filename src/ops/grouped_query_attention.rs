@@ -1,0 +1,87 @@
+use super::{
+    AttentionScale, MaskFill, OpError, Real, attention::try_masked_softmax, device_error, dim_error, try_dropout,
+    try_merge_heads, try_scale, try_split_heads,
+};
+use crate::{
+    backend::check_attention,
+    dims::{ConstDim, Dim, Product, check_same_size},
+    mask::AttentionMask,
+};
+use dfdx::{
+    shapes::{Axes4, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, PermuteTo, ReshapeTo, TryMatMul},
+};
+use typed_transformer_macros::panicking;
+
+/// [`multi_head_attention`](super::multi_head_attention) in which `Groups` heads of the query share one head of the key
+/// and of the value ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245), 2.2). The heads of the query are
+/// `Product<KeyValueHeads, Groups>`: head `g` of the query in group `h` reads head `h` of the key.
+///
+/// `(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), (B, K, Product<KeyValueHeads, QKDim>), (B, K, Product<KeyValueHeads, VODim>),
+/// mask (B, Q, K) -> (B, Q, Product<Product<KeyValueHeads, Groups>, VODim>)`
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::grouped_query_attention, prelude::*};
+/// dims! { pub KeyValueHeads = 1; pub Groups = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// type NumHeads = Product<KeyValueHeads, Groups>;
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let key: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let value: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f32, Cpu> = device.tensor(vec![1.0, 3.0]);
+/// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
+/// let attended: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = grouped_query_attention(
+///     query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0,
+/// );
+/// assert_eq!(attended.as_vec(), [2.0, 2.0]);
+/// ```
+#[panicking]
+pub fn try_grouped_query_attention<
+    B: Dim,
+    Q: Dim,
+    K: Dim,
+    KeyValueHeads: ConstDim,
+    Groups: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+    const OP: &str = "attention";
+    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
+    let (value_batch, value_keys, _) = *value.shape();
+    check_attention((batch, queries), (key_batch, keys), mask)?;
+    check_same_size("the key", key_batch, "the value", value_batch).map_err(dim_error(OP))?;
+    check_same_size("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
+
+    let query = try_split_heads::<_, _, Product<KeyValueHeads, Groups>, QKDim, _, _, _>(query)?;
+    let query = try_scale(query, scale.factor(KeyValueHeads::SIZE * Groups::SIZE, QKDim::SIZE))?;
+    let (key, value) = (try_split_heads(key)?, try_split_heads(value)?);
+    // The queries of a group stand one below the other, so that the product reads each head of the key once.
+    let (kv_heads, rows) = (KeyValueHeads::default(), Groups::SIZE * queries.size());
+    let heads = <Product<KeyValueHeads, Groups>>::default();
+    let logits = || {
+        let query = query.try_reshape_like(&(batch, kv_heads, rows, QKDim::default()))?;
+        let key = key.try_permute::<_, Axes4<0, 1, 3, 2>>()?;
+        query.try_matmul(key)?.try_reshape_like(&(batch, heads, queries, keys))
+    };
+    let logits = logits().map_err(device_error::<D::Err>(OP))?;
+    let weights = try_dropout(try_masked_softmax(logits, None, mask, mask_fill)?, dropout)?;
+    let attended = || {
+        let weights = weights.try_reshape_like(&(batch, kv_heads, rows, keys))?;
+        weights.try_matmul(value)?.try_reshape_like(&(batch, heads, queries, VODim::default()))
+    };
+    try_merge_heads(attended().map_err(device_error::<D::Err>(OP))?)
+}

@@ -1,0 +1,65 @@
+use super::{
+    OpError, Real, Reduction,
+    cross_entropy::{counted_logits, position_weights},
+    device_error, dim_error,
+    losses::try_constant,
+};
+use crate::dims::{ConstDim, Dim};
+use crate::{dims::check_same_size, mask::PaddingMask};
+use dfdx::{
+    shapes::{Axis, HasShape, Rank0},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, SumTo, TryMul, TrySub},
+};
+use typed_transformer_macros::panicking;
+
+const OP: &str = "KL divergence";
+
+/// `Σ p · (log p - log q)` with `p = softmax(target)` and `q = softmax(logits)`, reduced to one number, in nats: how far
+/// the predictions are from those of another model, as in distillation ([Hinton et al.,
+/// 2015](https://arxiv.org/abs/1503.02531), 2).
+///
+/// `(B, S, V), (B, S, V), padding (B, S) -> ()`
+///
+/// Padding counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::kl_divergence, prelude::*};
+/// dims! { pub VocabSize = 2; pub SeqLen = 1; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
+/// let target: Tensor<(Batch, SeqLen, VocabSize), f64, Cpu> = device.tensor(vec![0.0, 0.0]);
+/// let padding = PaddingMask::without_padding((Batch, SeqLen));
+/// let loss = kl_divergence(logits, &target, &padding, Reduction::MeanAll).array();
+/// // ½ log (½ / ¼) + ½ log (½ / ¾)
+/// assert!((loss - 0.5 * (4f64 / 3.0).ln()).abs() < 1e-12);
+/// ```
+#[panicking]
+pub fn try_kl_divergence<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    target: &Tensor<(B, S, V), E, D>,
+    padding: &PaddingMask<B, S>,
+    reduction: Reduction,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    let ((batch, len, _), (target_batch, target_len, _)) = (*logits.shape(), *target.shape());
+    let (padding_batch, padding_len) = padding.shape();
+    check_same_size("the logits", batch, "the target", target_batch).map_err(dim_error(OP))?;
+    check_same_size("the logits", len, "the target", target_len).map_err(dim_error(OP))?;
+    check_same_size("the logits", batch, "the padding", padding_batch).map_err(dim_error(OP))?;
+    check_same_size("the logits", len, "the padding", padding_len).map_err(dim_error(OP))?;
+
+    let compute = || {
+        let weights = position_weights(padding, reduction);
+        let weights: Tensor<_, E, D> = logits.device().try_tensor_from_vec(weights, padding.shape())?;
+        let target = counted_logits(target.clone(), &weights, reduction)?.try_log_softmax::<Axis<2>>()?;
+        let logits = counted_logits(logits, &weights, reduction)?;
+        let difference = logits.try_log_softmax::<Axis<2>>()?.try_sub(target.retaped::<T>())?;
+        let probabilities = try_constant::<_, _, _, T>(&target.try_exp()?)?;
+        let divergence = probabilities.try_mul(difference)?.try_sum::<_, Axis<2>>()?;
+        divergence.try_mul(weights.retaped::<T>())?.try_sum()?.try_negate()
+    };
+    compute().map_err(device_error::<D::Err>(OP))
+}

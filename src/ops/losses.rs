@@ -1,0 +1,72 @@
+//! Losses of tensors of any shape. [`cross_entropy`](super::cross_entropy) and
+//! [`kl_divergence`](super::kl_divergence) are about sequences of tokens.
+
+use super::{OpError, Real, device_error, ensure_not_empty, where_::check_same_shape};
+use dfdx::{
+    shapes::{HasShape, Rank0, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, MeanTo, TryMul, TrySub},
+};
+use typed_transformer_macros::panicking;
+
+/// The mean of `(prediction - target)²` over all elements: `(..), (..) -> ()`.
+///
+/// The target is a constant.
+///
+/// # Errors
+/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::mean_squared_error, prelude::*};
+/// dims! { pub Batch = 2; }
+/// let prediction: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
+/// let target: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![1.0, 5.0]);
+/// assert_eq!(mean_squared_error(prediction, &target).array(), 4.5);
+/// ```
+#[panicking]
+pub fn try_mean_squared_error<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    prediction: Tensor<Dims, E, D, T>,
+    target: &Tensor<Dims, E, D>,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    const OP: &str = "mean squared error";
+    check_same_shape(OP, prediction.shape(), target.shape())?;
+    ensure_not_empty(OP, target.shape())?;
+    let compute = || prediction.try_sub(try_constant::<_, _, _, T>(target)?)?.try_square()?.try_mean();
+    compute().map_err(device_error::<D::Err>(OP))
+}
+
+/// The mean of `-t · log σ(x) - (1 - t) · log(1 - σ(x))` over all elements, for logits `x` and targets `t` from 0 to 1:
+/// `(..), (..) -> ()`.
+///
+/// It is PyTorch's `binary_cross_entropy_with_logits`, and finite for all finite logits. The target is a constant.
+///
+/// # Errors
+/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::binary_cross_entropy, prelude::*};
+/// dims! { pub Batch = 2; }
+/// let logits: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![0.0, 1000.0]);
+/// let target: Tensor<(Batch,), f64, Cpu> = Cpu::default().tensor(vec![1.0, 1.0]);
+/// assert_eq!(binary_cross_entropy(logits, &target).array(), 2f64.ln() / 2.0);
+/// ```
+#[panicking]
+pub fn try_binary_cross_entropy<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<Dims, E, D, T>,
+    target: &Tensor<Dims, E, D>,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    const OP: &str = "binary cross-entropy";
+    check_same_shape(OP, logits.shape(), target.shape())?;
+    ensure_not_empty(OP, target.shape())?;
+    let compute = || logits.try_bce_with_logits(try_constant::<_, _, _, T>(target)?)?.try_mean();
+    compute().map_err(device_error::<D::Err>(OP))
+}
+
+/// A copy that has no gradient, even if the tensor is a parameter or the other operand.
+pub(super) fn try_constant<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    tensor: &Tensor<Dims, E, D>,
+) -> Result<Tensor<Dims, E, D, T>, D::Err> {
+    Ok(tensor.clone().try_mul(E::one())?.retaped())
+}

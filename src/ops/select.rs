@@ -1,0 +1,76 @@
+use super::{
+    OpError, Real,
+    concat_split::{sizes, slice_axis},
+    device_error,
+};
+use crate::{
+    dims::{AxisOf, Const, Dim, HasAxis, name},
+    tokens::IndexOf,
+};
+use dfdx::{
+    shapes::{Axes, HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo},
+};
+use typed_transformer_macros::panicking;
+
+/// One place of the axis `Name`, which goes away: `(.., Name, ..) -> (.., ..)`.
+///
+/// The index is a [`Fin<Name>`](crate::tokens::Fin), or a `usize` that is compared with the size of the axis.
+/// [`gather`](fn@super::gather) takes another place for each element.
+///
+/// # Errors
+/// [`OpError::Index`] if the index is not below the size of the axis; [`OpError::Empty`] if a dimension is 0;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{select, try_select}, prelude::*};
+/// dims! { pub EmbedDim = 2; pub NumLayers = 3; pub SeqLen; }
+/// let device = Cpu::default();
+/// let layers: Tensor<(NumLayers, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// let last: Tensor<(EmbedDim,), f32, Cpu> = select(layers, axis::<NumLayers>(), Fin::<NumLayers>::literal::<2>());
+/// assert_eq!(last.as_vec(), [5.0, 6.0]);
+///
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = device.zeros_like(&(SeqLen::new(4), EmbedDim));
+/// let first: Tensor<(EmbedDim,), f32, Cpu> = select(x.clone(), axis::<SeqLen>(), 0);
+/// let error = try_select(x, axis::<SeqLen>(), 4).unwrap_err();
+/// assert_eq!(error.to_string(), "select: 4 is not an index of SeqLen=4");
+/// ```
+#[panicking]
+pub fn try_select<Dims, Name: Dim, Place: IndexOf<Name>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+    index: Place,
+) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    const OP: &str = "select";
+    let (shape, index) = (*input.shape(), index.index());
+    if index >= shape.axis().size() {
+        return Err(OpError::Index { op: OP, index, axis: format!("{:?}", shape.axis()) });
+    }
+    let place = slice_axis(OP, input, index, Const::<1>)?;
+    place.try_reshape_like(&remaining(OP, &shape)?).map_err(device_error(OP))
+}
+
+/// The shape without the axis `Name`.
+pub(super) fn remaining<Dims, Name: Dim, Index: Axes>(
+    op: &'static str,
+    shape: &Dims,
+) -> Result<Dims::Remaining, OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    let mut sizes = sizes(shape);
+    sizes.remove(Dims::INDEX);
+    shape_of_sizes(op, &sizes)
+}
+
+/// The shape of these sizes.
+pub(super) fn shape_of_sizes<Dims: Shape>(op: &'static str, sizes: &[usize]) -> Result<Dims, OpError> {
+    let mut concrete = Dims::Concrete::default();
+    sizes.iter().enumerate().for_each(|(axis, &size)| concrete[axis] = size);
+    let shape_error = || OpError::Shape { op, from: format!("{sizes:?}"), to: name::<Dims>() };
+    Dims::from_concrete(&concrete).ok_or_else(shape_error)
+}

@@ -1,0 +1,41 @@
+use super::{OpError, Real, concat_split::slice_axis};
+use crate::dims::{AxisOf, Dim, HasAxis};
+use dfdx::{
+    shapes::Axes,
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+use typed_transformer_macros::panicking;
+
+/// The indices `start..start + part` of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`.
+///
+/// It is [`narrow`](super::narrow) for a part that is not bounded by `Len` in its type, such as a part of a run-time
+/// axis.
+///
+/// # Errors
+/// [`OpError::Range`] if the part goes past the end; [`OpError::Empty`] if it is 0; [`OpError::Device`] if the
+/// device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{slice, try_slice}, prelude::*};
+/// dims! { pub SeqLen; pub Prompt; }
+/// let x: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0], (SeqLen::new(3),)));
+/// let prompt: Tensor<(Prompt,), f32, Cpu> = slice(x.clone(), axis::<SeqLen>(), 0, Prompt::new(2));
+/// assert_eq!(prompt.as_vec(), [1.0, 2.0]);
+/// assert_eq!(
+///     try_slice(x, axis::<SeqLen>(), 2, Prompt::new(2)).unwrap_err().to_string(),
+///     "slice: Prompt=2 from 2 on is not inside SeqLen=3",
+/// );
+/// ```
+#[panicking]
+pub fn try_slice<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Len>,
+    start: usize,
+    part: Part,
+) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Len, Index>,
+{
+    slice_axis("slice", input, start, part)
+}

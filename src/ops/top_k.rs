@@ -1,0 +1,68 @@
+use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, try_gather};
+use crate::{
+    dims::{AtMost, AxisOf, Dim, HasAxis},
+    tokens::Indices,
+};
+use dfdx::{
+    shapes::{Axes, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+use typed_transformer_macros::panicking;
+
+/// The `K` highest elements along the axis `Name`, highest first, and their indices; of equal elements, the first
+/// ones.
+///
+/// `(.., Name, ..) -> (.., K, ..), (.., K, ..) indices of Name`, for a `K` that is at most `Name` by type.
+///
+/// A NaN is lower than every number. Gradients flow to the chosen elements. A mixture of experts chooses its experts
+/// this way ([Shazeer et al., 2017](https://arxiv.org/abs/1701.06538), 2.1).
+///
+/// # Errors
+/// [`OpError::Range`] if a run-time `K` is greater than the size of the axis; [`OpError::Empty`] if a dimension is 0;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::top_k, prelude::*, tokens::Indices};
+/// dims! { pub Experts = 4; pub Chosen = 2; pub SeqLen = 1; }
+/// let gates: Tensor<(SeqLen, Experts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.4, 0.2, 0.3]);
+/// let (weights, experts) = top_k(gates, axis::<Experts>(), Chosen);
+/// let weights: Tensor<(SeqLen, Chosen), f32, Cpu> = weights;
+/// let experts: Indices<(SeqLen, Chosen), Experts> = experts;
+/// assert_eq!(weights.as_vec(), [0.4, 0.3]);
+/// assert_eq!(experts.as_slice(), [1, 3]);
+/// ```
+#[panicking]
+pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    axis: AxisOf<Name>,
+    k: K,
+) -> Result<(Tensor<Dims::Replaced<K>, E, D, T>, Indices<Dims::Replaced<K>, Name>), OpError>
+where
+    Dims: HasAxis<Name, Index>,
+{
+    const OP: &str = "top_k";
+    let shape = *input.shape();
+    if k.size() > shape.axis().size() {
+        let whole = format!("{:?}", shape.axis());
+        return Err(OpError::Range { op: OP, part: format!("{k:?}"), start: 0, whole });
+    }
+    ensure_not_empty(OP, &shape)?;
+    let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    let elements = input.as_vec();
+    let mut chosen = vec![0; outer * k.size() * inner];
+    for (outer, inner_index) in (0..outer).flat_map(|outer| (0..inner).map(move |index| (outer, index))) {
+        let element = |index: &usize| elements[(outer * len + index) * inner + inner_index];
+        let mut order: Vec<usize> = (0..len).collect();
+        // Numbers in falling order, then NaNs. The sort is stable, so the first of equal elements stays first.
+        order.sort_by(|a, b| {
+            let (a, b) = (element(a), element(b));
+            b.partial_cmp(&a).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+        });
+        for (rank, index) in order.into_iter().take(k.size()).enumerate() {
+            chosen[(outer * k.size() + rank) * inner + inner_index] = index;
+        }
+    }
+    let indices = Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis());
+    Ok((try_gather(input, axis, &indices)?, indices))
+}

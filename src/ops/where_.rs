@@ -1,0 +1,219 @@
+use super::{OpError, Real, cast, device_error, ensure_not_empty, try_scale};
+use crate::{
+    dims::{ConstDim, Dim},
+    mask::{AttentionMask, PaddingMask},
+};
+use dfdx::{
+    shapes::{Axis, HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{BroadcastTo, ChooseFrom, Device, TryGt},
+};
+use typed_transformer_macros::panicking;
+
+const OP: &str = "where";
+
+/// The element of `input` where the mask is true, and `otherwise` where it is false.
+///
+/// The mask is a comparison such as [`gt`](super::gt), a [`PaddingMask`] or an [`AttentionMask`]; see [`Mask`].
+/// `otherwise` is a number or a tensor of the same dimensions. A number that is NaN or infinite in a place that is not
+/// chosen has no effect, neither on the result nor on gradients.
+///
+/// # Errors
+/// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if a
+/// dimension is 0; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{gt, where_}, prelude::*};
+/// dims! { pub Len = 3; }
+/// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![-1.0, 2.0, 3.0]);
+/// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![7.0, 8.0, 9.0]);
+/// let is_positive = gt(&x, 0.0);
+/// assert_eq!(where_(&is_positive, x.clone(), 0.0).as_vec(), [0.0, 2.0, 3.0]);
+/// assert_eq!(where_(&is_positive, x, y).as_vec(), [7.0, 2.0, 3.0]);
+/// ```
+///
+/// Scores of hidden keys, as in attention:
+///
+/// ```
+/// use typed_transformer::{ops::where_, prelude::*};
+/// dims! { pub NumHeads = 1; pub QLen = 2; pub KLen = 2; pub Batch = 1; }
+/// let scores: Tensor<(Batch, NumHeads, QLen, KLen), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0]);
+/// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
+/// assert_eq!(where_(&mask, scores, -100.0).as_vec(), [1.0, -100.0, 3.0, 4.0]);
+/// ```
+#[panicking]
+pub fn try_where_<
+    Dims: Shape,
+    Keeps: Mask<Dims, E, D>,
+    Otherwise: TensorOrNumber<Dims, E, D, T>,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    mask: Keeps,
+    input: Tensor<Dims, E, D, T>,
+    otherwise: Otherwise,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    ensure_not_empty(OP, input.shape())?;
+    let mask = mask.try_to_tensor(OP, input.shape(), input.device())?;
+    let otherwise = otherwise.try_into_tensor(OP, input.shape(), input.device())?;
+    // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
+    let otherwise = if T::OWNS_TAPE { try_scale(otherwise, 1.0)? } else { otherwise };
+    mask.try_choose(input, otherwise).map_err(device_error(OP))
+}
+
+/// A mask over `Dims`: true for the elements of a tensor over `Dims` that stay.
+///
+/// | mask | over |
+/// | --- | --- |
+/// | `&Tensor<Dims, bool, D>` | `Dims` |
+/// | [`&PaddingMask<B, S>`](PaddingMask), true for tokens | `(B, S)` and `(B, S, M)` |
+/// | [`&AttentionMask<B, Q, K>`](AttentionMask), true for visible keys | `(B, Q, K)` and `(B, H, Q, K)` |
+///
+/// ```
+/// use typed_transformer::{ops::where_, prelude::*};
+/// dims! { pub VocabSize = 3; pub EmbedDim = 1; pub SeqLen = 2; pub Batch = 1; }
+/// let ids = TokenIds::from_ids(&[1, 2], Some(Fin::<VocabSize>::literal::<2>()), (Batch, SeqLen))?;
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![5.0, 6.0]);
+/// assert_eq!(where_(&ids.padding_mask(), x, 0.0).as_vec(), [5.0, 0.0]);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the mask is not one over `{Dims}`",
+    label = "`{Self}` is not a mask over `{Dims}`",
+    note = "a mask is a comparison of tensors over `{Dims}`, a padding mask or an attention mask"
+)]
+pub trait Mask<Dims: Shape, E: Real, D: Device<E>> {
+    /// The mask as a tensor, for an operation of this name on a tensor of this shape.
+    ///
+    /// # Errors
+    /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the
+    /// device fails.
+    fn try_to_tensor(&self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, bool, D>, OpError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Device<E>> Mask<Dims, E, D> for &Tensor<Dims, bool, D> {
+    fn try_to_tensor(&self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, bool, D>, OpError> {
+        check_same_shape(op, shape, self.shape())?;
+        Ok((*self).clone())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, S: Dim, E: Real, D: Device<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
+    fn try_to_tensor(&self, op: &'static str, shape: &(B, S), device: &D) -> Result<Tensor<(B, S), bool, D>, OpError> {
+        check_same_shape(op, shape, &self.shape())?;
+        try_bool_tensor(op, self.as_slice(), *shape, device)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
+    fn try_to_tensor(
+        &self,
+        op: &'static str,
+        shape: &(B, S, M),
+        device: &D,
+    ) -> Result<Tensor<(B, S, M), bool, D>, OpError> {
+        check_same_shape(op, &(shape.0, shape.1), &self.shape())?;
+        let mask = try_bool_tensor(op, self.as_slice(), self.shape(), device)?;
+        mask.try_broadcast_like::<_, Axis<2>>(shape).map_err(device_error(op))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
+    fn try_to_tensor(
+        &self,
+        op: &'static str,
+        shape: &(B, Q, K),
+        device: &D,
+    ) -> Result<Tensor<(B, Q, K), bool, D>, OpError> {
+        check_same_shape(op, shape, &self.shape())?;
+        try_bool_tensor(op, self.as_slice(), *shape, device)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>> Mask<(B, H, Q, K), E, D> for &AttentionMask<B, Q, K> {
+    fn try_to_tensor(
+        &self,
+        op: &'static str,
+        shape: &(B, H, Q, K),
+        device: &D,
+    ) -> Result<Tensor<(B, H, Q, K), bool, D>, OpError> {
+        check_same_shape(op, &(shape.0, shape.2, shape.3), &self.shape())?;
+        let mask = try_bool_tensor(op, self.as_slice(), self.shape(), device)?;
+        mask.try_broadcast_like::<_, Axis<1>>(shape).map_err(device_error(op))
+    }
+}
+
+/// A number, or a tensor over `Dims`: the second operand of a comparison and the alternative of
+/// [`where_`](super::where_).
+///
+/// A reference to a tensor is a constant or a parameter: it has no tape of its own.
+///
+/// ```
+/// use typed_transformer::{ops::gt, prelude::*};
+/// dims! { pub Len = 2; }
+/// let x: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
+/// let y: Tensor<(Len,), f32, Cpu> = Cpu::default().tensor(vec![2.0, 1.0]);
+/// assert_eq!(gt(&x, &y).as_vec(), gt(&x, 1.5).as_vec());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the operand is neither a number nor a tensor over `{Dims}`",
+    label = "`{Self}` is not a tensor over `{Dims}`",
+    note = "an operand is an `f64`, or a tensor over `{Dims}` of the same dtype and device"
+)]
+pub trait TensorOrNumber<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> {
+    /// The operand as a tensor, for an operation of this name on a tensor of this shape.
+    ///
+    /// # Errors
+    /// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    fn try_into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for f64 {
+    fn try_into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        let compute = || device.try_tensor_from_vec(vec![cast(self)], ())?.retaped::<T>().try_broadcast_like(shape);
+        compute().map_err(device_error::<D::Err>(op))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for Tensor<Dims, E, D, T> {
+    fn try_into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Self, OpError> {
+        check_same_shape(op, shape, self.shape())?;
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for &Tensor<Dims, E, D> {
+    fn try_into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        check_same_shape(op, shape, self.shape())?;
+        Ok(self.retaped())
+    }
+}
+
+/// Compares the run-time sizes of two shapes.
+pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right: &Dims) -> Result<(), OpError> {
+    if left != right {
+        return Err(OpError::Shape { op, from: format!("{left:?}"), to: format!("{right:?}") });
+    }
+    Ok(())
+}
+
+/// A boolean tensor. dfdx makes them only by comparison.
+fn try_bool_tensor<Dims: Shape, E: Real, D: Device<E>>(
+    op: &'static str,
+    elements: &[bool],
+    shape: Dims,
+    device: &D,
+) -> Result<Tensor<Dims, bool, D>, OpError> {
+    let numbers: Vec<E> = elements.iter().map(|&element| cast(f64::from(element))).collect();
+    let compute = || device.try_tensor_from_vec(numbers, shape)?.try_gt(cast::<E>(0.5));
+    compute().map_err(device_error::<D::Err>(op))
+}

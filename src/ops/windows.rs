@@ -1,0 +1,72 @@
+use super::{
+    OpError, Real,
+    concat_split::{outer_len_inner, sizes},
+    gather::try_elements,
+    select::shape_of_sizes,
+};
+use crate::dims::{AxisOf, BroadcastFrom, Dim, HasAxis, WindowOf, Windows};
+use dfdx::{
+    shapes::{Axes, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+use typed_transformer_macros::panicking;
+
+/// The windows of `Window` neighbours along the axis `Len`: `out[.., n, .., w, ..] = input[.., n + w, ..]`.
+///
+/// `(.., Len, ..) -> (.., Windows<Len, Window>, .., Window, ..)`. The type of the result says where the axis `Window`
+/// is. It is PyTorch's `unfold` with a step of 1.
+///
+/// # Errors
+/// [`OpError::Range`] if the window is longer than a run-time axis; [`OpError::Empty`] if a dimension is 0;
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{dims::Windows, ops::windows, prelude::*};
+/// dims! { pub SeqLen; pub Width = 2; }
+/// let x: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor((vec![1.0, 2.0, 3.0], (SeqLen::new(3),)));
+/// let pairs: Tensor<(Windows<SeqLen, Width>, Width), f32, Cpu> = windows(x, axis::<SeqLen>(), Width);
+/// assert_eq!(pairs.as_vec(), [1.0, 2.0, 2.0, 3.0]);
+/// ```
+#[panicking]
+pub fn try_windows<
+    Dims,
+    Len: Dim,
+    Window: WindowOf<Len>,
+    Out,
+    Index: Axes,
+    OutIndex: Axes,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Len>,
+    window: Window,
+) -> Result<Tensor<Out, E, D, T>, OpError>
+where
+    Dims: HasAxis<Len, Index>,
+    Out: BroadcastFrom<Dims::Replaced<Windows<Len, Window>>, Window, OutIndex>,
+{
+    const OP: &str = "windows";
+    let shape = *input.shape();
+    let (_, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    if window.size() > len {
+        let whole = format!("{:?}", shape.axis());
+        return Err(OpError::Range { op: OP, part: format!("{window:?}"), start: 0, whole });
+    }
+    let count = len - window.size() + 1;
+    let mut out_sizes = sizes(&shape);
+    out_sizes[Dims::INDEX] = count;
+    out_sizes.insert(Out::INDEX, window.size());
+    let out: Out = shape_of_sizes(OP, &out_sizes)?;
+    let (_, width, after_window) = outer_len_inner(&out, Out::INDEX);
+    let place = |position: usize| {
+        let in_window = position / after_window % width;
+        // The position without the axis of the window.
+        let first = position / (after_window * width) * after_window + position % after_window;
+        let (outer, start) = (first / (count * inner), first / inner % count);
+        (outer * len + start + in_window) * inner + first % inner
+    };
+    try_elements(OP, input, (0..out.num_elements()).map(place).collect(), out)
+}

@@ -1,0 +1,319 @@
+//! Biases, groups of heads, rotary positions and sliding windows, against definitions by plain loops; gradients
+//! against finite differences.
+
+use crate::gradients::{F64, Taped, check, random, weighted_sum};
+use dfdx::tensor::{Cpu, TensorFromVec};
+use proptest::prelude::*;
+use typed_transformer::{
+    mask::SlidingWindow,
+    models::typed_transformer::TypedTransformer,
+    nn::{
+        Conventions, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, Learned, NormKind,
+        NormPlacement,
+    },
+    ops::{self, Activation, AttentionScale, Rotary, RotaryPairs, Silu},
+    prelude::*,
+};
+
+dims! {
+    Batch = 2; KeyValueHeads = 2; Groups = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen: Sum<QLen, Width>; EmbedDim = 6; HiddenDim = 11;
+    MaxLen = 8; Rows; Len; Keys; Width = 3;
+}
+type NumHeads = Product<KeyValueHeads, Groups>;
+
+fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
+    let number = |i: usize| ((i * 31 + seed * 17) % 23) as f64 / 8.0 - 1.25;
+    Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < 1e-10, "at {i}: {found}, expected {expected}");
+    }
+}
+
+/// The output of one head for one query: the logits are `logit(key)`, `None` for a hidden key.
+fn attend(keys: usize, logit: impl Fn(usize) -> Option<f64>, value: impl Fn(usize) -> f64) -> f64 {
+    let weights: Vec<f64> = (0..keys).map(|k| logit(k).map_or(0.0, f64::exp)).collect();
+    (0..keys).map(|k| weights[k] * value(k)).sum::<f64>() / weights.iter().sum::<f64>()
+}
+
+proptest! {
+    #[test]
+    fn a_bias_is_added_to_each_logit(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, keys in 1usize..5) {
+        let (batch, q_len, k_len) = (Rows::new(rows), Len::new(len), Keys::new(keys));
+        let query = numbers(seed, (batch, Groups, q_len, HeadDim));
+        let key = numbers(seed + 1, (batch, Groups, k_len, HeadDim));
+        let value = numbers(seed + 2, (batch, Groups, k_len, VODim));
+        let bias = numbers(seed + 3, (Groups, q_len, k_len));
+        // Every query sees its first key.
+        let visible = |b: usize, q: usize, k: usize| k == 0 || (b + q + k) % 3 != 0;
+        let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
+        let scale = AttentionScale::Const(0.7);
+        let (q, k, v, p) = (query.as_vec(), key.as_vec(), value.as_vec(), bias.as_vec());
+        let attended = ops::attention_with_bias(query, key, value, bias, &mask, scale, MaskFill::MinValue, 0.0);
+        let mut expected = Vec::new();
+        for (b, h, i, column) in places(rows, 3, len, 5) {
+            let logit = |j: usize| {
+                let dot: f64 = (0..4).map(|c| q[((b * 3 + h) * len + i) * 4 + c] * k[((b * 3 + h) * keys + j) * 4 + c]).sum();
+                visible(b, i, j).then(|| 0.7 * dot + p[(h * len + i) * keys + j])
+            };
+            expected.push(attend(keys, logit, |j| v[((b * 3 + h) * keys + j) * 5 + column]));
+        }
+        assert_close(&attended.as_vec(), &expected);
+    }
+
+    #[test]
+    fn a_group_shares_its_key_and_value(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, keys in 1usize..5) {
+        let (batch, q_len, k_len) = (Rows::new(rows), Len::new(len), Keys::new(keys));
+        let query = numbers(seed, (batch, q_len, <Product<NumHeads, HeadDim>>::default()));
+        let key = numbers(seed + 1, (batch, k_len, <Product<KeyValueHeads, HeadDim>>::default()));
+        let value = numbers(seed + 2, (batch, k_len, <Product<KeyValueHeads, VODim>>::default()));
+        let visible = |b: usize, q: usize, k: usize| k == 0 || (b + q + k) % 3 != 0;
+        let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
+        let (q, k, v) = (query.as_vec(), key.as_vec(), value.as_vec());
+        let attended: F64<(Rows, Len, Product<NumHeads, VODim>)> = ops::grouped_query_attention(
+            query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0,
+        );
+        let mut expected = Vec::new();
+        for (b, i, h, column) in places(rows, len, 6, 5) {
+            let shared = h / 3;
+            let logit = |j: usize| {
+                let dot: f64 = (0..4).map(|c| q[(b * len + i) * 24 + h * 4 + c] * k[(b * keys + j) * 8 + shared * 4 + c]).sum();
+                visible(b, i, j).then_some(dot / 2.0)
+            };
+            expected.push(attend(keys, logit, |j| v[(b * keys + j) * 10 + shared * 5 + column]));
+        }
+        assert_close(&attended.as_vec(), &expected);
+    }
+
+    #[test]
+    fn pairs_of_columns_rotate(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, start in 0usize..20) {
+        let x = numbers(seed, (Rows::new(rows), Groups, Len::new(len), HeadDim));
+        for (pairs, columns) in [(RotaryPairs::Adjacent, [(0, 1), (2, 3)]), (RotaryPairs::Halves, [(0, 2), (1, 3)])] {
+            let rotary = Rotary { base: 50.0, pairs };
+            let turned = ops::rotary_positions(x.clone(), start, rotary).as_vec();
+            let mut expected = x.as_vec();
+            for (vector, x) in expected.chunks_mut(4).zip(x.as_vec().chunks(4)).enumerate().map(|(i, pair)| ((i, pair.0), pair.1)) {
+                let (i, vector) = vector;
+                for (pair, (a, b)) in columns.into_iter().enumerate() {
+                    let angle = (start + i % len) as f64 / 50f64.powf(pair as f64 / 2.0);
+                    vector[a] = x[a] * angle.cos() - x[b] * angle.sin();
+                    vector[b] = x[a] * angle.sin() + x[b] * angle.cos();
+                }
+            }
+            assert_close(&turned, &expected);
+        }
+    }
+
+    #[test]
+    fn the_product_of_rotated_vectors_depends_on_their_distance(seed in 0usize..50, start in 0usize..50) {
+        let at = |x: &F64<(Batch, Groups, QLen, HeadDim)>, start| {
+            ops::rotary_positions(x.clone(), start, Rotary::default()).as_vec()
+        };
+        let (query, key) = (numbers(seed, Default::default()), numbers(seed + 1, Default::default()));
+        let dot = |q: Vec<f64>, k: Vec<f64>| -> f64 { q.iter().zip(k).map(|(q, k)| q * k).sum() };
+        let (here, there) = (dot(at(&query, 3), at(&key, 0)), dot(at(&query, start + 3), at(&key, start)));
+        prop_assert!((here - there).abs() < 1e-9);
+    }
+
+    #[test]
+    fn linear_biases_fall_with_the_distance(start in 0usize..5, len in 1usize..5, keys in 1usize..6) {
+        let bias: F64<(QLen, Len, Keys)> = ops::alibi(&Cpu::default(), QLen, start, Len::new(len), Keys::new(keys));
+        let slopes = [0.25, 0.0625, 0.015625, 0.00390625];
+        let places = slopes.into_iter().flat_map(|s| (0..len).flat_map(move |q| (0..keys).map(move |k| (s, q, k))));
+        let expected: Vec<f64> = places.map(|(s, q, k)| -s * ((start + q) as f64 - k as f64).abs()).collect();
+        assert_close(&bias.as_vec(), &expected);
+    }
+
+    #[test]
+    fn a_window_slides(rows in 1usize..3, len in 1usize..7, pads in 0usize..3) {
+        let ids: Vec<usize> = (0..rows * len).map(|i| usize::from(i % len + pads >= len)).collect();
+        let ids = TokenIds::from_ids(&ids, Some(Fin::<Batch>::literal::<1>()), (Rows::new(rows), Len::new(len))).unwrap();
+        let padding = ids.padding_mask();
+        let mask = mk_mask::<SlidingWindow<Width>, PadSourceKeys, _, _>(&padding);
+        let expected = (0..rows).flat_map(|_| (0..len).flat_map(|q| (0..len).map(move |k| (q, k))));
+        let expected: Vec<bool> = expected.map(|(q, k)| k <= q && q < k + 3 && k + pads < len).collect();
+        prop_assert_eq!(mask.as_slice(), expected);
+    }
+}
+
+/// All places of four axes, in row-major order.
+fn places(a: usize, b: usize, c: usize, d: usize) -> impl Iterator<Item = (usize, usize, usize, usize)> {
+    (0..a * b * c * d).map(move |i| (i / (b * c * d), i / (c * d) % b, i / d % c, i % d))
+}
+
+#[test]
+fn gradients() {
+    let query = random::<(Batch, Groups, QLen, HeadDim)>(1);
+    let key = random::<(Batch, Groups, KLen, HeadDim)>(2);
+    let value = random::<(Batch, Groups, KLen, VODim)>(3);
+    let bias = random::<(Groups, QLen, KLen)>(4);
+    let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
+    let with_bias = |q, k, v, p| {
+        let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
+        weighted_sum(ops::attention_with_bias(q, k, v, p, &mask, scale, mask_fill, 0.0))
+    };
+    check(query.clone(), |q| with_bias(q, key.retaped(), value.retaped(), bias.retaped()));
+    check(key.clone(), |k| with_bias(query.retaped(), k, value.retaped(), bias.retaped()));
+    check(value.clone(), |v| with_bias(query.retaped(), key.retaped(), v, bias.retaped()));
+    check(bias.clone(), |p| with_bias(query.retaped(), key.retaped(), value.retaped(), p));
+    for pairs in [RotaryPairs::Adjacent, RotaryPairs::Halves] {
+        check(query.clone(), |q| weighted_sum(ops::rotary_positions(q, 5, Rotary { base: 100.0, pairs })));
+    }
+    check(query, |x| weighted_sum(Silu::try_apply(x).unwrap()));
+
+    let query = random::<(Batch, QLen, Product<NumHeads, HeadDim>)>(5);
+    let key = random::<(Batch, KLen, Product<KeyValueHeads, HeadDim>)>(6);
+    let value = random::<(Batch, KLen, Product<KeyValueHeads, VODim>)>(7);
+    let grouped = |q, k, v| -> Taped<()> {
+        let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+        let attended: Taped<(Batch, QLen, Product<NumHeads, VODim>)> =
+            ops::grouped_query_attention(q, k, v, &mask, scale, mask_fill, 0.0);
+        weighted_sum(attended)
+    };
+    check(query.clone(), |q| grouped(q, key.retaped(), value.retaped()));
+    check(key.clone(), |k| grouped(query.retaped(), k, value.retaped()));
+    check(value, |v| grouped(query.retaped(), key.retaped(), v));
+}
+
+#[test]
+fn heads_side_by_side_take_a_bias() {
+    let query = random::<(Batch, QLen, Product<Groups, HeadDim>)>(1);
+    let key = random::<(Batch, KLen, Product<Groups, HeadDim>)>(2);
+    let value = random::<(Batch, KLen, Product<Groups, VODim>)>(3);
+    let bias = random::<(Groups, QLen, KLen)>(4);
+    let mask = AttentionMask::all_visible((Batch, QLen, KLen));
+    let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+    let split = ops::attention_with_bias(
+        split_heads(query.clone()),
+        split_heads(key.clone()),
+        split_heads(value.clone()),
+        bias.clone(),
+        &mask,
+        scale,
+        mask_fill,
+        0.0,
+    );
+    let merged = ops::multi_head_attention_with_bias(query, key, value, bias, &mask, scale, mask_fill, 0.0);
+    assert_close(&merged.as_vec(), &merge_heads(split).as_vec());
+}
+
+#[test]
+fn run_time_sizes_are_compared() {
+    let heads = |len| numbers(1, (Batch, Groups, Len::new(len), HeadDim));
+    let mask = AttentionMask::all_visible((Batch, Len::new(2), Len::new(2)));
+    let bias = numbers(2, (Groups, Len::new(3), Len::new(2)));
+    let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
+    let attended = ops::try_attention_with_bias(heads(2), heads(2), heads(2), bias, &mask, scale, mask_fill, 0.0);
+    assert_eq!(attended.unwrap_err().to_string(), "attention weights: `Len` is 2 in the query and 3 in the bias");
+    let heads = |len| numbers(1, (Batch, Len::new(len), <Product<Groups, HeadDim>>::default()));
+    let query = numbers(1, (Batch, Len::new(2), <Product<Product<Groups, Groups>, HeadDim>>::default()));
+    let attended = ops::try_grouped_query_attention(query, heads(2), heads(3), &mask, scale, mask_fill, 0.0);
+    assert_eq!(attended.unwrap_err().to_string(), "attention: `Len` is 2 in the key and 3 in the value");
+}
+
+/// The conventions of Llama.
+struct Llama;
+
+impl Conventions for Llama {
+    type Activation = Silu;
+    type Positions = Learned;
+    type Padding = PadQueriesAndKeys;
+    const NORM: NormKind = NormKind::RmsNorm;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+    const FEED_FORWARD_BIAS: bool = false;
+    const ROTARY: Option<Rotary> = Some(Rotary { base: 500.0, pairs: RotaryPairs::Halves });
+}
+
+macro_rules! arch {
+    ($name:ident, $conventions:ty) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = NumHeads;
+            type QKDim = HeadDim;
+            type VODim = VODim;
+            type HiddenDim = HiddenDim;
+            type Conventions = $conventions;
+        }
+        impl GroupedQuery for $name {
+            type KeyValueHeads = KeyValueHeads;
+            type Groups = Groups;
+        }
+    };
+}
+arch!(Rotated, Llama);
+arch!(Plain, TypedTransformer);
+
+#[test]
+fn only_rotated_conventions_are_stored_as_such() {
+    let of_llama = Llama::conventions();
+    assert_eq!(of_llama.last().unwrap().1, "Rotary { base: 500.0, pairs: Halves }");
+    assert!(TypedTransformer::conventions().iter().all(|(name, _)| *name != "rotary positions"));
+}
+
+fn decoding_gives_the_same<A: GroupedQuery>() {
+    let device = Cpu::seed_from_u64(3);
+    let layer = GroupedQueryAttention::<EmbedDim, CausalMask, A, f64, Cpu>::build(&device);
+    let x = random::<(Batch, KLen, EmbedDim)>(1);
+    let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen)));
+    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, A, f64, Cpu>::try_new(&device, Batch).unwrap();
+    let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen);
+    let rest: F64<(Batch, Width, EmbedDim)> = narrow(x, axis::<KLen>(), 4, Width);
+    let prompt = layer.try_forward_cached(prompt, &mut cache).unwrap();
+    let rest = layer.try_forward_cached(rest, &mut cache).unwrap();
+    // The cache holds the heads of the keys alone.
+    assert_eq!(cache.keys().as_vec().len(), 2 * 8 * 2 * 4);
+    let both: F64<(Batch, KLen, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>());
+    assert_close(&both.as_vec(), &whole.as_vec());
+    let error = layer.try_forward_cached(random::<(Batch, Width, EmbedDim)>(2), &mut cache).unwrap_err();
+    assert_eq!(error.to_string(), "cache: Width=3 from 7 on is not inside MaxLen=8");
+}
+
+#[test]
+fn a_cache_of_fewer_heads_gives_the_same() {
+    decoding_gives_the_same::<Rotated>();
+    decoding_gives_the_same::<Plain>();
+}
+
+#[test]
+fn only_rotary_positions_tell_the_order_of_keys() {
+    let x = random::<(Batch, QLen, EmbedDim)>(1);
+    let order = typed_transformer::tokens::Indices::new(&[1, 0, 2, 3], (QLen,), QLen).unwrap();
+    let swapped: F64<(Batch, QLen, EmbedDim)> = ops::take(x.clone(), axis::<QLen>(), &order);
+    let padding = PaddingMask::without_padding((Batch, QLen));
+    fn last(x: F64<(Batch, QLen, EmbedDim)>) -> Vec<f64> {
+        ops::select(x, axis::<QLen>(), 3).as_vec()
+    }
+    let plain = GroupedQueryAttention::<EmbedDim, NoMask, Plain, f64, Cpu>::build(&Cpu::default());
+    assert_close(&last(plain.forward(x.clone(), &padding)), &last(plain.forward(swapped.clone(), &padding)));
+    let rotated = GroupedQueryAttention::<EmbedDim, NoMask, Rotated, f64, Cpu>::build(&Cpu::default());
+    let (one, other) = (last(rotated.forward(x, &padding)), last(rotated.forward(swapped, &padding)));
+    assert!(one.iter().zip(other).any(|(one, other)| (one - other).abs() > 1e-6));
+}
+
+#[test]
+fn a_gate_multiplies_the_hidden_vector() {
+    let layer = GatedFeedForward::<EmbedDim, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    let x = random::<(Batch, QLen, EmbedDim)>(1);
+    let norm = layer.norm.as_ref().unwrap();
+    let matrix = |weight: Vec<f64>, x: &[f64]| -> Vec<f64> {
+        weight.chunks(x.len()).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
+    };
+    let normalized = norm.forward(x.clone()).as_vec();
+    let expected: Vec<f64> = normalized
+        .chunks(6)
+        .flat_map(|x| {
+            let (gate, hidden) = (matrix(layer.gate.weight.as_vec(), x), matrix(layer.hidden.weight.as_vec(), x));
+            let gated: Vec<f64> = gate.iter().zip(hidden).map(|(g, h)| g / (1.0 + (-g).exp()) * h).collect();
+            matrix(layer.output.weight.as_vec(), &gated)
+        })
+        .zip(x.as_vec())
+        .map(|(y, x)| x + y)
+        .collect();
+    assert_close(&layer.forward(x.clone()).as_vec(), &expected);
+    check(x.clone(), |x| weighted_sum(layer.forward(x)));
+    let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
+    check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen)))));
+}

@@ -1,0 +1,61 @@
+//! The gradients of operations on the places of an axis, against finite differences in `f64`.
+
+use crate::gradients::{Taped, check, random, weighted_sum};
+use typed_transformer::{dims::Windows, ops, prelude::*, tokens::Indices};
+
+dims! { Batch = 2; Len = 5; Count = 3; EmbedDim = 4; }
+
+type X = (Batch, Len, EmbedDim);
+
+#[test]
+fn one_place_or_some() {
+    let input = random::<X>(1);
+    check(input.clone(), |x| weighted_sum(ops::select(x, axis::<Len>(), Fin::<Len>::literal::<3>())));
+    check(input.clone(), |x| weighted_sum(ops::slice(x, axis::<Len>(), 1, Count)));
+    check(input.clone(), |x| {
+        let windows: Taped<(Batch, Windows<Len, Count>, EmbedDim, Count)> = ops::windows(x, axis::<Len>(), Count);
+        weighted_sum(windows)
+    });
+    check(input, |x| {
+        let windows: Taped<(Count, Batch, Windows<Len, Count>, EmbedDim)> = ops::windows(x, axis::<Len>(), Count);
+        weighted_sum(windows)
+    });
+}
+
+#[test]
+fn a_part_is_not_the_only_use_of_a_tensor() {
+    check(random::<X>(6), |x| {
+        let part: Taped<(Batch, Count, EmbedDim)> = narrow(x.with_empty_tape(), axis::<Len>(), 0, Count);
+        let overlapping: Taped<(Batch, Count, EmbedDim)> = narrow(x.with_empty_tape(), axis::<Len>(), 1, Count);
+        weighted_sum(part) + weighted_sum(overlapping) * 3.0 + weighted_sum(x)
+    });
+}
+
+#[test]
+fn indices() {
+    let input = random::<X>(2);
+    // Index 4 occurs often, so its gradients add up.
+    let numbers: Vec<usize> = (0..24).map(|i| if i % 3 == 0 { 4 } else { i % 5 }).collect();
+    let each = Indices::new(&numbers, (Batch, Count, EmbedDim), Len).unwrap();
+    check(input.clone(), |x| weighted_sum(ops::gather(x, axis::<Len>(), &each)));
+    let all = Indices::new(&[4, 0, 4], (Count,), Len).unwrap();
+    check(input.clone(), |x| weighted_sum(ops::take(x, axis::<Len>(), &all)));
+    check(input, |x| weighted_sum(ops::top_k(x, axis::<Len>(), Count).0));
+}
+
+#[test]
+fn sums_and_means() {
+    let input = random::<X>(3);
+    check(input.clone(), |x| weighted_sum(ops::cumsum(x, axis::<Len>())));
+    check(input.clone(), |x| weighted_sum(ops::cumsum(x, axis::<EmbedDim>())));
+    check(input, ops::mean);
+}
+
+#[test]
+fn alternatives() {
+    let (input, other) = (random::<X>(4), random::<X>(5));
+    let mask = ops::gt(&input, &other);
+    check(input.clone(), |x| weighted_sum(ops::where_(&mask, x, 0.25)));
+    check(input.clone(), |x| weighted_sum(ops::where_(&mask, x, &other)));
+    check(other, |y| weighted_sum(ops::where_(&mask, input.retaped(), y)));
+}

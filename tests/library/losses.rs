@@ -1,0 +1,120 @@
+//! Losses beside cross-entropy: values against plain loops, and gradients against finite differences.
+
+use crate::gradients::{F64, check, random};
+use dfdx::tensor::TensorFromVec;
+use proptest::prelude::*;
+use typed_transformer::{
+    ops::{
+        binary_cross_entropy, kl_divergence, mean_squared_error, try_binary_cross_entropy, try_kl_divergence,
+        try_mean_squared_error,
+    },
+    prelude::*,
+};
+
+dims! { Batch; Len; Two = 2; Three = 3; VocabSize = 5; }
+
+fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
+    let number = |i: usize| ((i * 31 + seed * 17) % 23) as f64 / 4.0 - 2.5;
+    Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
+}
+
+fn log_softmax(logits: &[f64]) -> Vec<f64> {
+    let total: f64 = logits.iter().map(|x| x.exp()).sum();
+    logits.iter().map(|x| x - total.ln()).collect()
+}
+
+proptest! {
+    #[test]
+    fn losses_are_those_of_plain_loops(seed in 0usize..100, batch in 1usize..5, len in 1usize..5) {
+        let shape = (Batch::new(batch), Len::new(len));
+        let (x, y) = (numbers(seed, shape), numbers(seed + 1, shape));
+        let pairs = || x.as_vec().into_iter().zip(y.as_vec());
+        let count = (batch * len) as f64;
+        let squares: f64 = pairs().map(|(x, y)| (x - y) * (x - y)).sum();
+        prop_assert!((mean_squared_error(x.clone(), &y).array() - squares / count).abs() < 1e-12);
+
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let target = Cpu::default().tensor_from_vec(y.as_vec().into_iter().map(sigmoid).collect(), shape);
+        let log_likelihood = |(x, y): (f64, f64)| sigmoid(y) * sigmoid(x).ln() + (1.0 - sigmoid(y)) * (1.0 - sigmoid(x)).ln();
+        let expected = -pairs().map(log_likelihood).sum::<f64>() / count;
+        prop_assert!((binary_cross_entropy(x, &target).array() - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_divergence_counts_tokens_alone(seed in 0usize..100, batch in 1usize..4, len in 1usize..4) {
+        let shape = (Batch::new(batch), Len::new(len), VocabSize);
+        let (x, y) = (numbers(seed, shape), numbers(seed + 3, shape));
+        let ids: Vec<usize> = (0..batch * len).map(|i| (i + seed) % 5).collect();
+        let ids = TokenIds::from_ids(&ids, Some(Fin::<VocabSize>::literal::<2>()), (Batch::new(batch), Len::new(len)));
+        let padding = ids.unwrap().padding_mask();
+        let of_position: Vec<f64> = x.as_vec().chunks(5).zip(y.as_vec().chunks(5)).map(|(x, y)| {
+            let (q, p) = (log_softmax(x), log_softmax(y));
+            p.iter().zip(q).map(|(p, q)| p.exp() * (p - q)).sum()
+        }).collect();
+        let loss = |reduction| kl_divergence(x.clone(), &y, &padding, reduction).array();
+        let mean = of_position.iter().sum::<f64>() / of_position.len() as f64;
+        prop_assert!((loss(Reduction::MeanAll) - mean).abs() < 1e-12);
+        let of_sequences = of_position.chunks(len).zip(padding.as_slice().chunks(len)).map(|(losses, is_token)| {
+            let tokens = is_token.iter().filter(|t| **t).count().max(1);
+            losses.iter().zip(is_token).filter(|(_, t)| **t).map(|(loss, _)| loss).sum::<f64>() / tokens as f64
+        });
+        let mean = of_sequences.sum::<f64>() / batch as f64;
+        prop_assert!((loss(Reduction::MeanPerSequence) - mean).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn gradients() {
+    let (input, target) = (random::<(Two, Three)>(1), random::<(Two, Three)>(2));
+    check(input.clone(), |x| mean_squared_error(x, &target));
+    check(input.clone(), |x| binary_cross_entropy(x, &target));
+    let (logits, target) = (random::<(Two, Three, VocabSize)>(3), random::<(Two, Three, VocabSize)>(4));
+    let ids = TokenIds::from_ids(&[0, 1, 2, 2, 2, 2], Some(Fin::<VocabSize>::literal::<2>()), (Two, Three));
+    let padding = ids.unwrap().padding_mask();
+    for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence] {
+        check(logits.clone(), |x| kl_divergence(x, &target, &padding, reduction));
+    }
+}
+
+#[test]
+fn a_tensor_is_its_own_target() {
+    let x = random::<(Two, Three)>(1);
+    let loss = mean_squared_error(x.leaky_trace(), &x);
+    assert_eq!(loss.array(), 0.0);
+    assert!(loss.backward().get(&x).as_vec().iter().all(|gradient| *gradient == 0.0));
+    let logits = random::<(Two, Three, VocabSize)>(2);
+    let padding = PaddingMask::without_padding((Two, Three));
+    let loss = kl_divergence(logits.leaky_trace(), &logits, &padding, Reduction::MeanAll);
+    assert!(loss.array().abs() < 1e-12);
+    assert!(loss.backward().get(&logits).as_vec().iter().all(|gradient| gradient.abs() < 1e-12));
+}
+
+#[test]
+fn extreme_logits_have_finite_losses_and_gradients() {
+    let x: F64<(Three,)> = Cpu::default().tensor(vec![-1000.0, 0.0, 1000.0]);
+    let target: F64<(Three,)> = Cpu::default().tensor(vec![1.0, 1.0, 0.0]);
+    let loss = binary_cross_entropy(x.leaky_trace(), &target);
+    assert!((loss.array() - (2000.0 + 2f64.ln()) / 3.0).abs() < 1e-9);
+    assert_eq!(loss.backward().get(&x).as_vec(), [-1.0 / 3.0, -0.5 / 3.0, 1.0 / 3.0]);
+}
+
+#[test]
+fn run_time_sizes_are_compared() {
+    let x = |batch| numbers(0, (Batch::new(batch), Len::new(2)));
+    assert_eq!(
+        try_mean_squared_error(x(2), &x(3)).unwrap_err().to_string(),
+        "mean squared error: shape (Batch=2, Len=2) is not compatible with (Batch=3, Len=2)",
+    );
+    assert!(try_mean_squared_error(x(0), &x(0)).is_err());
+    assert!(try_binary_cross_entropy(x(2), &x(3)).is_err());
+    let logits = |len| numbers(0, (Batch::new(1), Len::new(len), VocabSize));
+    let padding = PaddingMask::without_padding((Batch::new(1), Len::new(2)));
+    assert_eq!(
+        try_kl_divergence(logits(2), &logits(3), &padding, Reduction::MeanAll).unwrap_err().to_string(),
+        "KL divergence: `Len` is 2 in the logits and 3 in the target",
+    );
+    assert_eq!(
+        try_kl_divergence(logits(3), &logits(3), &padding, Reduction::MeanAll).unwrap_err().to_string(),
+        "KL divergence: `Len` is 3 in the logits and 2 in the padding",
+    );
+}

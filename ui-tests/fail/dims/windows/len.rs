@@ -1,0 +1,12 @@
+//! The number of windows follows from the length of the axis.
+//! Covers `Len` of `dims::Windows`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{dims::Windows, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; Width = 3; }
+
+fn slide(x: Tensor<(Windows<TgtLen, Width>,), f32, Cpu>) {
+    let _windows: Tensor<(Windows<SrcLen, Width>,), f32, Cpu> = x;
+}
+
+fn main() {}

@@ -1,0 +1,31 @@
+//! A cache belongs to a batch.
+//! Covers `B` of `nn::GroupedKeyValueCache`.
+//! Right with `Batch` for `OtherBatch` in line 27.
+use typed_transformer::{
+    nn::{GroupedKeyValueCache, GroupedQuery},
+    prelude::*,
+};
+
+dims! {
+    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    MaxLen = 9; Batch; OtherBatch;
+}
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Small {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+fn cache(cache: &GroupedKeyValueCache<OtherBatch, MaxLen, Small, f32, Cpu>) {
+    let _cache: &GroupedKeyValueCache<Batch, MaxLen, Small, f32, Cpu> = cache;
+}
+
+fn main() {}

@@ -1,0 +1,44 @@
+//! A layer belongs to one architecture.
+//! Covers `A` of `nn::GroupedQueryAttention`.
+//! Right with `Small` for `Other` in line 40.
+use typed_transformer::{
+    nn::{GroupedQuery, GroupedQueryAttention},
+    prelude::*,
+};
+
+dims! {
+    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    Batch;
+}
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Small {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+struct Other;
+impl Arch for Other {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Other {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+fn layer(layer: &GroupedQueryAttention<EmbedDim, CausalMask, Other, f32, Cpu>) {
+    let _layer: &GroupedQueryAttention<EmbedDim, CausalMask, Small, f32, Cpu> = layer;
+}
+
+fn main() {}

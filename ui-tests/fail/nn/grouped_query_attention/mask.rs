@@ -1,0 +1,31 @@
+//! A layer with a causal mask is not one without a mask.
+//! Covers `Mask` of `nn::GroupedQueryAttention`.
+//! Right with `CausalMask` for `NoMask` in line 27.
+use typed_transformer::{
+    nn::{GroupedQuery, GroupedQueryAttention},
+    prelude::*,
+};
+
+dims! {
+    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    Batch; SrcLen = 5;
+}
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Small {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+fn layer(layer: &GroupedQueryAttention<EmbedDim, NoMask, Small, f32, Cpu>) {
+    let _layer: &GroupedQueryAttention<EmbedDim, CausalMask, Small, f32, Cpu> = layer;
+}
+
+fn main() {}

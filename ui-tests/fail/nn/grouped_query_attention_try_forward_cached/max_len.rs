@@ -1,0 +1,34 @@
+//! A cache has one capacity.
+//! Covers `MaxLen` of `nn::GroupedQueryAttention::try_forward_cached`.
+//! Right with `MaxLen` for `OtherLen` in line 30.
+use typed_transformer::{
+    nn::{GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
+    prelude::*,
+};
+
+dims! {
+    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    SrcLen = 5; MaxLen = 9; OtherLen = 9; Batch;
+}
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Small {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+type Cache<MaxLen> = GroupedKeyValueCache<Batch, MaxLen, Small, f32, Cpu>;
+type Layer = GroupedQueryAttention<EmbedDim, CausalMask, Small, f32, Cpu>;
+
+fn decode(layer: &Layer, x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, cache: &mut Cache<OtherLen>) {
+    let _decoded = layer.try_forward_cached::<Batch, SrcLen, MaxLen>(x, cache);
+}
+
+fn main() {}

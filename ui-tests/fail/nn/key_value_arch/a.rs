@@ -1,0 +1,44 @@
+//! The architecture of keys and values belongs to one model.
+//! Covers `A` of `nn::KeyValueArch`.
+//! Right with `Small` for `Other` in line 40.
+use typed_transformer::{
+    nn::{GroupedQuery, KeyValueArch, KeyValueCache},
+    prelude::*,
+};
+
+dims! {
+    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    MaxLen = 9; Batch;
+}
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Small {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+struct Other;
+impl Arch for Other {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl GroupedQuery for Other {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+fn cache(cache: &KeyValueCache<Batch, MaxLen, KeyValueArch<Other>, f32, Cpu>) {
+    let _cache: &KeyValueCache<Batch, MaxLen, KeyValueArch<Small>, f32, Cpu> = cache;
+}
+
+fn main() {}

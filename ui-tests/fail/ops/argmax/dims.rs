@@ -1,0 +1,12 @@
+//! The indices of the highest elements have the other axes.
+//! Covers `Dims` of `ops::argmax`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::argmax, prelude::*, tokens::Indices};
+
+dims! { Experts = 4; SrcLen = 5; TgtLen = 5; }
+
+fn best(gates: &Tensor<(SrcLen, Experts), f32, Cpu>) -> Indices<(TgtLen,), Experts> {
+    argmax(gates, axis::<Experts>())
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A comparison has the shape of what it compares.
+//! Covers `Dims` of `ops::eq`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::eq, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn compare(x: &Tensor<(SrcLen,), f32, Cpu>) -> Tensor<(TgtLen,), bool, Cpu> {
+    eq(x, 0.0)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The indices are those of the axis that they read.
+//! Covers `Name` of `ops::gather`.
+//! Right with `Experts` for `NumHeads` in line 10.
+use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
+
+dims! { Experts = 4; NumHeads = 4; Chosen = 2; SrcLen = 5; }
+
+fn weights(
+    gates: Tensor<(SrcLen, Experts), f32, Cpu>,
+    experts: &Indices<(SrcLen, Chosen), NumHeads>,
+) -> Tensor<(SrcLen, Chosen), f32, Cpu> {
+    gather(gates, axis::<Experts>(), experts)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A comparison has the shape of what it compares.
+//! Covers `Dims` of `ops::ge`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::ge, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn compare(x: &Tensor<(SrcLen,), f32, Cpu>) -> Tensor<(TgtLen,), bool, Cpu> {
+    ge(x, 0.0)
+}
+
+fn main() {}

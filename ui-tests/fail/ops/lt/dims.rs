@@ -1,0 +1,12 @@
+//! A comparison has the shape of what it compares.
+//! Covers `Dims` of `ops::lt`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::lt, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn compare(x: &Tensor<(SrcLen,), f32, Cpu>) -> Tensor<(TgtLen,), bool, Cpu> {
+    lt(x, 0.0)
+}
+
+fn main() {}

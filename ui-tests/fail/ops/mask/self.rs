@@ -1,0 +1,15 @@
+//! A mask is a mask of the crate or a comparison.
+//! Covers `Self` of `ops::Mask`.
+//! Right with `padding` for `batch` in line 11.
+use typed_transformer::{ops::Mask, prelude::*};
+
+dims! { SrcLen = 5; Batch; }
+
+fn is_mask<Keeps: Mask<(Batch, SrcLen), f32, Cpu>>(_: Keeps) {}
+
+fn check(padding: &PaddingMask<Batch, SrcLen>, batch: Batch) {
+    is_mask(batch);
+    let _ = (padding, batch);
+}
+
+fn main() {}

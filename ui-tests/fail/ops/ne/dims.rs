@@ -1,0 +1,12 @@
+//! A comparison has the shape of what it compares.
+//! Covers `Dims` of `ops::ne`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::ne, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn compare(x: &Tensor<(SrcLen,), f32, Cpu>) -> Tensor<(TgtLen,), bool, Cpu> {
+    ne(x, 0.0)
+}
+
+fn main() {}

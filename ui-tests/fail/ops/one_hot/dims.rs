@@ -1,0 +1,12 @@
+//! One-hot vectors have the axes of the indices and one more.
+//! Covers `Dims` of `ops::one_hot`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};
+
+dims! { Experts = 4; SrcLen = 5; TgtLen = 5; }
+
+fn one_hots(chosen: &Indices<(SrcLen,), Experts>) -> Tensor<(TgtLen, Experts), f32, Cpu> {
+    one_hot(&Cpu::default(), chosen)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A constant has the shape that it is made with.
+//! Covers `Dims` of `ops::ones`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::ones, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn constant(device: &Cpu) -> Tensor<(TgtLen,), f32, Cpu> {
+    ones(device, (SrcLen,))
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! An operand has the shape of the other operand.
+//! Covers `Dims` of `ops::Operand`.
+//! Right with `SrcLen` for `TgtLen` in line 11.
+use typed_transformer::{ops::Operand, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn is_operand<Dims: Shape, Right: Operand<Dims, f32, Cpu, NoneTape>>(_: Right) {}
+
+fn check(x: &Tensor<(SrcLen,), f32, Cpu>) {
+    is_operand::<(TgtLen,), _>(x);
+}
+
+fn main() {}

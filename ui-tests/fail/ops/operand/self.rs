@@ -1,0 +1,15 @@
+//! An operand is a number or a tensor.
+//! Covers `Self` of `ops::Operand`.
+//! Right with `x` for `SrcLen` in line 11.
+use typed_transformer::{ops::Operand, prelude::*};
+
+dims! { SrcLen = 5; }
+
+fn is_operand<Right: Operand<(SrcLen,), f32, Cpu, NoneTape>>(_: Right) {}
+
+fn check(x: &Tensor<(SrcLen,), f32, Cpu>) {
+    is_operand(SrcLen);
+    let _ = x;
+}
+
+fn main() {}

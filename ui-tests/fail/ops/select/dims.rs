@@ -1,0 +1,12 @@
+//! One place of an axis keeps the other axes.
+//! Covers `Dims` of `ops::select`.
+//! Right with `EmbedDim` for `HiddenDim` in line 8.
+use typed_transformer::{ops::select, prelude::*};
+
+dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 8; Batch; }
+
+fn first(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>) -> Tensor<(Batch, HiddenDim), f32, Cpu> {
+    select(x, axis::<SrcLen>(), 0)
+}
+
+fn main() {}

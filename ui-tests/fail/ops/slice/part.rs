@@ -1,0 +1,12 @@
+//! A slice has the dimension of its part.
+//! Covers `Part` of `ops::slice`.
+//! Right with `Prompt` for `Answer` in line 8.
+use typed_transformer::{ops::slice, prelude::*};
+
+dims! { EmbedDim = 8; SrcLen; Prompt; Answer; }
+
+fn prompt(x: Tensor<(SrcLen, EmbedDim), f32, Cpu>, len: Answer) -> Tensor<(Prompt, EmbedDim), f32, Cpu> {
+    slice(x, axis::<SrcLen>(), 0, len)
+}
+
+fn main() {}

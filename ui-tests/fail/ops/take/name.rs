@@ -1,0 +1,15 @@
+//! The indices are those of the axis that they read.
+//! Covers `Name` of `ops::take`.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+use typed_transformer::{ops::take, prelude::*, tokens::Indices};
+
+dims! { SrcLen = 5; TgtLen = 5; Kept = 2; EmbedDim = 8; }
+
+fn keep(
+    x: Tensor<(SrcLen, EmbedDim), f32, Cpu>,
+    kept: &Indices<(Kept,), TgtLen>,
+) -> Tensor<(Kept, EmbedDim), f32, Cpu> {
+    take(x, axis::<SrcLen>(), kept)
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A choice by a mask keeps the shape.
+//! Covers `Dims` of `ops::where_`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{ops::where_, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 5; }
+
+fn clear(mask: &Tensor<(SrcLen,), bool, Cpu>, x: Tensor<(TgtLen,), f32, Cpu>) {
+    let _cleared = where_(mask, x, 0.0);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! Indices of one shape are not those of another.
+//! Covers `Dims` of `tokens::Indices`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{prelude::*, tokens::Indices};
+
+dims! { Experts = 4; SrcLen = 5; TgtLen = 7; }
+
+fn route(chosen: Indices<(SrcLen,), Experts>) -> Indices<(TgtLen,), Experts> {
+    chosen
+}
+
+fn main() {}
