@@ -27,6 +27,7 @@ impl<Len, Window> Windows<Len, Window> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
 impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
     #[inline(always)]
@@ -45,6 +46,7 @@ impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {
 impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
     const SIZE: usize = Self::SIZE;
 }
+#[diagnostic::do_not_recommend]
 impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {}
 impl<Len: ConstDim, Window: WindowOf<Len>> Default for Windows<Len, Window> {
     fn default() -> Self {
