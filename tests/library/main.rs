@@ -16,8 +16,11 @@ mod fixture;
 mod generations;
 mod gradients;
 mod hostile;
+<<<<<<< HEAD
 mod index_gradients;
 mod indexing;
+=======
+>>>>>>> lost
 mod kernels;
 mod losses;
 mod memory;

@@ -11,6 +11,9 @@ pub(in super::super) struct Progress {
     /// The loss of the first step; infinite before it.
     #[serde(with = "loss_text")]
     pub first_loss: f64,
+    /// The loss of the last step; infinite before it.
+    #[serde(with = "loss_text")]
+    pub last_loss: f64,
     /// The mean loss of the last steps, weighted exponentially; infinite before the first step.
     #[serde(with = "loss_text")]
     pub mean_loss: f64,
@@ -21,31 +24,47 @@ pub(in super::super) struct Progress {
 
 impl Progress {
     /// Before the first step.
-    pub const START: Self =
-        Self { step: 0, first_loss: f64::INFINITY, mean_loss: f64::INFINITY, best_loss: f64::INFINITY };
+    pub const START: Self = Self {
+        step: 0,
+        first_loss: f64::INFINITY,
+        last_loss: f64::INFINITY,
+        mean_loss: f64::INFINITY,
+        best_loss: f64::INFINITY,
+    };
 
     /// Counts a step with this loss.
     pub fn count_step(&mut self, loss: f64) {
-        if self.step == 0 || self.first_loss.is_infinite() {
+        if self.step == 0 {
             (self.first_loss, self.mean_loss) = (loss, loss);
         }
         self.step = self.step.saturating_add(1);
+        self.last_loss = loss;
         self.mean_loss += (loss - self.mean_loss) / self.step.min(MEAN_STEPS) as f64;
     }
 
     /// Whether the last losses are far above the first: the model predicts worse than before its training.
     pub fn is_diverged(&self) -> bool {
-        let limit = self.first_loss + self.first_loss.abs() / 2.0;
-        self.step >= MEAN_STEPS && self.mean_loss > limit
+        self.step >= MEAN_STEPS && self.mean_loss > self.loss_limit()
     }
 
-    /// Whether it is better than another: by the lowest recorded loss, or by the mean loss if the caller
-    /// recorded none.
-    pub fn is_better_than(&self, other: &Self) -> bool {
-        match (self.best_loss.is_finite(), other.best_loss.is_finite()) {
-            (false, false) => self.mean_loss < other.mean_loss,
-            _ => self.best_loss < other.best_loss,
+    /// The loss above which a model is worse than before its training.
+    fn loss_limit(&self) -> f64 {
+        self.first_loss + self.first_loss.abs() / 2.0
+    }
+
+    /// The mean loss while it falls, and the last loss while it rises.
+    fn cautious_loss(&self) -> f64 {
+        self.mean_loss.max(self.last_loss)
+    }
+
+    /// Whether its checkpoint may be the best, and is better than `best`: by the lowest recorded loss, or by the
+    /// loss of the last steps if the caller recorded none.
+    pub fn is_better_than(&self, best: Option<&Self>) -> bool {
+        if self.best_loss.is_finite() {
+            return best.is_none_or(|best| self.best_loss < best.best_loss);
         }
+        self.cautious_loss() <= self.loss_limit()
+            && best.is_none_or(|best| best.best_loss.is_infinite() && self.cautious_loss() < best.cautious_loss())
     }
 }
 
