@@ -1,4 +1,5 @@
 use super::{ConstDim, CountFactor, Dim, StaticSize, name, relations::LessOrEqual};
+use dfdx::shapes;
 use std::{
     fmt,
     marker::PhantomData,
@@ -21,12 +22,18 @@ pub struct Windows<Len, Window> {
 }
 
 impl<Len, Window> Windows<Len, Window> {
+    /// The size.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.size
+    }
+
     fn unchecked(size: usize) -> Self {
         Self { size, parts: PhantomData }
     }
 }
 
-impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {
+impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
     #[inline(always)]
     fn size(&self) -> usize {
         self.size
@@ -36,8 +43,16 @@ impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {
         Len::from_size(len).map(|_| Self::unchecked(size))
     }
 }
-impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {
+#[diagnostic::do_not_recommend]
+impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
+impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
     const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
+}
+#[diagnostic::do_not_recommend]
+impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {}
+impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {
+    /// The size, if the axis has its size at compile time.
+    pub const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
 }
 impl<Len: ConstDim, Window: WindowOf<Len>> Default for Windows<Len, Window> {
     fn default() -> Self {

@@ -4,9 +4,12 @@ use super::{
     device_error, dim_error,
     losses::try_constant,
 };
-use crate::{dims::check_same_size, mask::PaddingMask};
+use crate::{
+    dims::{ConstDim, Dim, check_same_size},
+    mask::PaddingMask,
+};
 use dfdx::{
-    shapes::{Axis, ConstDim, Dim, HasShape, Rank0},
+    shapes::{Axis, HasShape, Rank0},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, SumTo, TryMul, TrySub},
 };
