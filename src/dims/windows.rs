@@ -22,13 +22,17 @@ pub struct Windows<Len, Window> {
 }
 
 impl<Len, Window> Windows<Len, Window> {
+    /// The size.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.size
+    }
+
     fn unchecked(size: usize) -> Self {
         Self { size, parts: PhantomData }
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
 impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
     #[inline(always)]
     fn size(&self) -> usize {
@@ -39,15 +43,17 @@ impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
         Len::from_size(len).map(|_| Self::unchecked(size))
     }
 }
-impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {
-    /// The size, if `Len` has its size at compile time.
-    pub const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
-}
+#[diagnostic::do_not_recommend]
+impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
 impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
-    const SIZE: usize = Self::SIZE;
+    const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
 }
 #[diagnostic::do_not_recommend]
 impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {}
+impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {
+    /// The size, if the axis has its size at compile time.
+    pub const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
+}
 impl<Len: ConstDim, Window: WindowOf<Len>> Default for Windows<Len, Window> {
     fn default() -> Self {
         Self::unchecked(Self::SIZE)

@@ -4,8 +4,10 @@ use super::{
     device_error, dim_error,
     losses::try_constant,
 };
-use crate::dims::{ConstDim, Dim};
-use crate::{dims::check_same_size, mask::PaddingMask};
+use crate::{
+    dims::{ConstDim, Dim, check_same_size},
+    mask::PaddingMask,
+};
 use dfdx::{
     shapes::{Axis, HasShape, Rank0},
     tensor::{Tape, Tensor},

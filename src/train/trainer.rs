@@ -1,21 +1,13 @@
 mod files;
 
 use super::{
-<<<<<<< HEAD
     GradientsOf, Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError,
-=======
-    Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError,
->>>>>>> lost
     checkpoint::{Origin, Progress, Series},
     step::Throughput,
     update,
 };
 use crate::{backend::Backend, nn::Module, ops::OpError, weights::SafetensorsDtype};
-<<<<<<< HEAD
 use dfdx::nn::TensorCollection;
-=======
-use dfdx::{nn::TensorCollection, tensor::Gradients};
->>>>>>> lost
 use std::{
     fmt::Display,
     sync::{

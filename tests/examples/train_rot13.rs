@@ -357,14 +357,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
         let expected = format!("the same command with --resume {checkpoint} goes on from there");
         assert_eq!(how, expected);
     }
-<<<<<<< HEAD
-    assert_eq!(
-        file_names(&folder),
-        ["mine", "mine.best", "mine.previous-1", "rot13.checkpoint", "rot13.checkpoint.best"]
-    );
-=======
     assert_eq!(file_names(&folder), ["mine", "mine.best", "rot13.checkpoint", "rot13.checkpoint.best"]);
->>>>>>> lost
     assert!(trained(&folder, &["--resume", "rot13.checkpoint"]) == straight);
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
     // This training is complete, so the program only decodes.

@@ -123,11 +123,7 @@ fn invalid_options_are_one_line_errors_before_training() {
         ("--learning-rate nan", "it must be above 0 and finite"),
         ("--steps 1000000001", "it must be at most 1000000000"),
         ("--checkpoint-every 1000000001", "it must be at most 1000000000"),
-<<<<<<< HEAD
-        ("--new-schedule", "--resume <PATH>"),
-=======
         ("--new-schedule", "required arguments were not provided"),
->>>>>>> lost
         ("--learning-rate fast", "invalid float literal"),
         ("--steps -1", "unexpected argument"),
         ("words", "unexpected argument"),

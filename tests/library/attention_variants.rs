@@ -265,7 +265,7 @@ fn decoding_gives_the_same<A: GroupedQuery>() {
     let rest = layer.try_forward_cached(rest, &mut cache).unwrap();
     // The cache holds the heads of the keys alone.
     assert_eq!(cache.keys().as_vec().len(), 2 * 8 * 2 * 4);
-    let both: F64<(Batch, KLen, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>());
+    let both: F64<(Batch, Sum<QLen, Width>, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>());
     assert_close(&both.as_vec(), &whole.as_vec());
     let error = layer.try_forward_cached(random::<(Batch, Width, EmbedDim)>(2), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: Width=3 from 7 on is not inside MaxLen=8");

@@ -143,15 +143,12 @@ fn a_diverged_training_keeps_its_best_checkpoint() {
     step_with_loss(&mut slower, &mut model, Some(0.5));
     slower.finish().unwrap();
     assert_eq!(slower.steps_made(), 31);
-<<<<<<< HEAD
-=======
 
     // A checkpoint that is worse than the beginning is not the best of anything.
     let (mut bad, mut model) = (crate::tiny_training::trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
     bad.checkpoint_every(folder.path().join("bad"), 2).unwrap();
     [1.0, 9.0, 8.0, 7.0].into_iter().for_each(|loss| step_with_loss(&mut bad, &mut model, Some(loss)));
     assert_eq!(bad.best_checkpoint(), None);
->>>>>>> lost
 }
 
 // ---- Outputs that are not overwritten ----
@@ -164,13 +161,8 @@ fn only_an_own_kind_of_file_is_replaced() {
     fs::write(at("notes"), "of great value").unwrap();
     weights::save(&model, at("weights")).unwrap();
     saved(&folder, 2, 2);
-<<<<<<< HEAD
-    let before = |name: &str| fs::read(at(name)).unwrap();
-    let contents = file_names(&folder).map(|name| before(&name));
-=======
     let contents = || file_names(&folder).into_iter().map(|name| fs::read(at(&name)).unwrap()).collect::<Vec<_>>();
     let before = contents();
->>>>>>> lost
 
     let exists = |error: SaveError, name: &str, found: &str| {
         assert!(matches!(error, SaveError::Exists { .. }), "{error:?}");
@@ -194,11 +186,7 @@ fn only_an_own_kind_of_file_is_replaced() {
         let error = Metrics::open(at(name), 0).unwrap_err();
         assert_eq!(error.to_string(), "it is not a file of metrics", "{name}");
     }
-<<<<<<< HEAD
-    assert!(file_names(&folder).map(|name| before(&name)) == contents, "a file was changed");
-=======
     assert!(contents() == before, "a file was changed");
->>>>>>> lost
 
     // The earlier checkpoints of another training are not replaced either.
     fs::remove_file(at("ck")).unwrap();
@@ -216,21 +204,7 @@ fn only_an_own_kind_of_file_is_replaced() {
         assert_eq!(steps_in(&at(&format!("{name}.best"))), 1);
     }
     Metrics::overwrite(at("weights"), 0).unwrap();
-<<<<<<< HEAD
-    assert_eq!(before("weights"), b"");
-}
-
-trait MapNames<Out> {
-    fn map(self, read: impl Fn(String) -> Out) -> Vec<Out>;
-}
-
-impl<Out> MapNames<Out> for Vec<String> {
-    fn map(self, read: impl Fn(String) -> Out) -> Vec<Out> {
-        self.into_iter().map(read).collect()
-    }
-=======
     assert_eq!(fs::read(at("weights")).unwrap(), b"");
->>>>>>> lost
 }
 
 #[test]

@@ -16,11 +16,8 @@ mod fixture;
 mod generations;
 mod gradients;
 mod hostile;
-<<<<<<< HEAD
 mod index_gradients;
 mod indexing;
-=======
->>>>>>> lost
 mod kernels;
 mod losses;
 mod memory;

@@ -169,11 +169,7 @@ impl Series {
             older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))?;
         }
         self.before = Before::Own;
-<<<<<<< HEAD
-        if self.best.is_none_or(|best| progress.is_better_than(&best)) {
-=======
         if progress.is_better_than(self.best.as_ref()) {
->>>>>>> lost
             atomic::link(&self.newest, &with_suffix(&self.newest, BEST))?;
             self.best = Some(progress);
         }

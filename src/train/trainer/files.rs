@@ -27,13 +27,8 @@ impl<O, S> Trainer<O, S> {
     ///
     /// The checkpoint before is kept as `PATH.previous-1`, further ones as
     /// [`generations`](Self::generations) says, and the best as `PATH.best`: that of the lowest
-<<<<<<< HEAD
-    /// [recorded](Self::record_best) loss, or else of the lowest mean loss of the last steps. All are whole at
-    /// every moment.
-=======
     /// [recorded](Self::record_best) loss, or else of the lowest mean loss of the last steps, if it is not far
     /// above the first loss. All are whole at every moment.
->>>>>>> lost
     ///
     /// Until the trainer is dropped, `path` is locked: no other training can save there. A resumed training
     /// calls it after [`resume`](Self::resume).

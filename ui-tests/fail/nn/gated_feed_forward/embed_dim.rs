@@ -3,10 +3,10 @@
 //! Right with `EmbedDim` for `OtherDim` in line 8.
 use typed_transformer::{doctest::Model, nn::GatedFeedForward, prelude::*};
 
-dims! { EmbedDim = 8; OtherDim = 8; SrcLen = 5; Batch; }
+dims! { EmbedDim = 8; OtherDim = 8; }
 
-fn run(layer: &GatedFeedForward<EmbedDim, Model, f32, Cpu>, x: Tensor<(Batch, SrcLen, OtherDim), f32, Cpu>) {
-    layer.forward(x);
+fn layer(layer: &GatedFeedForward<OtherDim, Model, f32, Cpu>) {
+    let _layer: &GatedFeedForward<EmbedDim, Model, f32, Cpu> = layer;
 }
 
 fn main() {}
