@@ -121,7 +121,13 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "rot13" => (models::rot13(), 1_000),
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
-        other => panic!("there is no model {other}, only rot13, typed and gpt"),
+        "length_1024" => (models::length_1024(), 8),
+        "length_4096" => (models::length_4096(), 5),
+        "gpt2" => (models::gpt2(), 5),
+        "decode_gpt" => (models::decode_gpt(), 10),
+        "decode_gpt2" => (models::decode_gpt2(), 1),
+        "bert_forward" => (models::bert_forward(), 40),
+        other => panic!("there is no model {other}"),
     };
     timed(config, step, steps.unwrap_or(default))
 }

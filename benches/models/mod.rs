@@ -1,14 +1,16 @@
-//! The three models that are measured, each with its training step.
+//! The models that are measured, each with a closure that makes one step: a training step, a forward pass, or the
+//! decoding of one text.
 
 use dfdx::tensor::*;
 use typed_transformer::{
+    generate::{Sampler, generate_from_prompt},
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
     nn::Module,
     prelude::*,
     train::{Adam, AdamW, Optimizer, Sgd, update},
 };
 
-/// The number of a model's parameters, and a closure that makes one training step.
+/// The number of a model's parameters, and a closure that makes one step.
 pub type Step = (usize, Box<dyn FnMut()>);
 
 /// Pseudo-random ids, without the last two of the vocabulary.
@@ -89,28 +91,15 @@ pub fn typed() -> Step {
     seq2seq_step::<Typed, Batch, SrcLen, TgtLen>(Adam::default(), 1e-3)
 }
 
-/// nanoGPT's configuration for a CPU.
-pub fn gpt() -> Step {
-    dims! {
-        VocabSize = 65; BlockSize = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512;
-        NumLayers = 4; Batch = 12;
-    }
-    struct Gpt;
-    impl Arch for Gpt {
-        type NumHeads = NumHeads;
-        type QKDim = HeadDim;
-        type VODim = HeadDim;
-        type HiddenDim = HiddenDim;
-        type Conventions = NanoGpt;
-    }
-    impl SingleStack for Gpt {
-        type VocabSize = VocabSize;
-        type MaxSeqLen = BlockSize;
-        type EmbedDim = EmbedDim;
-        type NumLayers = NumLayers;
-    }
-    let mut model = DecoderOnly::<Gpt, f32, Cpu>::build(&Cpu::default());
-    let (inputs, labels) = (ids::<Batch, BlockSize, VocabSize>(1), ids(2));
+/// The training step of a decoder-only model, with nanoGPT's optimizer.
+fn decoder_step<Config, Batch, Len>() -> Step
+where
+    Config: SingleStack,
+    Batch: ConstDim,
+    Len: ConstDim + AtMost<Config::MaxSeqLen>,
+{
+    let mut model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
+    let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), ids(2));
     let mut adam = AdamW::default();
     adam.adam.beta2 = 0.99;
     adam.weight_decay = 0.1;
@@ -119,5 +108,96 @@ pub fn gpt() -> Step {
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
         update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
     };
-    (DecoderOnly::<Gpt, f32, Cpu>::NUM_PARAMS, Box::new(step))
+    (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
+}
+
+/// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
+fn decoding<Config, Prompt, Len>() -> Step
+where
+    Config: SingleStack,
+    Prompt: ConstDim + AtMost<Config::MaxSeqLen>,
+    Len: ConstDim + AtMost<Config::MaxSeqLen>,
+{
+    let model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
+    let prompt = ids::<Const<1>, Prompt, Config::VocabSize>(1);
+    let decode = move || {
+        generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
+    };
+    (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(decode))
+}
+
+/// A configuration of a model with one stack of layers.
+macro_rules! single_stack {
+    ($name:ident: $conventions:ty) => {
+        struct $name;
+        impl Arch for $name {
+            type NumHeads = NumHeads;
+            type QKDim = HeadDim;
+            type VODim = HeadDim;
+            type HiddenDim = Product<Const<4>, EmbedDim>;
+            type Conventions = $conventions;
+        }
+        impl SingleStack for $name {
+            type VocabSize = VocabSize;
+            type MaxSeqLen = MaxSeqLen;
+            type EmbedDim = EmbedDim;
+            type NumLayers = NumLayers;
+        }
+    };
+}
+
+/// nanoGPT's configuration for a CPU.
+pub fn gpt() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; Batch = 12; }
+    single_stack!(Gpt: NanoGpt);
+    decoder_step::<Gpt, Batch, MaxSeqLen>()
+}
+
+/// The same, decoding 256 tokens.
+pub fn decode_gpt() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
+    single_stack!(Gpt: NanoGpt);
+    decoding::<Gpt, PromptLen, MaxSeqLen>()
+}
+
+/// One sequence of 1,024 tokens.
+pub fn length_1024() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 1024; EmbedDim = 256; NumHeads = 8; HeadDim = 32; NumLayers = 4; Batch = 1; }
+    single_stack!(Gpt: NanoGpt);
+    decoder_step::<Gpt, Batch, MaxSeqLen>()
+}
+
+/// One sequence of 4,096 tokens.
+pub fn length_4096() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 4096; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 2; Batch = 1; }
+    single_stack!(Gpt: NanoGpt);
+    decoder_step::<Gpt, Batch, MaxSeqLen>()
+}
+
+dims! { VocabSize = 50257; MaxSeqLen = 1024; EmbedDim = 768; NumHeads = 12; HeadDim = 64; NumLayers = 12; }
+single_stack!(Gpt2: NanoGpt);
+
+/// GPT-2 small, one sequence of 128 tokens.
+pub fn gpt2() -> Step {
+    decoder_step::<Gpt2, Const<1>, Const<128>>()
+}
+
+/// GPT-2 small, decoding 128 tokens after a prompt of 16.
+pub fn decode_gpt2() -> Step {
+    decoding::<Gpt2, Const<16>, Const<144>>()
+}
+
+/// The forward pass of a BERT with 6 layers of width 384.
+pub fn bert_forward() -> Step {
+    dims! {
+        VocabSize = 30522; MaxSeqLen = 512; EmbedDim = 384; NumHeads = 12; HeadDim = 32; NumLayers = 6;
+        Batch = 3; SeqLen = 24;
+    }
+    single_stack!(Bert: TypedTransformer);
+    let model = EncoderOnly::<Bert, f32, Cpu>::build(&Cpu::default());
+    let inputs = ids::<Batch, SeqLen, VocabSize>(1);
+    let forward = move || {
+        let _ = model.forward(&inputs, NoneTape);
+    };
+    (EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, Box::new(forward))
 }

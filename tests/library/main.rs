@@ -13,6 +13,7 @@ mod files;
 mod fixture;
 mod gradients;
 mod kernels;
+mod memory;
 mod mixed_precision;
 mod modules;
 mod names;

@@ -1,11 +1,10 @@
-use super::Buffer;
 use crate::backend::cpu::simd::add_assign;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use std::mem;
+use std::{mem, slice};
 
 /// A tensor without its dimensions: kernels are compiled once, not for every model.
 pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
@@ -14,10 +13,9 @@ pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
 pub type KernelOutput = (FlatTensor, Backward);
 type Backward = Box<dyn FnOnce(&mut Gradients<f32, Cpu>) -> Result<(), CpuError>>;
 
-/// A tensor, which identifies its gradient, and a copy of its elements. dfdx gives no access without a copy.
+/// A tensor that a kernel reads in place. It also identifies its gradient.
 pub struct Operand {
     pub tensor: FlatTensor,
-    pub elements: Buffer,
 }
 
 impl Operand {
@@ -27,9 +25,10 @@ impl Operand {
         tape: &mut T,
     ) -> Result<Self, CpuError> {
         let len = tensor.shape().num_elements();
+        // This shares the storage of a contiguous tensor, and copies any other into new storage.
         let (tensor, tensor_tape) = tensor.try_reshape_like(&(len,))?.split_tape();
         *tape = mem::take(tape).merge(tensor_tape);
-        Ok(Self::copy_of(tensor))
+        Ok(Self { tensor })
     }
 
     /// Reads a parameter of a model.
@@ -40,10 +39,28 @@ impl Operand {
         Self::read(tensor.retaped::<T>(), tape)
     }
 
-    fn copy_of(tensor: FlatTensor) -> Self {
-        let mut elements = Buffer::recycled(tensor.shape().num_elements());
-        tensor.copy_into(&mut elements);
-        Self { tensor, elements }
+    /// The elements in the tensor's storage.
+    pub fn elements(&self) -> &[f32] {
+        let (len,) = *self.tensor.shape();
+        if len == 0 {
+            return &[];
+        }
+        // Indexing checks that the storage reaches from the first element to the last.
+        let (first, last) = (&raw const self.tensor[[0]], &raw const self.tensor[[len - 1]]);
+        assert_eq!(last, first.wrapping_add(len - 1), "the tensor is not contiguous");
+        #[allow(unsafe_code, reason = "dfdx lends single elements only")]
+        // SAFETY: `first` and `last` point into one storage, a `Vec<f32>`, because a tensor of one axis indexes one
+        // storage with one stride, and this stride is 1. So `len` initialized elements start at `first`. The tensor
+        // keeps the storage alive, and it is borrowed as long as the slice. dfdx writes to a storage through
+        // `Arc::make_mut` or before it is shared, so another tensor with this storage gets its own copy before a write.
+        unsafe {
+            slice::from_raw_parts(first, len)
+        }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.tensor.shape().0
     }
 
     /// Memory for an output of `len` elements, from the cache of the operand's device.
@@ -106,4 +123,59 @@ pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     let (output, backward) = run(&mut tape)?;
     tape.add_backward_op(backward);
     Ok(output.try_reshape_like(&shape)?.put_tape(tape))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfdx::{
+        shapes::{Axes2, Axis, Rank1, Rank2},
+        tensor::{NoneTape, SampleTensor, ZerosTensor},
+        tensor_ops::{BroadcastTo, PermuteTo},
+    };
+
+    fn read<S: Shape>(tensor: &Tensor<S, f32, Cpu>) -> Operand {
+        Operand::read(tensor.clone(), &mut NoneTape).unwrap()
+    }
+
+    #[test]
+    fn elements_are_those_of_the_tensor() {
+        fn check<S: Shape>(tensor: Tensor<S, f32, Cpu>) {
+            assert_eq!(read(&tensor).elements(), tensor.as_vec());
+            assert_eq!(read(&tensor).len(), tensor.shape().num_elements());
+        }
+        let device = Cpu::default();
+        let matrix: Tensor<Rank2<3, 4>, f32, _> = device.sample_normal();
+        let square: Tensor<Rank2<3, 3>, f32, _> = device.sample_normal();
+        let row: Tensor<Rank1<4>, f32, _> = device.sample_normal();
+        check(matrix.clone());
+        check(matrix.clone().permute::<Rank2<4, 3>, _>());
+        check(square.clone());
+        check(square.permute::<_, Axes2<1, 0>>());
+        check(row.clone().broadcast::<Rank2<3, 4>, Axis<0>>());
+        check(row.broadcast::<Rank2<4, 5>, Axis<1>>());
+        check(device.sample_normal::<Rank1<1>>().broadcast::<Rank2<1, 1>, Axis<0>>());
+        check(device.sample_normal::<Rank1<1>>());
+        // dfdx's `as_vec` panics on a tensor without elements.
+        assert!(read(&device.zeros::<Rank1<0>>()).elements().is_empty());
+        assert!(read(&device.zeros::<Rank2<3, 0>>()).elements().is_empty());
+    }
+
+    #[test]
+    fn a_contiguous_tensor_is_read_in_place() {
+        let tensor: Tensor<Rank2<3, 4>, f32, _> = Cpu::default().sample_normal();
+        assert!(std::ptr::eq(read(&tensor).elements().as_ptr(), &raw const tensor[[0, 0]]));
+    }
+
+    #[test]
+    fn writing_to_the_tensor_does_not_change_an_operand() {
+        let mut tensor: Tensor<Rank2<2, 2>, f32, _> = Cpu::default().sample_normal();
+        let before = tensor.as_vec();
+        let operand = read(&tensor);
+        let elements = operand.elements();
+        tensor.copy_from(&[1.0, 2.0, 3.0, 4.0]);
+        tensor[[0, 1]] = 7.0;
+        assert_eq!(elements, before);
+        assert_eq!(read(&tensor).elements(), [1.0, 7.0, 3.0, 4.0]);
+    }
 }

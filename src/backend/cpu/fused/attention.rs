@@ -119,7 +119,7 @@ pub fn attention_sublayer_kernel(
     // Scratch memory for the largest chunk.
     let max_sequences = layout.padded_len(partition.chunk_len());
 
-    let mut y = query.alloc_output(query.elements.len())?;
+    let mut y = query.alloc_output(query.len())?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, query_len));
     let saved = partition.map_threads(chunks, |chunks| {
         let mut normed = Buffer::recycled(max_sequences * query_len);
@@ -135,11 +135,11 @@ pub fn attention_sublayer_kernel(
                 attended: Buffer::recycled(sequences * dims.out_len()),
                 norm: residual.alloc_saved(sequences * dims.queries, width),
             };
-            let x = layout.interleave(units.of(&query.elements, query_len), query_len, &mut scratch.x);
+            let x = layout.interleave(units.of(query.elements(), query_len), query_len, &mut scratch.x);
             let sublayer_in = residual.pre_norm(x, &mut normed, &mut saved.norm);
             let source = match &source {
                 Some(source) => {
-                    let source = units.of(&source.elements, source_len);
+                    let source = units.of(source.elements(), source_len);
                     layout.interleave(source, source_len, &mut scratch.source)
                 }
                 None => sublayer_in,
@@ -192,11 +192,11 @@ pub fn attention_sublayer_kernel(
                 let mask = units.of(&mask, dims.mask_len());
                 let d_qkv = [&mut *dq, &mut *dk, &mut *dv];
                 attention_backward(d_qkv, d_attended, [q, k, v], weights, mask, config, layout);
-                let x = layout.interleave(units.of(&query.elements, query_len), query_len, &mut scratch.x);
+                let x = layout.interleave(units.of(query.elements(), query_len), query_len, &mut scratch.x);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 let source_in = match &source {
                     Some(source) => {
-                        let source = units.of(&source.elements, source_len);
+                        let source = units.of(source.elements(), source_len);
                         layout.interleave(source, source_len, &mut scratch.source)
                     }
                     None => sublayer_in,

@@ -41,7 +41,7 @@ pub fn feed_forward_kernel(
     residual: ResidualNorm,
 ) -> Result<KernelOutput, CpuError> {
     let (width, hidden_width) = (hidden.in_features(), hidden.out_features());
-    let rows = input.elements.len() / width.max(1);
+    let rows = input.len() / width.max(1);
     let layout = choose_layout(&hidden, rows);
     let (hidden, output) = (hidden.pack(layout, rows), output.pack(layout, rows));
     let residual = residual.with_layout(layout);
@@ -65,7 +65,7 @@ pub fn feed_forward_kernel(
             let mut norm_saved = residual.alloc_saved(padded_rows, width);
             let activated = &mut activated[..pre_activation.len()];
 
-            let x = layout.interleave(rows.of(&input.elements, width), lane_len, &mut x_scratch);
+            let x = layout.interleave(rows.of(input.elements(), width), lane_len, &mut x_scratch);
             let sublayer_in = residual.pre_norm(x, &mut normed, &mut norm_saved);
             hidden.forward(&mut pre_activation, sublayer_in);
             activation_forward(activated, &pre_activation, function);
@@ -106,7 +106,7 @@ pub fn feed_forward_kernel(
                 let d_hidden = activated;
                 output.backward_input(d_hidden, d_sum);
                 multiply_assign(d_hidden, derivative);
-                let x = layout.interleave(rows.of(&input.elements, width), lane_len, &mut x_scratch);
+                let x = layout.interleave(rows.of(input.elements(), width), lane_len, &mut x_scratch);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 hidden.backward_params(&mut gradient.hidden, d_hidden, sublayer_in);
                 layout.accumulate_row_major(dx, lane_len, &mut x_scratch, |dx| {

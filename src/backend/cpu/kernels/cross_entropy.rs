@@ -1,5 +1,5 @@
 use crate::backend::cpu::{
-    autograd::{KernelOutput, Operand, Partition, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
     simd::{dispatch_simd, exp, max, row_chunks, row_chunks_mut, sum},
 };
 use dfdx::tensor::CpuError;
@@ -18,10 +18,17 @@ struct Smoothing {
     off_value: f32,
 }
 
+/// What forward saves of a row, so that backward recomputes its probabilities, `exp(logit - max) / sum_exp`.
+#[derive(Clone, Copy)]
+struct RowSaved {
+    max_logit: f32,
+    inv_sum_exp: f32,
+}
+
 /// `(N, V), (N,), (N,) -> ()`: the cross-entropy of smoothed labels, weighted by position. Forward and
-/// backward each pass over memory once. The log-probabilities are never written to memory.
+/// backward each pass over memory once. Neither probabilities nor their logarithms are written to memory.
 pub fn cross_entropy_kernel(
-    mut logits: Operand,
+    logits: Operand,
     vocab_size: usize,
     labels: Arc<[usize]>,
     position_weights: Vec<f32>,
@@ -29,96 +36,139 @@ pub fn cross_entropy_kernel(
 ) -> Result<KernelOutput, CpuError> {
     let smoothing = Smoothing { on_value: (1.0 - smoothing) as f32, off_value: smoothing as f32 / vocab_size as f32 };
     let partition = Partition::new(position_weights.len(), MACS_PER_LOGIT * vocab_size, usize::MAX);
-    // The copy of the logits becomes the probabilities.
-    let chunks = partition.ranges().zip(partition.split_mut(&mut logits.elements, vocab_size));
-    let losses = partition.map_chunks(chunks, |(rows, logits)| {
-        let rows_per_block = LOGITS_PER_BLOCK.div_ceil(vocab_size.max(1));
+    let block = Block { rows: LOGITS_PER_BLOCK.div_ceil(vocab_size.max(1)), vocab_size };
+    let parts = partition.map_chunks(partition.ranges(), |rows| {
+        let mut saved = Vec::with_capacity(rows.len());
+        let mut exps = Buffer::recycled(block.rows * vocab_size);
         let blocks = izip!(
-            row_chunks_mut(logits, rows_per_block * vocab_size),
-            row_chunks(rows.of(&labels, 1), rows_per_block),
-            row_chunks(rows.of(&position_weights, 1), rows_per_block),
+            row_chunks(rows.of(logits.elements(), vocab_size), block.rows * vocab_size),
+            row_chunks(rows.of(&labels, 1), block.rows),
+            row_chunks(rows.of(&position_weights, 1), block.rows),
         );
-        blocks
-            .map(|(logits, labels, position_weights)| {
-                cross_entropy_forward(logits, vocab_size, labels, position_weights, smoothing)
-            })
-            .sum::<f64>()
+        let losses = blocks.map(|(logits, labels, position_weights)| {
+            block.forward(&mut saved, &mut exps, logits, labels, position_weights, smoothing)
+        });
+        (losses.sum::<f64>(), saved)
     });
-    let loss = losses.iter().sum::<f64>() as f32;
+    let loss = parts.iter().map(|(loss, _)| loss).sum::<f64>() as f32;
     let output = logits.new_tensor(vec![loss])?;
 
     Ok(with_backward(output, move |d_loss, gradients| {
         let d_loss: f32 = d_loss.iter().sum();
         let d_logits = gradients.get_or_alloc_mut(&logits.tensor)?;
-        let chunks = partition.ranges().zip(partition.split_mut(d_logits, vocab_size));
-        partition.map_chunks(chunks, |(rows, d_logits)| {
-            let probabilities = rows.of(&logits.elements, vocab_size);
-            let (labels, position_weights) = (rows.of(&labels, 1), rows.of(&position_weights, 1));
-            cross_entropy_backward(d_logits, d_loss, probabilities, vocab_size, labels, position_weights, smoothing);
+        let chunks = izip!(partition.ranges(), partition.split_mut(d_logits, vocab_size), &parts);
+        partition.map_chunks(chunks, |(rows, d_logits, (_, saved))| {
+            let mut exps = Buffer::recycled(block.rows * vocab_size);
+            let blocks = izip!(
+                row_chunks_mut(d_logits, block.rows * vocab_size),
+                row_chunks(rows.of(logits.elements(), vocab_size), block.rows * vocab_size),
+                row_chunks(rows.of(&labels, 1), block.rows),
+                row_chunks(rows.of(&position_weights, 1), block.rows),
+                row_chunks(saved, block.rows),
+            );
+            for (d_logits, logits, labels, position_weights, saved) in blocks {
+                let scales = izip!(labels, position_weights, saved);
+                let scales = scales.map(|(&label, weight, &saved)| (label, d_loss * weight, saved));
+                block.backward(d_logits, &mut exps, logits, scales, smoothing);
+            }
         });
         Ok(())
     }))
 }
 
-/// `(N, V), (N,), (N,) -> ()`: the sum of the weighted losses; the logits become probabilities.
-fn cross_entropy_forward(
-    logits: &mut [f32],
+/// A few rows of logits.
+#[derive(Clone, Copy)]
+struct Block {
+    rows: usize,
     vocab_size: usize,
-    labels: &[usize],
-    position_weights: &[f32],
-    Smoothing { on_value, off_value }: Smoothing,
-) -> f64 {
-    let mut loss = 0.0;
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for (row, &label, &weight) in izip!(row_chunks_mut(logits, vocab_size), labels, position_weights) {
-                // Positions of weight 0 are zeroed first: 0 × ∞ would be NaN.
-                if weight == 0.0 {
-                    row.fill(0.0);
-                }
-                let max_logit = max(row);
-                for logit in row.iter_mut() {
-                    *logit -= max_logit;
-                }
-                let mut target_logit = on_value * row[label];
-                if off_value != 0.0 {
-                    target_logit += off_value * sum(row);
-                }
-                loss -= f64::from(weight) * f64::from(target_logit);
-            }
-            // One loop over all rows, because the length of a row is seldom a multiple of a vector's.
-            for logit in logits.iter_mut() {
-                *logit = exp(*logit);
-            }
-            for (row, &weight) in row_chunks_mut(logits, vocab_size).zip(position_weights) {
-                let sum_exp = sum(row);
-                let scale = 1.0 / sum_exp;
-                for p in row.iter_mut() {
-                    *p *= scale;
-                }
-                loss += f64::from(weight) * f64::from(sum_exp.ln());
-            }
-        },
-    );
-    loss
 }
 
-/// `(), (N, V), (N,), (N,) -> (N, V)`: `d_logits += d_loss · weight · (p - label distribution)`.
-fn cross_entropy_backward(
-    d_logits: &mut [f32],
-    d_loss: f32,
-    probabilities: &[f32],
-    vocab_size: usize,
-    labels: &[usize],
-    position_weights: &[f32],
-    Smoothing { on_value, off_value }: Smoothing,
-) {
-    let rows = row_chunks_mut(d_logits, vocab_size).zip(row_chunks(probabilities, vocab_size));
-    for ((d_row, probabilities), &label, weight) in izip!(rows, labels, position_weights) {
-        for (d_logit, p) in d_row.iter_mut().zip(probabilities) {
-            *d_logit += d_loss * weight * (p - off_value);
-        }
-        d_row[label] -= d_loss * weight * on_value;
+impl Block {
+    /// `(N, V), (N,), (N,) -> ()`: the sum of the weighted losses. `exps` is scratch memory.
+    fn forward(
+        self,
+        saved: &mut Vec<RowSaved>,
+        exps: &mut [f32],
+        logits: &[f32],
+        labels: &[usize],
+        position_weights: &[f32],
+        Smoothing { on_value, off_value }: Smoothing,
+    ) -> f64 {
+        let exps = &mut exps[..logits.len()];
+        let mut loss = 0.0;
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                let first = saved.len();
+                let rows = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
+                for ((row, logits), &label, &weight) in izip!(rows, labels, position_weights) {
+                    let max_logit = max(logits);
+                    saved.push(RowSaved { max_logit, inv_sum_exp: 0.0 });
+                    subtract(row, logits, max_logit, weight);
+                    let mut target_logit = on_value * row[label];
+                    if off_value != 0.0 {
+                        target_logit += off_value * sum(row);
+                    }
+                    loss -= f64::from(weight) * f64::from(target_logit);
+                }
+                exp_assign(exps);
+                let rows = row_chunks(exps, self.vocab_size).zip(&mut saved[first..]);
+                for ((row, saved), &weight) in rows.zip(position_weights) {
+                    let sum_exp = sum(row);
+                    saved.inv_sum_exp = 1.0 / sum_exp;
+                    loss += f64::from(weight) * f64::from(sum_exp.ln());
+                }
+            },
+        );
+        loss
+    }
+
+    /// `(N, V), (N,) -> (N, V)`: `d_logits += scale · (p - label distribution)`, given the label, the scale and the
+    /// saved values of each row. `exps` is scratch memory.
+    fn backward(
+        self,
+        d_logits: &mut [f32],
+        exps: &mut [f32],
+        logits: &[f32],
+        rows: impl Iterator<Item = (usize, f32, RowSaved)> + Clone,
+        Smoothing { on_value, off_value }: Smoothing,
+    ) {
+        let exps = &mut exps[..logits.len()];
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                let all = row_chunks_mut(exps, self.vocab_size).zip(row_chunks(logits, self.vocab_size));
+                for ((row, logits), (_, scale, saved)) in all.zip(rows.clone()) {
+                    subtract(row, logits, saved.max_logit, scale);
+                }
+                exp_assign(exps);
+                let all = row_chunks_mut(d_logits, self.vocab_size).zip(row_chunks(exps, self.vocab_size));
+                for ((d_row, row), (label, scale, saved)) in all.zip(rows.clone()) {
+                    for (d_logit, exp) in d_row.iter_mut().zip(row) {
+                        *d_logit += scale * (exp * saved.inv_sum_exp - off_value);
+                    }
+                    d_row[label] -= scale * on_value;
+                }
+            },
+        );
+    }
+}
+
+/// `row = logits - max_logit`, or 0 if the weight of the row is 0, because 0 × ∞ would be NaN.
+#[inline(always)]
+fn subtract(row: &mut [f32], logits: &[f32], max_logit: f32, weight: f32) {
+    if weight == 0.0 {
+        return row.fill(0.0);
+    }
+    for (x, logit) in row.iter_mut().zip(logits) {
+        *x = logit - max_logit;
+    }
+}
+
+/// `eˣ` in place. One loop over all rows, because the length of a row is seldom a multiple of a vector's.
+#[inline(always)]
+fn exp_assign(rows: &mut [f32]) {
+    for x in rows {
+        *x = exp(*x);
     }
 }

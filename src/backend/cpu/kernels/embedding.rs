@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub fn embedding_kernel(table: Operand, ids: Arc<[usize]>, width: usize) -> Result<KernelOutput, CpuError> {
     let mut y = table.alloc_output(ids.len() * width)?;
     for (id, row) in ids.iter().zip(row_chunks_mut(&mut y, width)) {
-        row.copy_from_slice(&table.elements[id * width..][..width]);
+        row.copy_from_slice(&table.elements()[id * width..][..width]);
     }
     let output = table.new_tensor(y)?;
 

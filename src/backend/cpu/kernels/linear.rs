@@ -37,7 +37,7 @@ impl Linear {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_pack = if self.in_features >= 256 { 128 } else { 1024 };
         let weight_t = (layout == Layout::RowMajor && rows >= min_rows_to_pack)
-            .then(|| transpose_copy(&self.weight.elements, self.out_features, self.in_features));
+            .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
         Self { layout, weight_t, ..self }
     }
 
@@ -71,7 +71,7 @@ impl Linear {
     fn multiply_forward(&self, y: &mut [f32], x: &[f32], accumulate: bool) {
         let rows = self.layout.matrix_rows(y, self.out_features);
         let x = Matrix::strided(x, rows, self.in_features, self.in_features);
-        let bias = self.bias.as_ref().map(|bias| &*bias.elements);
+        let bias = self.bias.as_ref().map(Operand::elements);
         let weight_t = match &self.weight_t {
             Some(weight_t) => Matrix::new(weight_t, self.in_features, self.out_features),
             None => self.weight().transposed(),
@@ -80,7 +80,7 @@ impl Linear {
     }
 
     fn weight(&self) -> Matrix<'_> {
-        Matrix::new(&self.weight.elements, self.out_features, self.in_features)
+        Matrix::new(self.weight.elements(), self.out_features, self.in_features)
     }
 
     /// `(N, Out) -> (N, In)`: `dx = dy W`.
@@ -189,12 +189,12 @@ fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
 /// product for each sequence.
 pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, CpuError> {
     let (in_features, out_features) = (linear.in_features, linear.out_features);
-    let rows = input.elements.len() / in_features.max(1);
+    let rows = input.len() / in_features.max(1);
     let linear = linear.pack(Layout::RowMajor, rows);
     let partition = Partition::new(rows, linear.macs_per_row(), usize::MAX);
     let mut y = input.alloc_output(rows * out_features)?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, out_features));
-    partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.of(&input.elements, in_features)));
+    partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.of(input.elements(), in_features)));
     let output = input.new_tensor(y)?;
     let linear = linear.drop_packed();
 
@@ -204,7 +204,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
         let parts = partition.map_threads(chunks, |chunks| {
             let mut gradient = linear.new_gradient();
             for (rows, dx) in chunks {
-                let (x, dy) = (rows.of(&input.elements, in_features), rows.of(dy, out_features));
+                let (x, dy) = (rows.of(input.elements(), in_features), rows.of(dy, out_features));
                 linear.backward_input_accumulate(dx, dy);
                 linear.backward_params(&mut gradient, dy, x);
             }

@@ -50,7 +50,7 @@ impl Norm {
 
     /// The length of a row, at least 1.
     pub fn width(&self) -> usize {
-        self.weight.elements.len().max(1)
+        self.weight.len().max(1)
     }
 
     /// `(N, M) -> (N, M)`, in place: `y = x̂ w + b`, where `x̂ = (x - μ)/σ`, or `x̂ = x/RMS` for an RMS norm.
@@ -90,16 +90,26 @@ impl Norm {
         }
     }
 
-    /// `y = x̂ w + b` for one row.
-    #[inline(always)]
-    fn scale_and_shift<C: Context>(&self, c: C, y: &mut [C::Element], x_hat: &[C::Element]) {
-        for ((y, x_hat), weight) in y.iter_mut().zip(x_hat).zip(self.weight.elements.iter()) {
-            *y = c.mul(*x_hat, c.splat(*weight));
-        }
-        if let Some(bias) = &self.bias {
-            for (y, bias) in y.iter_mut().zip(bias.elements.iter()) {
-                *y = c.add(*y, c.splat(*bias));
-            }
+    /// The weight and the bias.
+    fn params(&self) -> (&[f32], Option<&[f32]>) {
+        (self.weight.elements(), self.bias.as_ref().map(Operand::elements))
+    }
+}
+
+/// `y = x̂ w + b` for one row.
+#[inline(always)]
+fn scale_and_shift<C: Context>(
+    c: C,
+    y: &mut [C::Element],
+    x_hat: &[C::Element],
+    (weight, bias): (&[f32], Option<&[f32]>),
+) {
+    for ((y, x_hat), weight) in y.iter_mut().zip(x_hat).zip(weight) {
+        *y = c.mul(*x_hat, c.splat(*weight));
+    }
+    if let Some(bias) = bias {
+        for (y, bias) in y.iter_mut().zip(bias) {
+            *y = c.add(*y, c.splat(*bias));
         }
     }
 }
@@ -117,6 +127,7 @@ impl WithContext for Forward<'_> {
         let Self { norm, y, saved } = self;
         let width = norm.width();
         let (inv_width, epsilon) = (c.splat(1.0 / width as f32), c.splat(norm.epsilon));
+        let params = norm.params();
         let rows = izip!(
             C::elements_mut(y).chunks_exact_mut(width),
             C::elements_mut(&mut saved.x_hat).chunks_exact_mut(width),
@@ -135,7 +146,7 @@ impl WithContext for Forward<'_> {
             for x_hat in x_hat.iter_mut() {
                 *x_hat = c.mul(*x_hat, *rstd);
             }
-            norm.scale_and_shift(c, x, x_hat);
+            scale_and_shift(c, x, x_hat, params);
         }
     }
 }
@@ -150,10 +161,10 @@ struct Recompute<'a> {
 impl WithContext for Recompute<'_> {
     #[inline(always)]
     fn with_context<C: Context>(self, c: C) {
-        let width = self.norm.width();
+        let (width, params) = (self.norm.width(), self.norm.params());
         let y = C::elements_mut(self.y).chunks_exact_mut(width);
         for (y, x_hat) in y.zip(C::elements(&self.saved.x_hat).chunks_exact(width)) {
-            self.norm.scale_and_shift(c, y, x_hat);
+            scale_and_shift(c, y, x_hat, params);
         }
     }
 }
@@ -173,6 +184,7 @@ impl WithContext for Backward<'_> {
         let Self { norm, dx, gradient, dy, saved } = self;
         let width = norm.width();
         let inv_width = c.splat(1.0 / width as f32);
+        let (weight, _) = norm.params();
         let d_weight = C::elements_mut(&mut gradient.weight);
         let rows = izip!(
             C::elements_mut(dx).chunks_exact_mut(width),
@@ -181,7 +193,7 @@ impl WithContext for Backward<'_> {
             C::elements(&saved.rstd),
         );
         for (dx, dy, x_hat, rstd) in rows {
-            for ((dx, dy), weight) in dx.iter_mut().zip(dy).zip(norm.weight.elements.iter()) {
+            for ((dx, dy), weight) in dx.iter_mut().zip(dy).zip(weight) {
                 *dx = c.mul(*dy, c.splat(*weight));
             }
             let mean_dx = match norm.kind {
@@ -209,10 +221,10 @@ impl WithContext for Backward<'_> {
 /// memory.
 pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError> {
     let width = norm.width();
-    let rows = input.elements.len() / width;
+    let rows = input.len() / width;
     let partition = Partition::new(rows, MACS_PER_ELEMENT * width, usize::MAX);
-    let mut y = input.alloc_output(input.elements.len())?;
-    y.copy_from_slice(&input.elements);
+    let mut y = input.alloc_output(input.len())?;
+    y.copy_from_slice(input.elements());
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, width));
     let saved = partition.map_chunks(chunks, |(rows, y)| {
         let mut saved = NormSaved::alloc(rows.len(), width);

@@ -7,11 +7,11 @@ use dfdx::tensor::CpuError;
 /// `(B, S, M), (S, M) -> (B, S, M)`: adds the position encodings to each sequence. The definition first
 /// broadcasts them to the whole batch.
 pub fn positions_kernel(input: Operand, positions: Operand) -> Result<KernelOutput, CpuError> {
-    let sequence_len = positions.elements.len();
-    let mut y = input.alloc_output(input.elements.len())?;
-    y.copy_from_slice(&input.elements);
+    let sequence_len = positions.len();
+    let mut y = input.alloc_output(input.len())?;
+    y.copy_from_slice(input.elements());
     for sequence in row_chunks_mut(&mut y, sequence_len) {
-        add_assign(sequence, &positions.elements);
+        add_assign(sequence, positions.elements());
     }
     let output = input.new_tensor(y)?;
 

@@ -7,9 +7,9 @@ use dfdx::tensor::CpuError;
 /// `(N,), (N,) -> (N,)`: `input + branch` in one pass. The definition needs two, because dfdx cannot add a
 /// tensor to itself.
 pub fn residual_kernel(input: Operand, branch: Operand) -> Result<KernelOutput, CpuError> {
-    let mut sum = input.alloc_output(input.elements.len())?;
-    sum.copy_from_slice(&input.elements);
-    add_assign(&mut sum, &branch.elements);
+    let mut sum = input.alloc_output(input.len())?;
+    sum.copy_from_slice(input.elements());
+    add_assign(&mut sum, branch.elements());
     let output = input.new_tensor(sum)?;
 
     let (input, branch) = (input.tensor.ghost(), branch.tensor.ghost());

@@ -130,7 +130,7 @@ impl Layout {
 
     /// The length of a parameter's gradient with a sum for each lane.
     pub fn partial_gradient_len(self, parameter: &Operand) -> usize {
-        parameter.elements.len() * self.lane_count()
+        parameter.len() * self.lane_count()
     }
 
     /// A zero gradient of length [`partial_gradient_len`](Self::partial_gradient_len).

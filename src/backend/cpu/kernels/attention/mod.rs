@@ -70,9 +70,9 @@ pub fn attention_kernel(
     let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
     let saved_weights = partition.map_chunks(chunks, |(sequences, out)| {
         let mut weights = Buffer::recycled(sequences.len() * dims.weights_len(layout));
-        let q = sequences.of(&query.elements, dims.q_len());
-        let k = sequences.of(&key.elements, dims.k_len());
-        let v = sequences.of(&value.elements, dims.v_len());
+        let q = sequences.of(query.elements(), dims.q_len());
+        let k = sequences.of(key.elements(), dims.k_len());
+        let v = sequences.of(value.elements(), dims.v_len());
         let mask = sequences.of(&mask, dims.mask_len());
         attention_forward(out, &mut weights, [q, k, v], mask, config, layout);
         weights
@@ -80,7 +80,7 @@ pub fn attention_kernel(
     let output = query.new_tensor(out)?;
 
     Ok(with_backward(output, move |d_out, gradients| {
-        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::zeros(operand.elements.len()));
+        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::zeros(operand.len()));
         let chunks = izip!(
             partition.ranges(),
             partition.split_mut(&mut dq, dims.q_len()),
@@ -89,9 +89,9 @@ pub fn attention_kernel(
             &saved_weights,
         );
         partition.map_chunks(chunks, |(sequences, dq, dk, dv, weights)| {
-            let q = sequences.of(&query.elements, dims.q_len());
-            let k = sequences.of(&key.elements, dims.k_len());
-            let v = sequences.of(&value.elements, dims.v_len());
+            let q = sequences.of(query.elements(), dims.q_len());
+            let k = sequences.of(key.elements(), dims.k_len());
+            let v = sequences.of(value.elements(), dims.v_len());
             let mask = sequences.of(&mask, dims.mask_len());
             let d_out = sequences.of(d_out, dims.out_len());
             attention_backward([dq, dk, dv], d_out, [q, k, v], weights, mask, config, layout);
