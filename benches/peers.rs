@@ -132,15 +132,15 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
     timed(config, step, steps.unwrap_or(default))
 }
 
-/// Times `steps` steps after 5 untimed ones.
+/// Times `steps` steps after at most 5 untimed ones.
 fn timed(config: &str, (params, mut step): models::Step, steps: usize) -> Measurement {
-    let mut times = Vec::new();
-    for _ in 0..steps + 5 {
+    let (mut times, untimed) = (Vec::new(), steps.min(5));
+    for _ in 0..steps + untimed {
         let start = Instant::now();
         step();
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    let times = times.split_off(5);
+    let times = times.split_off(untimed);
     Measurement {
         config: config.into(),
         framework: concat!("typed-transformer ", env!("CARGO_PKG_VERSION")).into(),

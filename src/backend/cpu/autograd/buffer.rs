@@ -7,8 +7,9 @@ use std::{
 
 /// Scratch memory, aligned to a cache line. A vector that crosses two lines takes twice as long to read.
 ///
-/// The memory returns to a pool for the next buffer of the same length. Fresh pages in every step would cost
-/// more than the arithmetic of most kernels. Free and used buffers together never exceed the peak use.
+/// The memory returns to a pool for the next buffer of about the same length. Fresh pages in every step would cost
+/// more than the arithmetic of most kernels. The pool keeps the memory that one of the last [`MAX_IDLE_TAKES`]
+/// buffers used, and frees the rest.
 pub struct Buffer {
     memory: Vec<f32>,
     start: usize,
@@ -17,38 +18,54 @@ pub struct Buffer {
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// The memory of free buffers by length. All lengths count elements.
+/// The number of buffers taken after which idle memory is freed: those of several training steps.
+const MAX_IDLE_TAKES: u64 = 1 << 14;
+
+/// Free memory by length. All lengths count elements.
 struct Pool {
-    free: BTreeMap<usize, Vec<Vec<f32>>>,
-    free_len: usize,
-    in_use_len: usize,
-    peak_len: usize,
+    free: BTreeMap<usize, Vec<Idle>>,
+    /// The number of buffers taken so far.
+    takes: u64,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), free_len: 0, in_use_len: 0, peak_len: 0 });
+/// The memory of a free buffer.
+struct Idle {
+    memory: Vec<f32>,
+    /// The number of buffers that had been taken when it became idle.
+    since: u64,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: BTreeMap::new(), takes: 0 });
 
 impl Pool {
+    /// The shortest free memory of `len` to `2 len` elements.
     fn take(&mut self, len: usize) -> Option<Vec<f32>> {
-        self.in_use_len += len;
-        self.peak_len = self.peak_len.max(self.in_use_len);
-        let memory = self.free.get_mut(&len)?.pop()?;
-        self.free_len -= len;
-        Some(memory)
+        self.takes += 1;
+        if self.takes.is_multiple_of(MAX_IDLE_TAKES / 4) {
+            self.drop_idle();
+        }
+        let mut fitting = self.free.range_mut(len..=2 * len);
+        // The memory used last is the likeliest to be in a cache.
+        fitting.find_map(|(_, idle)| idle.pop()).map(|idle| idle.memory)
+    }
+
+    /// `len` rounded up, to one of four lengths between two powers of two. Lengths that change from step to step then
+    /// share memory, and all free memory is at most about six times what was in use at once.
+    fn round_up(len: usize) -> usize {
+        len.next_multiple_of((len.next_power_of_two() / 8).max(1))
     }
 
     fn put(&mut self, memory: Vec<f32>) {
-        let len = memory.len();
-        self.in_use_len -= len;
-        while self.free_len + self.in_use_len + len > self.peak_len
-            && let Some(mut other) = self.free.last_entry()
-        {
-            match other.get_mut().pop() {
-                Some(memory) => self.free_len -= memory.len(),
-                None => drop(other.remove()),
-            }
-        }
-        self.free_len += len;
-        self.free.entry(len).or_default().push(memory);
+        let since = self.takes;
+        self.free.entry(memory.len()).or_default().push(Idle { memory, since });
+    }
+
+    fn drop_idle(&mut self) {
+        let takes = self.takes;
+        self.free.retain(|_, idle| {
+            idle.retain(|idle| takes - idle.since < MAX_IDLE_TAKES);
+            !idle.is_empty()
+        });
     }
 }
 
@@ -63,7 +80,7 @@ impl Buffer {
         if len == 0 {
             return Self { memory: Vec::new(), start: 0, len };
         }
-        let capacity = len + CACHE_LINE_BYTES / size_of::<f32>() - 1;
+        let capacity = Pool::round_up(len + CACHE_LINE_BYTES / size_of::<f32>() - 1);
         let memory = pool().take(capacity);
         let memory = memory.unwrap_or_else(|| vec![0.0; capacity]);
         let start = memory.as_ptr().align_offset(CACHE_LINE_BYTES);
@@ -104,9 +121,29 @@ impl DerefMut for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter;
 
     fn pool() -> Pool {
-        Pool { free: BTreeMap::new(), free_len: 0, in_use_len: 0, peak_len: 0 }
+        Pool { free: BTreeMap::new(), takes: 0 }
+    }
+
+    /// Takes a buffer of each length, all at once, and puts them back. Returns how many of them were new.
+    fn step(pool: &mut Pool, lens: impl IntoIterator<Item = usize>) -> usize {
+        let mut new = 0;
+        let take = |len: usize| {
+            let len = Pool::round_up(len);
+            pool.take(len).unwrap_or_else(|| {
+                new += 1;
+                vec![0.0; len]
+            })
+        };
+        let memory: Vec<_> = lens.into_iter().map(take).collect();
+        memory.into_iter().for_each(|memory| pool.put(memory));
+        new
+    }
+
+    fn free_len(pool: &Pool) -> usize {
+        pool.free.values().flatten().map(|idle| idle.memory.len()).sum()
     }
 
     #[test]
@@ -114,19 +151,54 @@ mod tests {
         let mut pool = pool();
         assert!(pool.take(8).is_none());
         pool.put(vec![1.0; 8]);
-        assert_eq!(pool.take(8), Some(vec![1.0; 8]));
+        assert!(pool.take(9).is_none());
+        assert!(pool.take(3).is_none());
+        assert_eq!(pool.take(4), Some(vec![1.0; 8]));
         assert!(pool.take(8).is_none());
     }
 
     #[test]
-    fn free_memory_never_exceeds_peak_use() {
+    fn a_repeated_step_takes_no_new_memory() {
         let mut pool = pool();
-        for len in 1..100 {
-            assert!(pool.take(len).is_none());
-            pool.put(vec![0.0; len]);
-            let free_len: usize = pool.free.values().flatten().map(Vec::len).sum();
-            assert_eq!(free_len, pool.free_len);
-            assert!(free_len <= len);
+        let lens = || (0..50).map(|i| 100 + i * 7919 % 613);
+        // Each length needs its own memory only until every length has it.
+        let new: Vec<usize> = (0..20).map(|_| step(&mut pool, lens())).collect();
+        assert!(new[0] > 0);
+        assert_eq!(new[10..], [0; 10]);
+        for len in lens() {
+            assert_eq!(step(&mut pool, [len]), 0);
         }
+    }
+
+    #[test]
+    fn lengths_are_rounded_up_by_at_most_a_quarter() {
+        for len in 1..5_000 {
+            let rounded = Pool::round_up(len);
+            assert!(len <= rounded && 4 * rounded <= 5 * len + 4, "{len}: {rounded}");
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_steps_of_changing_lengths() {
+        let (longest, count) = (1000, 10);
+        let rising = (1..=longest).collect();
+        let drawn: Vec<usize> = (0..2_000).map(|i| 1 + i * 7919 % longest).collect();
+        for lens in [rising, drawn] {
+            let mut pool = pool();
+            for len in lens {
+                step(&mut pool, iter::repeat_n(len, count));
+                assert!(free_len(&pool) <= 7 * count * longest);
+            }
+        }
+    }
+
+    #[test]
+    fn idle_memory_is_freed() {
+        let mut pool = pool();
+        step(&mut pool, [1000; 5]);
+        for _ in 0..2 * MAX_IDLE_TAKES {
+            step(&mut pool, [10]);
+        }
+        assert_eq!(free_len(&pool), 10);
     }
 }
