@@ -121,7 +121,7 @@ where
     let model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
     let prompt = ids::<Const<1>, Prompt, Config::VocabSize>(1);
     let decode = move || {
-        generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
+        let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
     };
     (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(decode))
 }

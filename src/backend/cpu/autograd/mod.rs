@@ -9,5 +9,5 @@ pub use buffer::Buffer;
 #[cfg(test)]
 pub use operand::FlatTensor;
 pub use operand::{KernelOutput, Operand, record_kernel, with_backward};
-pub use partition::Partition;
+pub use partition::{Partition, Split, UnitRange};
 pub use worker_pool::parallel_map;

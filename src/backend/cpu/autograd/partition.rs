@@ -1,8 +1,32 @@
 use super::parallel_map;
+use crate::backend::cpu::simd::row_chunks_mut;
 use std::mem;
 
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
+
+/// How threads share the products of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// Each thread has rows of its own and all weights.
+    Rows,
+    /// Each thread has all rows and columns of its own. This is better for few rows: no thread needs gradients of
+    /// all weights of its own.
+    Columns,
+}
+
+impl Split {
+    /// The better split for this number of rows in `units` (sequences, or single rows), which cannot be split.
+    pub fn choose(units: usize, rows: usize) -> Self {
+        /// Fewer rows cost less than a thread's own weight gradients.
+        const MIN_ROWS_PER_THREAD: usize = 256;
+        let threads = rayon::current_num_threads();
+        match units < threads || rows < threads * MIN_ROWS_PER_THREAD {
+            true => Self::Columns,
+            false => Self::Rows,
+        }
+    }
+}
 
 /// Splits work (rows or sequences) into cache-sized chunks and assigns chunks to threads.
 /// The partition depends only on the work and the number of threads, so results are reproducible.
@@ -21,6 +45,11 @@ pub struct UnitRange {
 }
 
 impl UnitRange {
+    /// The first unit.
+    pub fn start(self) -> usize {
+        self.start
+    }
+
     /// The number of units.
     pub fn len(self) -> usize {
         self.end - self.start
@@ -50,6 +79,11 @@ impl Partition {
         Self { units, chunk_len: groups_per_thread.div_ceil(chunks_per_thread) * group_len, chunks_per_thread }
     }
 
+    /// All units in one chunk.
+    pub fn whole(units: usize) -> Self {
+        Self { units, chunk_len: units.max(1), chunks_per_thread: 1 }
+    }
+
     /// The number of units in every chunk except the last, which may be smaller.
     pub fn chunk_len(self) -> usize {
         self.chunk_len
@@ -71,6 +105,17 @@ impl Partition {
         })
     }
 
+    /// The part of each row that belongs to each chunk. A row has `unit_len` columns for each unit.
+    pub fn split_columns_mut(self, rows: &mut [f32], unit_len: usize) -> impl Iterator<Item = Vec<&mut [f32]>> {
+        let mut parts: Vec<Vec<&mut [f32]>> = self.ranges().map(|_| Vec::new()).collect();
+        for row in row_chunks_mut(rows, self.units * unit_len) {
+            for (part, columns) in parts.iter_mut().zip(self.split_mut(row, unit_len)) {
+                part.push(columns);
+            }
+        }
+        parts.into_iter()
+    }
+
     /// Calls `run` once on each thread with the thread's chunks. Returns the results in the order of the
     /// chunks.
     pub fn map_threads<Chunk: Send, Value: Send>(
@@ -78,6 +123,23 @@ impl Partition {
         chunks: impl Iterator<Item = Chunk>,
         run: impl Fn(Vec<Chunk>) -> Value + Sync,
     ) -> Vec<Value> {
+        parallel_map(self.assign_to_threads(chunks), run)
+    }
+
+    /// Like [`map_threads`](Self::map_threads), with a state for each thread, which the calling thread makes.
+    pub fn try_map_threads<Chunk: Send, State: Send, Value: Send, Error>(
+        self,
+        chunks: impl Iterator<Item = Chunk>,
+        mut new_state: impl FnMut() -> Result<State, Error>,
+        run: impl Fn(State, Vec<Chunk>) -> Value + Sync,
+    ) -> Result<Vec<Value>, Error> {
+        let parts = self.assign_to_threads(chunks).into_iter();
+        let parts = parts.map(|chunks| Ok((new_state()?, chunks))).collect::<Result<_, _>>()?;
+        Ok(parallel_map(parts, |(state, chunks)| run(state, chunks)))
+    }
+
+    /// The chunks of each thread.
+    fn assign_to_threads<Chunk>(self, chunks: impl Iterator<Item = Chunk>) -> Vec<Vec<Chunk>> {
         let mut chunks: Vec<_> = chunks.collect();
         let mut parts = Vec::new();
         while chunks.len() > self.chunks_per_thread {
@@ -85,7 +147,7 @@ impl Partition {
             parts.push(mem::replace(&mut chunks, rest));
         }
         parts.push(chunks);
-        parallel_map(parts, run)
+        parts
     }
 
     /// Calls `run` on every chunk. Returns the results in the order of the chunks.

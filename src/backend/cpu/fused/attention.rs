@@ -1,6 +1,6 @@
 use super::ResidualNorm;
 use crate::backend::cpu::{
-    autograd::{Buffer, KernelOutput, Operand, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward},
     kernels::{
         Linear, LinearGradient, NormGradient, NormSaved,
         attention::{
@@ -22,12 +22,12 @@ pub struct Projections<T> {
 }
 
 impl Projections<Linear> {
-    fn pack(self, layout: Layout, query_rows: usize, key_rows: usize) -> Self {
+    fn pack(self, layout: Layout, split: Split, query_rows: usize, key_rows: usize) -> Self {
         Self {
-            query: self.query.pack(layout, query_rows),
-            key: self.key.pack(layout, key_rows),
-            value: self.value.pack(layout, key_rows),
-            output: self.output.pack(layout, query_rows),
+            query: self.query.pack(layout, split, query_rows),
+            key: self.key.pack(layout, split, key_rows),
+            value: self.value.pack(layout, split, key_rows),
+            output: self.output.pack(layout, split, query_rows),
         }
     }
 
@@ -46,24 +46,24 @@ impl Projections<Linear> {
             + dims.keys * (self.key.macs_per_row() + self.value.macs_per_row())
     }
 
-    fn new_gradient(&self) -> Projections<LinearGradient> {
-        Projections {
-            query: self.query.new_gradient(),
-            key: self.key.new_gradient(),
-            value: self.value.new_gradient(),
-            output: self.output.new_gradient(),
-        }
+    fn new_gradient(&self, gradients: &mut Gradients<f32, Cpu>) -> Result<Projections<LinearGradient>, CpuError> {
+        Ok(Projections {
+            query: self.query.new_gradient(gradients)?,
+            key: self.key.new_gradient(gradients)?,
+            value: self.value.new_gradient(gradients)?,
+            output: self.output.new_gradient(gradients)?,
+        })
     }
 
     fn accumulate_gradient(
         &self,
         gradients: &mut Gradients<f32, Cpu>,
-        part: &Projections<LinearGradient>,
+        part: Projections<LinearGradient>,
     ) -> Result<(), CpuError> {
-        self.query.accumulate_gradient(gradients, &part.query)?;
-        self.key.accumulate_gradient(gradients, &part.key)?;
-        self.value.accumulate_gradient(gradients, &part.value)?;
-        self.output.accumulate_gradient(gradients, &part.output)
+        self.query.accumulate_gradient(gradients, part.query)?;
+        self.key.accumulate_gradient(gradients, part.key)?;
+        self.value.accumulate_gradient(gradients, part.value)?;
+        self.output.accumulate_gradient(gradients, part.output)
     }
 }
 
@@ -110,9 +110,16 @@ pub fn attention_sublayer_kernel(
     let batch = mask.len() / dims.mask_len().max(1);
     let width = projections.query.in_features();
     let layout = choose_layout(dims, width, projections.key.in_features(), batch);
-    let projections = projections.pack(layout, batch * dims.queries, batch * dims.keys);
+    let split = match layout {
+        Layout::RowMajor => Split::choose(batch, batch * dims.queries.max(dims.keys)),
+        Layout::Interleaved(_) => Split::Rows,
+    };
+    let projections = projections.pack(layout, split, batch * dims.queries, batch * dims.keys);
     let residual = residual.with_layout(layout);
-    let partition = layout.partition(batch, projections.macs(dims) + dims.macs(), sequences_per_chunk(dims, layout));
+    let partition = match split {
+        Split::Rows => layout.partition(batch, projections.macs(dims) + dims.macs(), sequences_per_chunk(dims, layout)),
+        Split::Columns => Partition::whole(batch),
+    };
     let query_len = dims.queries * width;
     let source_len = if source.is_some() { dims.keys * projections.key.in_features() } else { 0 };
     let weights_len = dims.weights_len(layout);
@@ -172,8 +179,9 @@ pub fn attention_sublayer_kernel(
             partition.split_mut(&mut d_source, source_len),
             &saved,
         );
-        let parts = partition.map_threads(chunks, |chunks| {
-            let mut gradient = Gradient { projections: projections.new_gradient(), norm: residual.zero_gradient() };
+        let new_gradient =
+            || Ok(Gradient { projections: projections.new_gradient(gradients)?, norm: residual.zero_gradient() });
+        let parts = partition.try_map_threads(chunks, new_gradient, |mut gradient, chunks| {
             let [mut normed, mut d_sum, mut d_normed] = [(); 3].map(|()| Buffer::recycled(max_sequences * query_len));
             let mut dq = Buffer::recycled(max_sequences * dims.q_len());
             let mut dk = Buffer::recycled(max_sequences * dims.k_len());
@@ -222,13 +230,13 @@ pub fn attention_sublayer_kernel(
                 }
             }
             gradient
-        });
+        })?;
         query.put_gradient(gradients, dx)?;
         if let Some(source) = &source {
             source.accumulate_gradient(gradients, &d_source)?;
         }
         for part in parts {
-            projections.accumulate_gradient(gradients, &part.projections)?;
+            projections.accumulate_gradient(gradients, part.projections)?;
             residual.accumulate_gradient(gradients, &part.norm)?;
         }
         Ok(())

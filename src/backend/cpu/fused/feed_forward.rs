@@ -2,7 +2,7 @@ use super::ResidualNorm;
 use crate::{
     backend::ActivationKind,
     backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, with_backward},
+        autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward},
         kernels::{
             Linear, LinearGradient, NormGradient, NormSaved, activation_forward, activation_forward_with_derivative,
         },
@@ -43,10 +43,17 @@ pub fn feed_forward_kernel(
     let (width, hidden_width) = (hidden.in_features(), hidden.out_features());
     let rows = input.len() / width.max(1);
     let layout = choose_layout(&hidden, rows);
-    let (hidden, output) = (hidden.pack(layout, rows), output.pack(layout, rows));
+    let split = match layout {
+        Layout::RowMajor => Split::choose(rows, rows),
+        Layout::Interleaved(_) => Split::Rows,
+    };
+    let (hidden, output) = (hidden.pack(layout, split, rows), output.pack(layout, split, rows));
     let residual = residual.with_layout(layout);
     let rows_per_chunk = HIDDEN_PER_CHUNK / hidden_width.max(width).max(1);
-    let partition = layout.partition(rows, hidden.macs_per_row() + output.macs_per_row(), rows_per_chunk);
+    let partition = match split {
+        Split::Rows => layout.partition(rows, hidden.macs_per_row() + output.macs_per_row(), rows_per_chunk),
+        Split::Columns => Partition::whole(rows),
+    };
     // Scratch memory for the largest chunk.
     let padded_chunk_len = layout.padded_len(partition.chunk_len());
     let (max_len, max_hidden_len) = (padded_chunk_len * width, padded_chunk_len * hidden_width);
@@ -68,7 +75,7 @@ pub fn feed_forward_kernel(
             let x = layout.interleave(rows.of(input.elements(), width), lane_len, &mut x_scratch);
             let sublayer_in = residual.pre_norm(x, &mut normed, &mut norm_saved);
             hidden.forward(&mut pre_activation, sublayer_in);
-            activation_forward(activated, &pre_activation, function);
+            activation_forward(activated, &pre_activation, function, split);
             layout.with_row_major(y, lane_len, &mut y_scratch, |y| {
                 y.copy_from_slice(x);
                 output.forward_accumulate(y, activated);
@@ -85,12 +92,11 @@ pub fn feed_forward_kernel(
     Ok(with_backward(result, move |dy, gradients| {
         let mut dx = input.take_gradient(gradients)?;
         let chunks = izip!(partition.ranges(), partition.split_mut(&mut dx, width), &saved);
-        let parts = partition.map_threads(chunks, |chunks| {
-            let mut gradient = Gradient {
-                hidden: hidden.new_gradient(),
-                output: output.new_gradient(),
-                norm: residual.zero_gradient(),
-            };
+        let new_gradient = || {
+            let (hidden, output) = (hidden.new_gradient(gradients)?, output.new_gradient(gradients)?);
+            Ok(Gradient { hidden, output, norm: residual.zero_gradient() })
+        };
+        let parts = partition.try_map_threads(chunks, new_gradient, |mut gradient, chunks| {
             let [mut normed, mut d_sum, mut d_normed] = [(); 3].map(|()| Buffer::recycled(max_len));
             let [mut activated, mut derivative] = [(); 2].map(|()| Buffer::recycled(max_hidden_len));
             let (mut x_scratch, mut y_scratch) = (layout.scratch(max_len), layout.scratch(max_len));
@@ -101,7 +107,7 @@ pub fn feed_forward_kernel(
 
                 let dy = layout.interleave_zero_padded(rows.of(dy, width), lane_len, &mut y_scratch);
                 let d_sum = residual.backward_post_norm(dy, &mut d_sum, &mut gradient.norm, norm_saved);
-                activation_forward_with_derivative(activated, derivative, pre_activation, function);
+                activation_forward_with_derivative(activated, derivative, pre_activation, function, split);
                 output.backward_params(&mut gradient.output, d_sum, activated);
                 let d_hidden = activated;
                 output.backward_input(d_hidden, d_sum);
@@ -117,11 +123,11 @@ pub fn feed_forward_kernel(
                 });
             }
             gradient
-        });
+        })?;
         input.put_gradient(gradients, dx)?;
         for part in parts {
-            hidden.accumulate_gradient(gradients, &part.hidden)?;
-            output.accumulate_gradient(gradients, &part.output)?;
+            hidden.accumulate_gradient(gradients, part.hidden)?;
+            output.accumulate_gradient(gradients, part.output)?;
             residual.accumulate_gradient(gradients, &part.norm)?;
         }
         Ok(())

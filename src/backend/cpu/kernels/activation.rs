@@ -1,9 +1,15 @@
 use crate::{
     backend::ActivationKind,
-    backend::cpu::simd::{dispatch_simd, erf, exp},
+    backend::cpu::{
+        autograd::{Partition, Split},
+        simd::{dispatch_simd, erf, exp},
+    },
 };
+use itertools::izip;
 use std::f32::consts::FRAC_1_SQRT_2;
 
+/// The cost of an element, in multiply-adds.
+const MACS_PER_ELEMENT: usize = 32;
 const SQRT_2_OVER_PI: f32 = 0.797_884_6;
 /// The coefficient of `x³` in the tanh form of GELU.
 const GELU_CUBIC: f32 = 0.044_715;
@@ -38,7 +44,13 @@ macro_rules! map_simd_with_derivative {
 }
 
 /// `(N,) -> (N,)`: `y = f(x)`.
-pub fn activation_forward(y: &mut [f32], x: &[f32], function: ActivationKind) {
+pub fn activation_forward(y: &mut [f32], x: &[f32], function: ActivationKind, split: Split) {
+    let partition = partition(x.len(), split);
+    let chunks = partition.ranges().zip(partition.split_mut(y, 1));
+    partition.map_chunks(chunks, |(elements, y)| forward(y, elements.of(x, 1), function));
+}
+
+fn forward(y: &mut [f32], x: &[f32], function: ActivationKind) {
     // One loop for each function, so that no loop branches.
     match function {
         ActivationKind::Relu => map_simd!(y, x, relu),
@@ -48,7 +60,29 @@ pub fn activation_forward(y: &mut [f32], x: &[f32], function: ActivationKind) {
 }
 
 /// `(N,) -> (N,), (N,)`: `y = f(x)` and `derivative = f'(x)`.
-pub fn activation_forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], function: ActivationKind) {
+pub fn activation_forward_with_derivative(
+    y: &mut [f32],
+    derivative: &mut [f32],
+    x: &[f32],
+    function: ActivationKind,
+    split: Split,
+) {
+    let partition = partition(x.len(), split);
+    let chunks = izip!(partition.ranges(), partition.split_mut(y, 1), partition.split_mut(derivative, 1));
+    partition.map_chunks(chunks, |(elements, y, derivative)| {
+        forward_with_derivative(y, derivative, elements.of(x, 1), function);
+    });
+}
+
+/// One chunk if the rows are split already.
+fn partition(len: usize, split: Split) -> Partition {
+    match split {
+        Split::Rows => Partition::whole(len),
+        Split::Columns => Partition::new(len, MACS_PER_ELEMENT, usize::MAX),
+    }
+}
+
+fn forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], function: ActivationKind) {
     match function {
         ActivationKind::Relu => map_simd_with_derivative!(y, derivative, x, relu),
         ActivationKind::Gelu => map_simd_with_derivative!(y, derivative, x, gelu),
@@ -103,8 +137,8 @@ mod tests {
         for result in [&mut y, &mut same_y, &mut derivatives] {
             result.resize(x.len(), 0.0);
         }
-        activation_forward(&mut y, &x, function);
-        activation_forward_with_derivative(&mut same_y, &mut derivatives, &x, function);
+        activation_forward(&mut y, &x, function, Split::Columns);
+        activation_forward_with_derivative(&mut same_y, &mut derivatives, &x, function, Split::Rows);
         assert_eq!(y, same_y);
         for ((&x, y), derivative) in x.iter().zip(y).zip(derivatives) {
             let (exact_y, exact_derivative) = exact(f64::from(x));
@@ -148,7 +182,7 @@ mod tests {
         for function in [ActivationKind::Relu, ActivationKind::Gelu, ActivationKind::GeluErf] {
             let x = [f32::INFINITY, f32::NAN, -f32::MAX];
             let (mut y, mut derivatives) = ([0.0; 3], [0.0; 3]);
-            activation_forward_with_derivative(&mut y, &mut derivatives, &x, function);
+            activation_forward_with_derivative(&mut y, &mut derivatives, &x, function, Split::Rows);
             assert_eq!((y[0], derivatives[0]), (f32::INFINITY, 1.0), "{function:?}");
             assert!(y[1].is_nan(), "{function:?}");
             assert_eq!((y[2], derivatives[2]), (0.0, 0.0), "{function:?}");

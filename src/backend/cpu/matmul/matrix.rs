@@ -1,4 +1,4 @@
-use crate::backend::cpu::simd::Context;
+use crate::backend::cpu::simd::{Context, add_row};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]
@@ -66,6 +66,18 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
 }
 
 impl<'a> Matrix<'a> {
+    /// Adds each row to a row of `output`.
+    pub fn add_to_rows(self, output: &mut [&mut [f32]]) {
+        if let Some(rows) = self.contiguous_rows() {
+            return output.iter_mut().zip(rows).for_each(|(output, row)| add_row(output, row));
+        }
+        for (row, output) in output.iter_mut().enumerate() {
+            for (column, element) in output.iter_mut().enumerate() {
+                *element += self.get(row, column);
+            }
+        }
+    }
+
     /// The same view with the context's elements. The strides must already be in elements of the context.
     #[inline(always)]
     pub fn as_elements<C: Context>(self) -> Matrix<'a, C::Element> {

@@ -1,11 +1,14 @@
-//! gemm for large row-major products; a register-blocked product for interleaved rows and attention heads.
+//! gemm for large row-major products; products of contiguous rows for few rows; a register-blocked product for interleaved rows and attention heads.
 
+mod few_rows;
 mod gemm;
 mod interleaved;
 mod layout;
 mod matrix;
 mod register_blocked;
 
+pub use few_rows::matmul_few_rows;
+pub use gemm::matmul;
 pub use layout::{Layout, interleaved_if_half_full};
 pub use matrix::Matrix;
 pub use register_blocked::{Extent, SimdMatrix, multiply};

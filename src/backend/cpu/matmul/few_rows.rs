@@ -1,0 +1,102 @@
+use crate::backend::cpu::autograd::Partition;
+use pulp::{Arch, Simd, WithSimd};
+
+/// `(m, k), (n, k) -> (m, n)`: `output += a bᵀ` for few rows `a`, each element a product of two contiguous rows. Reads
+/// `b` once and packs nothing. `partition` splits the rows of `b` over threads.
+pub fn matmul_few_rows(output: &mut [f32], a: &[f32], b: &[f32], k: usize, partition: Partition) {
+    let parts = partition.ranges().zip(partition.split_columns_mut(output, 1));
+    partition.map_chunks(parts, |(rows, output)| {
+        Arch::new().dispatch(FewRows { output, a, b: rows.of(b, k), k });
+    });
+}
+
+struct FewRows<'a> {
+    /// For each row of `a`, an element for each row of `b`.
+    output: Vec<&'a mut [f32]>,
+    a: &'a [f32],
+    b: &'a [f32],
+    k: usize,
+}
+
+/// Rows of `a` and of `b` in a register tile.
+const TILE: usize = 4;
+
+impl WithSimd for FewRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { mut output, a, b, k } = self;
+        for (i, b) in b.chunks(TILE * k.max(1)).enumerate() {
+            for (output, a) in output.chunks_mut(TILE).zip(a.chunks(TILE * k.max(1))) {
+                // Whole tiles have a constant number of rows. Other rows are multiplied one by one.
+                let multiply = |output: &mut [&mut [f32]], a: &[f32], b: &[f32], column: usize| {
+                    if a.len() == TILE * k && b.len() == TILE * k {
+                        multiply_tile::<S, TILE, TILE>(simd, output, column, a, b, k);
+                    } else if b.len() == TILE * k {
+                        for (output, a) in output.chunks_mut(1).zip(a.chunks(k)) {
+                            multiply_tile::<S, 1, TILE>(simd, output, column, a, b, k);
+                        }
+                    } else {
+                        for (output, a) in output.chunks_mut(1).zip(a.chunks(k)) {
+                            for (j, b) in b.chunks(k).enumerate() {
+                                multiply_tile::<S, 1, 1>(simd, output, column + j, a, b, k);
+                            }
+                        }
+                    }
+                };
+                multiply(output, a, b, i * TILE);
+            }
+        }
+    }
+}
+
+/// `output[i][column + j] += Σ a[i] b[j]`.
+#[inline(always)]
+fn multiply_tile<S: Simd, const M: usize, const N: usize>(
+    simd: S,
+    output: &mut [&mut [f32]],
+    column: usize,
+    a: &[f32],
+    b: &[f32],
+    k: usize,
+) {
+    let a: [_; M] = std::array::from_fn(|i| S::as_simd_f32s(&a[i * k..][..k]));
+    let b: [_; N] = std::array::from_fn(|j| S::as_simd_f32s(&b[j * k..][..k]));
+    let mut sums = [[simd.splat_f32s(0.0); N]; M];
+    for l in 0..k / S::F32_LANES {
+        for (sums, a) in sums.iter_mut().zip(&a) {
+            for (sum, b) in sums.iter_mut().zip(&b) {
+                *sum = simd.mul_add_e_f32s(a.0[l], b.0[l], *sum);
+            }
+        }
+    }
+    for ((output, sums), a) in output.iter_mut().zip(sums).zip(a) {
+        for ((output, sum), b) in output[column..].iter_mut().zip(sums).zip(b) {
+            let rest: f32 = a.1.iter().zip(b.1).map(|(a, b)| a * b).sum();
+            *output += simd.reduce_sum_f32s(sum) + rest;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cpu::matmul::{Matrix, gemm::matmul};
+
+    #[test]
+    fn agrees_with_gemm() {
+        let number = |i: usize| ((i * 7919) % 31) as f32 - 15.0;
+        for (m, n, k) in
+            [(1, 1, 1), (1, 9, 16), (2, 3, 5), (4, 4, 64), (5, 17, 35), (16, 130, 33), (3, 0, 4), (2, 5, 0)]
+        {
+            let a: Vec<f32> = (0..m * k).map(number).collect();
+            let b: Vec<f32> = (0..n * k).map(|i| number(i + 3)).collect();
+            let (mut expected, mut output) = (vec![2.0; m * n], vec![2.0; m * n]);
+            matmul(&mut expected, Matrix::new(&a, m, k), Matrix::new(&b, n, k).transposed(), true);
+            // Enough work for several threads.
+            matmul_few_rows(&mut output, &a, &b, k, Partition::new(n, 1 << 20, usize::MAX));
+            assert_eq!(output, expected);
+        }
+    }
+}
