@@ -5,14 +5,20 @@
 //! dimensions `(Batch, QLen, KLen)` must be those of the query and the key of the attention.
 
 mod kinds;
+mod rule;
 
 pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule};
+
+pub(crate) use rule::MaskRule;
 
 use crate::{
     dims::{ConstDim, Dim, DimError, check_same_size},
     tokens::TokenIds,
 };
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 /// Which positions of `(Batch, SeqLen)` hold a token: `true` for a token, `false` for padding.
 ///
@@ -66,14 +72,12 @@ impl<Batch: Dim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     pub fn as_slice(&self) -> &[bool] {
         &self.is_token
     }
-
-    fn row(&self, row: usize) -> &[bool] {
-        let len = self.shape.1.size();
-        &self.is_token[row * len..(row + 1) * len]
-    }
 }
 
 /// Which keys each query may see: `true` at `(b, q, k)` lets query `q` of row `b` see key `k`.
+///
+/// The masks of [`mk_mask`], [`mk_cross_mask`] and [`all_visible`](Self::all_visible) are rules: they take memory for
+/// each position, not for each query and key. [`from_fn`](Self::from_fn) makes a matrix.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -82,8 +86,10 @@ impl<Batch: Dim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
 /// ```
 #[derive(Clone)]
 pub struct AttentionMask<Batch, QLen, KLen> {
-    visible: Arc<[bool]>,
+    rule: MaskRule,
     shape: (Batch, QLen, KLen),
+    /// The elements, once someone has read them.
+    matrix: OnceLock<Arc<[bool]>>,
 }
 
 impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
@@ -96,20 +102,14 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// assert_eq!(mask.as_slice(), [true, false, false, true]);
     /// ```
     pub fn from_fn(shape: (Batch, QLen, KLen), visible: impl Fn(usize, usize, usize) -> bool) -> Self {
-        Self::from_queries(shape, |b, q, keys| {
-            keys.iter_mut().enumerate().for_each(|(k, key)| *key = visible(b, q, k));
-        })
+        let (queries, keys) = (shape.1.size(), shape.2.size());
+        let element = |i: usize| visible(i / (queries * keys), i / keys % queries, i % keys);
+        let elements = (0..shape.0.size() * queries * keys).map(element);
+        Self::from_rule(shape, MaskRule::matrix(shape, elements.collect()))
     }
 
-    /// Builds a mask query by query. `fill(b, q, keys)` marks the keys that query `q` of sequence `b` sees; `keys`
-    /// starts all `false`.
-    fn from_queries(shape: (Batch, QLen, KLen), fill: impl Fn(usize, usize, &mut [bool])) -> Self {
-        let (batch, queries, keys) = (shape.0.size(), shape.1.size(), shape.2.size());
-        let mut visible = vec![false; batch * queries * keys];
-        for (i, keys) in visible.chunks_mut(keys.max(1)).enumerate() {
-            fill(i / queries, i % queries, keys);
-        }
-        Self { visible: visible.into(), shape }
+    fn from_rule(shape: (Batch, QLen, KLen), rule: MaskRule) -> Self {
+        Self { rule, shape, matrix: OnceLock::new() }
     }
 
     /// A mask that lets every query see every key.
@@ -120,7 +120,12 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// assert_eq!(mask.as_slice(), [true, true]);
     /// ```
     pub fn all_visible(shape: (Batch, QLen, KLen)) -> Self {
-        Self::from_fn(shape, |_, _, _| true)
+        Self::from_rule(shape, MaskRule::all_visible(shape))
+    }
+
+    /// Query `q` sees the keys up to position `start + q`.
+    pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize) -> Self {
+        Self::from_rule(shape, MaskRule::all_visible(shape).causal_from(start))
     }
 
     /// The dimensions.
@@ -128,14 +133,14 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
         self.shape
     }
 
-    /// Whether each query sees each key, in row-major order.
+    /// Whether each query sees each key, in row-major order. The first call makes this matrix if the mask is a rule.
     pub fn as_slice(&self) -> &[bool] {
-        &self.visible
+        self.matrix.get_or_init(|| self.rule.to_matrix())
     }
 
-    /// The same elements, for a backward pass to keep without a copy.
-    pub(crate) fn clone_arc(&self) -> Arc<[bool]> {
-        self.visible.clone()
+    /// The same mask without the dimensions' types, for kernels.
+    pub(crate) fn rule(&self) -> MaskRule {
+        self.rule.clone()
     }
 }
 
@@ -169,13 +174,11 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
     padding: &PaddingMask<Batch, SeqLen>,
 ) -> AttentionMask<Batch, SeqLen, SeqLen> {
     let (batch, len) = padding.shape();
-    AttentionMask::from_queries((batch, len, len), |b, q, visible| {
-        let is_token = padding.row(b);
-        if is_token[q] || !Padding::MASKS_PADDED_QUERIES {
-            let end = if Kind::CAUSAL { q + 1 } else { is_token.len() };
-            visible[..end].copy_from_slice(&is_token[..end]);
-        }
-    })
+    let shape = (batch, len, len);
+    let rule = MaskRule::all_visible(shape).hide_padded_keys(&padding.is_token);
+    let rule = if Kind::CAUSAL { rule.causal_from(0) } else { rule };
+    let rule = if Padding::MASKS_PADDED_QUERIES { rule.hide_padded_queries(&padding.is_token) } else { rule };
+    AttentionMask::from_rule(shape, rule)
 }
 
 /// The mask of cross-attention (*The Typed Transformer*, "Cross-attention").
@@ -200,9 +203,8 @@ pub fn mk_cross_mask<Padding: PaddingRule, Batch: Dim, QLen: Dim, KLen: Dim>(
 ) -> Result<AttentionMask<Batch, QLen, KLen>, DimError> {
     let ((batch, queries), (key_batch, keys)) = (query_padding.shape(), key_padding.shape());
     check_same_size("the query padding", batch, "the key padding", key_batch)?;
-    Ok(AttentionMask::from_queries((batch, queries, keys), |b, q, visible| {
-        if query_padding.row(b)[q] || !Padding::MASKS_PADDED_QUERIES {
-            visible.copy_from_slice(key_padding.row(b));
-        }
-    }))
+    let shape = (batch, queries, keys);
+    let rule = MaskRule::all_visible(shape).hide_padded_keys(&key_padding.is_token);
+    let rule = if Padding::MASKS_PADDED_QUERIES { rule.hide_padded_queries(&query_padding.is_token) } else { rule };
+    Ok(AttentionMask::from_rule(shape, rule))
 }

@@ -73,7 +73,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
         let (batch, max, _) = *self.keys.shape();
-        AttentionMask::from_fn((batch, next, max), |_, q, k| k <= self.len + q)
+        AttentionMask::causal_from((batch, next, max), self.len)
     }
 
     /// Appends the keys and values of the next positions.

@@ -214,50 +214,58 @@ fn cross_entropy_agrees() {
 }
 
 fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
+    on_calls(|rng, call| attention_on_call::<HEADS, QK, VO>(rng, call, size));
+}
+
+fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
+    rng: &mut StdRng,
+    (batch, queries, keys): (Unchecked, Unchecked, Unchecked),
+    size: f32,
+) {
     type Width<const H: usize, const N: usize> = Product<Const<H>, Const<N>>;
-    on_calls(|rng, (batch, queries, keys)| {
-        let query = both(rng, (batch, queries, Width::<HEADS, QK>::default()), size);
-        let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
-        let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
-        let shape = (batch, queries, keys);
-        let hidden: Vec<bool> = (0..batch.0 * queries.0 * keys.0).map(|_| rng.gen_bool(0.4)).collect();
-        let masks = [
-            AttentionMask::all_visible(shape),
-            AttentionMask::from_fn(shape, |_, q, k| k <= q),
-            AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries.0 + q) * keys.0 + k]),
-            // Whole sequences of padding.
-            AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
-        ];
-        for mask in masks {
-            for (scale, masked) in [
-                (AttentionScale::HeadDim, MaskFill::MinValue),
-                (AttentionScale::EmbedDim, MaskFill::MinValue),
-                (AttentionScale::HeadDim, MaskFill::Subtract(50.0)),
-            ] {
-                compare!(
-                    ops::try_multi_head_attention(
-                        query.single.leaky_trace(),
-                        key.single.retaped(),
-                        value.single.retaped(),
-                        &mask,
-                        scale,
-                        masked,
-                        0.0,
-                    ),
-                    ops::try_multi_head_attention(
-                        query.double.leaky_trace(),
-                        key.double.retaped(),
-                        value.double.retaped(),
-                        &mask,
-                        scale,
-                        masked,
-                        0.0,
-                    ),
-                    [query, key, value]
-                );
-            }
+    let query = both(rng, (batch, queries, Width::<HEADS, QK>::default()), size);
+    let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
+    let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
+    let shape = (batch, queries, keys);
+    let hidden: Vec<bool> = (0..batch.0 * queries.0 * keys.0).map(|_| rng.gen_bool(0.4)).collect();
+    let masks = [
+        AttentionMask::all_visible(shape),
+        AttentionMask::from_fn(shape, |_, q, k| k <= q),
+        AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries.0 + q) * keys.0 + k]),
+        // Whole sequences of padding.
+        AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
+        // A window of keys that moves with the query.
+        AttentionMask::from_fn(shape, |_, q, k| (q..q + 9).contains(&k)),
+    ];
+    for mask in masks {
+        for (scale, masked) in [
+            (AttentionScale::HeadDim, MaskFill::MinValue),
+            (AttentionScale::EmbedDim, MaskFill::MinValue),
+            (AttentionScale::HeadDim, MaskFill::Subtract(50.0)),
+        ] {
+            compare!(
+                ops::try_multi_head_attention(
+                    query.single.leaky_trace(),
+                    key.single.retaped(),
+                    value.single.retaped(),
+                    &mask,
+                    scale,
+                    masked,
+                    0.0,
+                ),
+                ops::try_multi_head_attention(
+                    query.double.leaky_trace(),
+                    key.double.retaped(),
+                    value.double.retaped(),
+                    &mask,
+                    scale,
+                    masked,
+                    0.0,
+                ),
+                [query, key, value]
+            );
         }
-    });
+    }
 }
 
 #[test]
@@ -266,6 +274,67 @@ fn attention_agrees() {
     attention::<7, 5, 3>(1.0);
     attention::<2, 16, 17>(1.0);
     attention::<3, 33, 8>(1.0);
+}
+
+#[test]
+fn attention_agrees_beyond_a_block() {
+    let calls: [Call; 5] = [(1, 33, 129), (2, 64, 256), (1, 1, 300), (1, 131, 131), (3, 3, 257)];
+    for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
+        let rng = &mut StdRng::seed_from_u64(seed as u64);
+        let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
+        attention_on_call::<2, 5, 17>(rng, call, 1.0);
+        attention_on_call::<3, 16, 16>(rng, call, 4.0);
+    }
+}
+
+/// The masks of self-attention and cross-attention are rules; a matrix of their elements must have the same effect.
+#[test]
+fn a_mask_given_by_a_rule_equals_its_matrix() {
+    fn agrees<Q: Dim, K: Dim>(rng: &mut StdRng, mask: &AttentionMask<Unchecked, Q, K>) {
+        let (batch, queries, keys) = mask.shape();
+        let matrix = mask.as_slice().to_vec();
+        let index = |b: usize, q: usize, k: usize| (b * queries.size() + q) * keys.size() + k;
+        let matrix = AttentionMask::from_fn(mask.shape(), |b, q, k| matrix[index(b, q, k)]);
+        let width = Product::<Const<2>, Const<8>>::default();
+        let query = both(rng, (batch, queries, width), 1.0).single;
+        let (key, value) = (both(rng, (batch, keys, width), 1.0).single, both(rng, (batch, keys, width), 1.0).single);
+        for fill in [MaskFill::MinValue, MaskFill::Subtract(30.0)] {
+            let [rule, matrix] = [mask, &matrix].map(|mask| {
+                let (key_operand, value_operand, scale) = (key.retaped(), value.retaped(), AttentionScale::HeadDim);
+                let output = ops::try_multi_head_attention(
+                    query.leaky_trace(),
+                    key_operand,
+                    value_operand,
+                    mask,
+                    scale,
+                    fill,
+                    0.0,
+                );
+                let output: Taped<_, f32> = output.unwrap();
+                let elements = output.as_vec();
+                let gradients = gradients!(output, f32);
+                [elements, gradients.get(&query).as_vec(), gradients.get(&key).as_vec(), gradients.get(&value).as_vec()]
+            });
+            assert_eq!(rule, matrix);
+        }
+    }
+    let mut rng = StdRng::seed_from_u64(11);
+    for (batch, len, source_len) in [(1, 1, 1), (3, 7, 5), (2, 40, 150), (2, 131, 33)] {
+        let mut padding = |len: usize| {
+            let ids: Vec<usize> = (0..batch * len).map(|_| rng.gen_range(0..4)).collect();
+            let pad: Fin<Const<4>> = Fin::literal::<3>();
+            TokenIds::from_ids(&ids, Some(pad), (Unchecked(batch), Unchecked(len))).unwrap().padding_mask()
+        };
+        let (padding, source_padding) = (padding(len), padding(source_len));
+        let no_padding = PaddingMask::without_padding((Unchecked(batch), Unchecked(len)));
+        for padding in [&padding, &no_padding] {
+            agrees(&mut rng, &mk_mask::<NoMask, PadQueriesAndKeys, _, _>(padding));
+            agrees(&mut rng, &mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(padding));
+            agrees(&mut rng, &mk_mask::<NoMask, PadSourceKeys, _, _>(padding));
+            agrees(&mut rng, &mk_mask::<CausalMask, PadSourceKeys, _, _>(padding));
+            agrees(&mut rng, &mk_cross_mask::<PadQueriesAndKeys, _, _, _>(padding, &source_padding).unwrap());
+        }
+    }
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl Backend<f32> for Cpu {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
             let value = Operand::read(value, tape)?;
-            attention_kernel(query, key, value, mask.clone_arc(), config)
+            attention_kernel(query, key, value, mask.rule(), config)
         })
     }
 
@@ -178,7 +178,7 @@ impl Backend<f32> for Cpu {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
             let residual = read_residual_norm(residual, tape)?;
-            attention_sublayer_kernel(input, None, projections, mask.clone_arc(), config, residual)
+            attention_sublayer_kernel(input, None, projections, mask.rule(), config, residual)
         })
     }
 
@@ -213,7 +213,7 @@ impl Backend<f32> for Cpu {
             let key_value = Operand::read(key_value, tape)?;
             let projections = read_projections(params, tape)?;
             let residual = read_residual_norm(residual, tape)?;
-            attention_sublayer_kernel(query, Some(key_value), projections, mask.clone_arc(), config, residual)
+            attention_sublayer_kernel(query, Some(key_value), projections, mask.rule(), config, residual)
         })
     }
 

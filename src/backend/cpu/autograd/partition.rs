@@ -1,6 +1,6 @@
 use super::parallel_map;
 use crate::backend::cpu::simd::row_chunks_mut;
-use std::mem;
+use std::{mem, ops::Range};
 
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
@@ -53,6 +53,10 @@ impl UnitRange {
     /// The number of units.
     pub fn len(self) -> usize {
         self.end - self.start
+    }
+
+    pub fn iter(self) -> Range<usize> {
+        self.start..self.end
     }
 
     /// The part of a buffer that belongs to these units, each of which has `unit_len` elements.

@@ -1,17 +1,17 @@
 use super::ResidualNorm;
-use crate::backend::cpu::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward},
-    kernels::{
-        Linear, LinearGradient, NormGradient, NormSaved,
-        attention::{
-            AttentionConfig, AttentionDims, attention_backward, attention_forward, choose_layout, sequences_per_chunk,
+use crate::{
+    backend::cpu::{
+        autograd::{Buffer, KernelOutput, Operand, Partition, Split, with_backward},
+        kernels::{
+            Linear, LinearGradient, NormGradient, NormSaved,
+            attention::{Attention, AttentionConfig, AttentionDims, choose_layout, sequences_per_chunk},
         },
+        matmul::Layout,
     },
-    matmul::Layout,
+    mask::MaskRule,
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
-use std::sync::Arc;
 
 /// One value for each of the query, key, value and output projections.
 pub struct Projections<T> {
@@ -67,12 +67,12 @@ impl Projections<Linear> {
     }
 }
 
-/// Values that a chunk saves for backward; `weights` are the attention weights.
+/// Values that a chunk saves for backward; `softmax` is what [`Attention::forward`] saves.
 struct Saved {
     q: Buffer,
     k: Buffer,
     v: Buffer,
-    weights: Buffer,
+    softmax: Buffer,
     attended: Buffer,
     norm: NormSaved,
 }
@@ -102,12 +102,12 @@ pub fn attention_sublayer_kernel(
     query: Operand,
     source: Option<Operand>,
     projections: Projections<Linear>,
-    mask: Arc<[bool]>,
+    mask: MaskRule,
     config: AttentionConfig,
     residual: ResidualNorm,
 ) -> Result<KernelOutput, CpuError> {
     let dims = config.dims;
-    let batch = mask.len() / dims.mask_len().max(1);
+    let batch = mask.batch();
     let width = projections.query.in_features();
     let layout = choose_layout(dims, width, projections.key.in_features(), batch);
     let split = match layout {
@@ -122,7 +122,7 @@ pub fn attention_sublayer_kernel(
     };
     let query_len = dims.queries * width;
     let source_len = if source.is_some() { dims.keys * projections.key.in_features() } else { 0 };
-    let weights_len = dims.weights_len(layout);
+    let attention = Attention::new(config, mask, layout, split);
     // Scratch memory for the largest chunk.
     let max_sequences = layout.padded_len(partition.chunk_len());
 
@@ -138,7 +138,7 @@ pub fn attention_sublayer_kernel(
                 q: Buffer::recycled(sequences * dims.q_len()),
                 k: Buffer::recycled(sequences * dims.k_len()),
                 v: Buffer::recycled(sequences * dims.v_len()),
-                weights: Buffer::recycled(sequences * weights_len),
+                softmax: Buffer::recycled(sequences * dims.softmax_len(layout)),
                 attended: Buffer::recycled(sequences * dims.out_len()),
                 norm: residual.alloc_saved(sequences * dims.queries, width),
             };
@@ -154,9 +154,8 @@ pub fn attention_sublayer_kernel(
             projections.query.forward(&mut saved.q, sublayer_in);
             projections.key.forward(&mut saved.k, source);
             projections.value.forward(&mut saved.v, source);
-            let mask = units.of(&mask, dims.mask_len());
-            let Saved { q, k, v, weights, attended, norm } = &mut saved;
-            attention_forward(attended, weights, [q, k, v], mask, config, layout);
+            let Saved { q, k, v, softmax, attended, norm } = &mut saved;
+            attention.forward(attended, softmax, [q, k, v], units);
             layout.with_row_major(y, query_len, &mut scratch.y, |y| {
                 y.copy_from_slice(x);
                 projections.output.forward_accumulate(y, attended);
@@ -188,7 +187,7 @@ pub fn attention_sublayer_kernel(
             let mut dv = Buffer::recycled(max_sequences * dims.v_len());
             let mut d_attended = Buffer::recycled(max_sequences * dims.out_len());
             let mut scratch = Scratch::new(layout, max_sequences * query_len, max_sequences * source_len);
-            for (units, dx, d_source, Saved { q, k, v, weights, attended, norm: norm_saved }) in chunks {
+            for (units, dx, d_source, Saved { q, k, v, softmax, attended, norm: norm_saved }) in chunks {
                 let d_attended = &mut d_attended[..attended.len()];
                 let (dq, dk, dv) = (&mut dq[..q.len()], &mut dk[..k.len()], &mut dv[..v.len()]);
                 let d_proj = &mut gradient.projections;
@@ -197,9 +196,8 @@ pub fn attention_sublayer_kernel(
                 let d_sum = residual.backward_post_norm(dy, &mut d_sum, &mut gradient.norm, norm_saved);
                 projections.output.backward_params(&mut d_proj.output, d_sum, attended);
                 projections.output.backward_input(d_attended, d_sum);
-                let mask = units.of(&mask, dims.mask_len());
                 let d_qkv = [&mut *dq, &mut *dk, &mut *dv];
-                attention_backward(d_qkv, d_attended, [q, k, v], weights, mask, config, layout);
+                attention.backward(d_qkv, [d_attended, attended, softmax], [q, k, v], units);
                 let x = layout.interleave(units.of(query.elements(), query_len), query_len, &mut scratch.x);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 let source_in = match &source {

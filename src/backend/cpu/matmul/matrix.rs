@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::backend::cpu::simd::{Context, add_row};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
@@ -50,6 +52,14 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
     pub fn contiguous_rows(self) -> Option<impl Iterator<Item = &'a [Element]>> {
         let row = move |row| &self.elements[row * self.row_stride..][..self.columns];
         (self.column_stride == 1).then(|| (0..self.rows).map(row))
+    }
+
+    /// Some of the rows.
+    #[inline(always)]
+    pub fn row_range(self, rows: Range<usize>) -> Self {
+        // Without columns the elements of the last row may start beyond the end.
+        let elements = self.elements.get(rows.start * self.row_stride..).unwrap_or_default();
+        Self { elements, rows: rows.len(), ..self }
     }
 
     /// The transposed view of the same elements.

@@ -7,7 +7,7 @@ mod reduce;
 
 pub use context::{Context, LaneWise, RowWise, WithContext};
 pub use math::{erf, exp, exp_element};
-pub use reduce::{max, round_up, sum};
+pub use reduce::{dot, max, round_up, sum};
 
 use pulp::{Arch, Simd, WithSimd};
 use std::slice::{Chunks, ChunksMut};

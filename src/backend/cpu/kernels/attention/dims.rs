@@ -1,5 +1,8 @@
 use crate::{
-    backend::cpu::{matmul::Layout, simd::round_up},
+    backend::cpu::{
+        matmul::{Layout, Matrix},
+        simd::round_up,
+    },
     backend::{AttentionScale, MaskFill},
     dims::{ConstDim, Dim},
 };
@@ -31,22 +34,33 @@ impl AttentionDims {
         self.queries * self.heads * self.vo_dim
     }
 
+    /// `(P, H·Dim) -> (P, Dim)`: the columns of one head.
+    pub fn head(self, all: &[f32], head: usize, positions: usize, head_dim: usize) -> Matrix<'_> {
+        let elements = all.get(head * head_dim..).unwrap_or_default();
+        Matrix::strided(elements, positions, head_dim, self.heads * head_dim)
+    }
+
     pub fn mask_len(self) -> usize {
         self.queries * self.keys
     }
 
-    /// The number of attention weights in memory; row-major rows are padded to whole vectors.
-    pub fn weights_len(self, layout: Layout) -> usize {
-        let keys = match layout {
-            Layout::RowMajor => round_up(self.keys),
+    /// The number of elements that forward saves of the softmax of a sequence: two numbers a query and head, or all
+    /// attention weights in the interleaved layout, which is for short sequences.
+    pub fn softmax_len(self, layout: Layout) -> usize {
+        let numbers_per_query = match layout {
+            Layout::RowMajor => 2,
             Layout::Interleaved(_) => self.keys,
         };
-        self.heads * self.queries * keys
+        self.heads * self.queries * numbers_per_query
     }
 
     /// Multiply-adds for one sequence.
     pub fn macs(self) -> usize {
-        self.weights_len(Layout::RowMajor) * (self.qk_dim + self.vo_dim)
+        self.heads * self.macs_per_head()
+    }
+
+    pub fn macs_per_head(self) -> usize {
+        self.queries * round_up(self.keys) * (self.qk_dim + self.vo_dim)
     }
 }
 

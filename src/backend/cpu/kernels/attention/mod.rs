@@ -1,23 +1,37 @@
 //! Scaled dot-product attention, head by head. The operands are not permuted; each head is a strided view.
+//!
+//! Row-major attention works on blocks of scores and keeps two numbers a query and head. Interleaved attention, for
+//! short sequences, keeps the attention weights.
 
-mod backward;
+mod block;
+mod blocked_backward;
+mod blocked_forward;
 mod dims;
-mod forward;
-mod head;
-mod mask;
+mod interleaved_backward;
+mod interleaved_forward;
+mod interleaved_head;
+mod interleaved_mask;
 #[cfg(test)]
 mod tests;
 
-pub use backward::attention_backward;
 pub use dims::{AttentionConfig, AttentionDims};
-pub use forward::attention_forward;
 
-use crate::backend::cpu::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
-    matmul::{Layout, interleaved_if_half_full},
+use crate::{
+    backend::cpu::{
+        autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
+        matmul::{Layout, interleaved_if_half_full},
+        simd::{row_chunks, row_chunks_mut},
+    },
+    mask::MaskRule,
 };
+use block::SequenceMask;
+use blocked_backward::BlockedBackward;
+use blocked_forward::BlockedForward;
 use dfdx::tensor::CpuError;
+use interleaved_backward::InterleavedBackward;
+use interleaved_forward::InterleavedForward;
 use itertools::izip;
+use pulp::Arch;
 use std::sync::Arc;
 
 /// The maximum number of positions in a chunk, so that their operands stay in the cache.
@@ -53,48 +67,149 @@ pub fn sequences_per_chunk(dims: AttentionDims, layout: Layout) -> usize {
     }
 }
 
-/// `(B, Q, H·QK), (B, K, H·QK), (B, K, H·VO), (B, Q, K) -> (B, Q, H·VO)`. The raw scores are not kept; only
-/// the attention weights are.
+/// An attention of some dimensions, under a mask.
+pub struct Attention {
+    config: AttentionConfig,
+    mask: MaskRule,
+    /// The elements of the mask, for interleaved attention.
+    matrix: Option<Arc<[bool]>>,
+    layout: Layout,
+    split: Split,
+}
+
+impl Attention {
+    pub fn new(config: AttentionConfig, mask: MaskRule, layout: Layout, split: Split) -> Self {
+        let matrix = (layout != Layout::RowMajor).then(|| mask.to_matrix());
+        Self { config, mask, matrix, layout, split }
+    }
+
+    /// `(N, Q, H·QK), (N, K, H·QK), (N, K, H·VO), (N, Q, K) -> (N, Q, H·VO)` for some sequences:
+    /// `out = softmax(mask(scale · q kᵀ)) v`. Backward needs `softmax`, of `softmax_len` elements for each sequence.
+    pub fn forward(&self, out: &mut [f32], softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
+        let (config, dims) = (self.config, self.config.dims);
+        if let Some(matrix) = &self.matrix {
+            let mask = sequences.of(matrix, dims.mask_len());
+            let weights = softmax;
+            return self.layout.dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
+        }
+        let all = izip!(
+            sequences.iter(),
+            row_chunks_mut(out, dims.out_len()),
+            row_chunks_mut(softmax, dims.softmax_len(self.layout)),
+            row_chunks(q, dims.q_len()),
+            row_chunks(k, dims.k_len()),
+            row_chunks(v, dims.v_len()),
+        );
+        for (sequence, out, softmax, q, k, v) in all {
+            let mask = &SequenceMask::new(&self.mask, sequence, config);
+            let partition = self.partition_heads();
+            let heads = izip!(
+                partition.ranges(),
+                partition.split_columns_mut(out, dims.vo_dim),
+                partition.split_mut(softmax, 2 * dims.queries),
+            );
+            partition.map_chunks(heads, |(heads, out, softmax)| {
+                Arch::new().dispatch(BlockedForward { heads, out, softmax, q, k, v, mask, config });
+            });
+        }
+    }
+
+    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)` for some sequences: overwrites the gradients of
+    /// query, key and value, given the output, its gradient and what forward saved.
+    pub fn backward(
+        &self,
+        [dq, dk, dv]: [&mut [f32]; 3],
+        [d_out, out, softmax]: [&[f32]; 3],
+        [q, k, v]: [&[f32]; 3],
+        sequences: UnitRange,
+    ) {
+        let (config, dims) = (self.config, self.config.dims);
+        if let Some(matrix) = &self.matrix {
+            let mask = sequences.of(matrix, dims.mask_len());
+            let weights = softmax;
+            return self.layout.dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
+        }
+        let all = izip!(
+            sequences.iter(),
+            row_chunks_mut(dq, dims.q_len()),
+            row_chunks_mut(dk, dims.k_len()),
+            row_chunks_mut(dv, dims.v_len()),
+            row_chunks(d_out, dims.out_len()),
+            row_chunks(out, dims.out_len()),
+            row_chunks(softmax, dims.softmax_len(self.layout)),
+            row_chunks(q, dims.q_len()),
+            row_chunks(k, dims.k_len()),
+            row_chunks(v, dims.v_len()),
+        );
+        for (sequence, dq, dk, dv, d_out, out, softmax, q, k, v) in all {
+            let mask = &SequenceMask::new(&self.mask, sequence, config);
+            let partition = self.partition_heads();
+            let heads = izip!(
+                partition.ranges(),
+                partition.split_columns_mut(dq, dims.qk_dim),
+                partition.split_columns_mut(dk, dims.qk_dim),
+                partition.split_columns_mut(dv, dims.vo_dim),
+            );
+            partition.map_chunks(heads, |(heads, dq, dk, dv)| {
+                let softmax = heads.of(softmax, 2 * dims.queries);
+                Arch::new().dispatch(BlockedBackward { heads, dq, dk, dv, d_out, out, softmax, q, k, v, mask, config });
+            });
+        }
+    }
+
+    /// The heads of a sequence, on one thread if the sequences are split already.
+    fn partition_heads(&self) -> Partition {
+        let dims = self.config.dims;
+        match self.split {
+            Split::Rows => Partition::whole(dims.heads),
+            Split::Columns => Partition::new(dims.heads, dims.macs_per_head(), usize::MAX),
+        }
+    }
+}
+
+/// `(B, Q, H·QK), (B, K, H·QK), (B, K, H·VO), (B, Q, K) -> (B, Q, H·VO)`.
 pub fn attention_kernel(
     query: Operand,
     key: Operand,
     value: Operand,
-    mask: Arc<[bool]>,
+    mask: MaskRule,
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
-    let dims = config.dims;
-    let layout = Layout::RowMajor;
-    let batch = mask.len() / dims.mask_len().max(1);
-    let partition = Partition::new(batch, dims.macs(), sequences_per_chunk(dims, layout));
+    let (dims, layout, batch) = (config.dims, Layout::RowMajor, mask.batch());
+    let split = Split::choose(batch, usize::MAX);
+    let partition = match split {
+        Split::Rows => Partition::new(batch, dims.macs(), sequences_per_chunk(dims, layout)),
+        Split::Columns => Partition::whole(batch),
+    };
+    let attention = Attention::new(config, mask, layout, split);
     let mut out = query.alloc_output(batch * dims.out_len())?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
-    let saved_weights = partition.map_chunks(chunks, |(sequences, out)| {
-        let mut weights = Buffer::recycled(sequences.len() * dims.weights_len(layout));
+    let saved = partition.map_chunks(chunks, |(sequences, out)| {
+        let mut softmax = Buffer::recycled(sequences.len() * dims.softmax_len(layout));
         let q = sequences.of(query.elements(), dims.q_len());
         let k = sequences.of(key.elements(), dims.k_len());
         let v = sequences.of(value.elements(), dims.v_len());
-        let mask = sequences.of(&mask, dims.mask_len());
-        attention_forward(out, &mut weights, [q, k, v], mask, config, layout);
-        weights
+        attention.forward(out, &mut softmax, [q, k, v], sequences);
+        softmax
     });
     let output = query.new_tensor(out)?;
+    let out = Operand { tensor: output.clone() };
 
     Ok(with_backward(output, move |d_out, gradients| {
-        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::zeros(operand.len()));
+        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::recycled(operand.len()));
         let chunks = izip!(
             partition.ranges(),
             partition.split_mut(&mut dq, dims.q_len()),
             partition.split_mut(&mut dk, dims.k_len()),
             partition.split_mut(&mut dv, dims.v_len()),
-            &saved_weights,
+            &saved,
         );
-        partition.map_chunks(chunks, |(sequences, dq, dk, dv, weights)| {
+        partition.map_chunks(chunks, |(sequences, dq, dk, dv, softmax)| {
             let q = sequences.of(query.elements(), dims.q_len());
             let k = sequences.of(key.elements(), dims.k_len());
             let v = sequences.of(value.elements(), dims.v_len());
-            let mask = sequences.of(&mask, dims.mask_len());
-            let d_out = sequences.of(d_out, dims.out_len());
-            attention_backward([dq, dk, dv], d_out, [q, k, v], weights, mask, config, layout);
+            let (d_out, out) = (sequences.of(d_out, dims.out_len()), sequences.of(out.elements(), dims.out_len()));
+            attention.backward([dq, dk, dv], [d_out, out, softmax], [q, k, v], sequences);
         });
         query.accumulate_gradient(gradients, &dq)?;
         key.accumulate_gradient(gradients, &dk)?;

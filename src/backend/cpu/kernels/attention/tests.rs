@@ -1,4 +1,6 @@
-use super::{AttentionConfig, AttentionDims, backward::Backward, forward::Forward};
+use super::{
+    AttentionConfig, AttentionDims, interleaved_backward::InterleavedBackward, interleaved_forward::InterleavedForward,
+};
 use crate::{
     backend::MaskFill,
     backend::cpu::simd::{LaneWise, WithContext, simd_width},
@@ -35,14 +37,24 @@ fn every_lane_equals_its_sequence_alone() {
             let mut weights = vec![0.0; dims.heads * mask.len()];
             let mut out = vec![0.0; d_out.len()];
             let (mut dq, mut dk, mut dv) = (q.to_vec(), k.to_vec(), v.to_vec());
-            let forward = Forward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
+            let forward = InterleavedForward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
             match is_scalar {
                 true => forward.with_context(LaneWise(Scalar)),
                 false => Arch::new().dispatch(InLanes(forward)),
             }
             let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
-            let backward =
-                Backward { dq: dq_out, dk: dk_out, dv: dv_out, d_out, q, k, v, weights: &weights, mask, config };
+            let backward = InterleavedBackward {
+                dq: dq_out,
+                dk: dk_out,
+                dv: dv_out,
+                d_out,
+                q,
+                k,
+                v,
+                weights: &weights,
+                mask,
+                config,
+            };
             match is_scalar {
                 true => backward.with_context(LaneWise(Scalar)),
                 false => Arch::new().dispatch(InLanes(backward)),

@@ -1,32 +1,17 @@
 use super::{
     AttentionConfig,
-    head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
-    mask::{VisibleBounds, mask_values},
+    interleaved_head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
+    interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
     backend::MaskFill,
-    backend::cpu::{
-        matmul::Layout,
-        simd::{Context, WithContext, exp_element, row_chunks, row_chunks_mut},
-    },
+    backend::cpu::simd::{Context, WithContext, exp_element, row_chunks, row_chunks_mut},
 };
 use itertools::izip;
 
 /// `(N, Q, H·QK), (N, K, H·QK), (N, K, H·VO), (N, Q, K) -> (N, Q, H·VO), (N, H, Q, K)`:
-/// `weights = softmax(mask(scale · q kᵀ))`, `out = weights v`. In the interleaved layout every argument is
-/// interleaved except `mask`.
-pub fn attention_forward(
-    out: &mut [f32],
-    weights: &mut [f32],
-    [q, k, v]: [&[f32]; 3],
-    mask: &[bool],
-    config: AttentionConfig,
-    layout: Layout,
-) {
-    layout.dispatch(Forward { out, weights, q, k, v, mask, config });
-}
-
-pub(super) struct Forward<'a> {
+/// `weights = softmax(mask(scale · q kᵀ))`, `out = weights v`. Every argument is interleaved except `mask`.
+pub(super) struct InterleavedForward<'a> {
     pub out: &'a mut [f32],
     pub weights: &'a mut [f32],
     pub q: &'a [f32],
@@ -36,7 +21,7 @@ pub(super) struct Forward<'a> {
     pub config: AttentionConfig,
 }
 
-impl WithContext for Forward<'_> {
+impl WithContext for InterleavedForward<'_> {
     #[inline(always)]
     fn with_context<C: Context>(self, c: C) {
         let Self { out, weights, q, k, v, mask, config } = self;

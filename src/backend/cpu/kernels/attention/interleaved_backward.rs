@@ -1,34 +1,20 @@
 use super::{
     AttentionConfig,
-    head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
-    mask::{VisibleBounds, mask_values},
+    interleaved_head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
+    interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
     backend::MaskFill,
     backend::cpu::{
         autograd::Buffer,
-        matmul::Layout,
         simd::{Context, WithContext, row_chunks, row_chunks_mut},
     },
 };
 use itertools::izip;
 
 /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)`: overwrites the gradients of query, key and
-/// value, given the gradient of the output. In the interleaved layout every argument is interleaved except
-/// `mask`.
-pub fn attention_backward(
-    [dq, dk, dv]: [&mut [f32]; 3],
-    d_out: &[f32],
-    [q, k, v]: [&[f32]; 3],
-    weights: &[f32],
-    mask: &[bool],
-    config: AttentionConfig,
-    layout: Layout,
-) {
-    layout.dispatch(Backward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
-}
-
-pub(super) struct Backward<'a> {
+/// value, given the gradient of the output. Every argument is interleaved except `mask`.
+pub(super) struct InterleavedBackward<'a> {
     pub dq: &'a mut [f32],
     pub dk: &'a mut [f32],
     pub dv: &'a mut [f32],
@@ -41,7 +27,7 @@ pub(super) struct Backward<'a> {
     pub config: AttentionConfig,
 }
 
-impl WithContext for Backward<'_> {
+impl WithContext for InterleavedBackward<'_> {
     #[inline(always)]
     fn with_context<C: Context>(self, c: C) {
         let Self { dq, dk, dv, d_out, q, k, v, weights, mask, config } = self;

@@ -1,0 +1,174 @@
+//! What the forward and backward passes of blocked attention share: blocks of scores, operands packed for them, and
+//! the mask of a sequence.
+
+use super::AttentionConfig;
+use crate::{
+    backend::MaskFill,
+    backend::cpu::{
+        autograd::Buffer,
+        matmul::{Extent, Matrix, SimdMatrix, multiply},
+        simd::{LaneWise, RowWise, round_up},
+    },
+    mask::MaskRule,
+};
+use pulp::Simd;
+use std::ops::Range;
+
+/// Queries of a block of scores. Two blocks of scores fit into the first-level cache with their operands.
+pub const QUERIES_PER_BLOCK: usize = 32;
+/// Keys of a block of scores.
+pub const KEYS_PER_BLOCK: usize = 128;
+
+/// Consecutive ranges of at most `len` of `count` positions.
+pub fn blocks(count: usize, len: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(len).map(move |start| start..count.min(start + len))
+}
+
+/// The mask of one sequence.
+pub struct SequenceMask<'a> {
+    rule: &'a MaskRule,
+    sequence: usize,
+    fill: MaskFill,
+    /// For each query, the keys that have a weight and whether it sees all of these.
+    queries: Vec<(Range<usize>, bool)>,
+}
+
+impl<'a> SequenceMask<'a> {
+    pub fn new(rule: &'a MaskRule, sequence: usize, config: AttentionConfig) -> Self {
+        let query = |(query, seen): (usize, Range<usize>)| match config.mask_fill {
+            MaskFill::MinValue if !seen.is_empty() => {
+                let sees_all = rule.sees_without_gaps(sequence, query, seen.clone());
+                (seen, sees_all)
+            }
+            // A query that sees no key attends to all keys alike.
+            MaskFill::MinValue => (0..config.dims.keys, false),
+            MaskFill::Subtract(_) => {
+                let sees_all = seen.len() == config.dims.keys && rule.sees_without_gaps(sequence, query, seen);
+                (0..config.dims.keys, sees_all)
+            }
+        };
+        let queries = rule.seen_ranges(sequence).into_iter().enumerate().map(query).collect();
+        Self { rule, sequence, fill: config.mask_fill, queries }
+    }
+
+    /// The keys from the first to the last that have a weight for any of these queries.
+    pub fn keys_of(&self, queries: Range<usize>) -> Range<usize> {
+        let keys = self.queries[queries].iter();
+        keys.fold(usize::MAX..0, |all, (keys, _)| all.start.min(keys.start)..all.end.max(keys.end))
+    }
+
+    /// How many keys of a block, from its first, a row of scores must have for these queries.
+    pub fn len_in(&self, block: &Range<usize>, queries: Range<usize>) -> usize {
+        self.queries[queries]
+            .iter()
+            .map(|(keys, _)| keys.end.clamp(block.start, block.end) - block.start)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The first of these queries for which a key has a weight, counted from the first query.
+    pub fn first_seeing(&self, key: usize, queries: Range<usize>) -> usize {
+        let len = queries.len();
+        self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
+    }
+
+    /// `(Keys,)`, in place: the masked logits of a query for the first keys of a block. Hidden keys are marked in
+    /// `visible`, which stays empty if there are none.
+    #[inline(always)]
+    pub fn mask_scores<'b>(
+        &self,
+        scores: &mut [f32],
+        query: usize,
+        first_key: usize,
+        scale: f32,
+        visible: &'b mut [bool; KEYS_PER_BLOCK],
+    ) -> &'b [bool] {
+        let (seen, sees_all) = &self.queries[query];
+        let keys = first_key..first_key + scores.len();
+        if *sees_all && seen.start <= keys.start && keys.end <= seen.end {
+            for score in scores {
+                *score *= scale;
+            }
+            return &[];
+        }
+        let visible = &mut visible[..scores.len()];
+        self.rule.fill(self.sequence, query, keys, visible);
+        match self.fill {
+            MaskFill::MinValue => {
+                for (score, visible) in scores.iter_mut().zip(&*visible) {
+                    *score = if *visible { *score * scale } else { f32::MIN };
+                }
+            }
+            MaskFill::Subtract(amount) => {
+                for (score, visible) in scores.iter_mut().zip(&*visible) {
+                    *score = *score * scale - if *visible { 0.0 } else { amount as f32 };
+                }
+            }
+        }
+        visible
+    }
+
+    /// Whether hidden logits are constants, which have no gradient.
+    pub fn hides_gradients(&self) -> bool {
+        self.fill == MaskFill::MinValue
+    }
+}
+
+/// `(Keys, Dim)`: a copy of the transposed matrix, a block of keys after the other: `(Dim, KEYS_PER_BLOCK)` each.
+pub fn pack_transposed(matrix: Matrix) -> Buffer {
+    /// Keys whose rows are read side by side.
+    const KEYS: usize = 16;
+    let (keys, dim) = (matrix.rows(), matrix.columns());
+    let mut packed = Buffer::recycled(keys.div_ceil(KEYS_PER_BLOCK) * KEYS_PER_BLOCK * dim);
+    for (block, packed) in blocks(keys, KEYS_PER_BLOCK).zip(packed.chunks_exact_mut((KEYS_PER_BLOCK * dim).max(1))) {
+        for keys in blocks(block.len(), KEYS) {
+            for (column, packed) in packed.chunks_exact_mut(KEYS_PER_BLOCK).enumerate() {
+                let (packed, padding) = packed[keys.start..][..KEYS].split_at_mut(keys.len());
+                for (key, packed) in keys.clone().zip(packed) {
+                    *packed = matrix.get(block.start + key, column);
+                }
+                padding.fill(0.0);
+            }
+        }
+    }
+    packed
+}
+
+/// `(Rows, Dim)`: a copy whose rows are padded with zeros to whole vectors.
+pub fn pack_rows(matrix: Matrix) -> Buffer {
+    let width = round_up(matrix.columns());
+    let mut packed = Buffer::recycled(matrix.rows() * width);
+    for row in 0..matrix.rows() {
+        let packed = &mut packed[row * width..][..width];
+        for (column, packed) in packed[..matrix.columns()].iter_mut().enumerate() {
+            *packed = matrix.get(row, column);
+        }
+        packed[matrix.columns()..].fill(0.0);
+    }
+    packed
+}
+
+/// `output = a b`, or `output += a b` if `accumulate`, where `b` and `output` have rows of whole vectors of `b_stride`
+/// and `stride` elements. `inner` and `columns` limit the sums and the columns for a range of rows.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub fn multiply_block<S: Simd>(
+    simd: S,
+    output: &mut [f32],
+    stride: usize,
+    accumulate: bool,
+    a: Matrix,
+    b: &[f32],
+    b_stride: usize,
+    inner: impl Fn(Range<usize>) -> Range<usize>,
+    columns: impl Fn(Range<usize>) -> usize,
+) {
+    let vectors = |len: usize| round_up(len) / S::F32_LANES;
+    let output = S::as_mut_simd_f32s(output).0;
+    let b = Matrix::strided(b, a.columns(), vectors(b_stride), vectors(b_stride));
+    let (a, b) = (SimdMatrix::new(RowWise(simd), a), SimdMatrix::new(LaneWise(simd), b));
+    multiply(simd, output, vectors(stride), accumulate, a, b, &|rows: Range<usize>| Extent {
+        inner: inner(rows.clone()),
+        columns: vectors(columns(rows)),
+    });
+}

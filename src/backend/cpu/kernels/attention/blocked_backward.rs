@@ -1,0 +1,140 @@
+use super::{
+    AttentionConfig,
+    block::{KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceMask, blocks, multiply_block, pack_rows, pack_transposed},
+};
+use crate::backend::cpu::{
+    autograd::{Buffer, UnitRange},
+    matmul::Matrix,
+    simd::{dot, exp, round_up},
+};
+use pulp::{Simd, WithSimd};
+use std::ops::Range;
+
+/// The gradients of [`BlockedForward`](super::blocked_forward::BlockedForward): overwrites those of query, key and
+/// value. The weights of each block are computed again
+/// ([*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 2).
+pub struct BlockedBackward<'a> {
+    pub heads: UnitRange,
+    /// For each position, the columns of these heads.
+    pub dq: Vec<&'a mut [f32]>,
+    pub dk: Vec<&'a mut [f32]>,
+    pub dv: Vec<&'a mut [f32]>,
+    pub d_out: &'a [f32],
+    pub out: &'a [f32],
+    pub softmax: &'a [f32],
+    pub q: &'a [f32],
+    pub k: &'a [f32],
+    pub v: &'a [f32],
+    pub mask: &'a SequenceMask<'a>,
+    pub config: AttentionConfig,
+}
+
+impl WithSimd for BlockedBackward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let (dims, scale) = (self.config.dims, self.config.scale);
+        let (qk_len, vo_len) = (round_up(dims.qk_dim), round_up(dims.vo_dim));
+        let [mut weights, mut d_scores] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
+        let mut dq = Buffer::recycled(dims.queries * qk_len);
+        let mut dk = Buffer::recycled(KEYS_PER_BLOCK * qk_len);
+        let mut dv = Buffer::recycled(KEYS_PER_BLOCK * vo_len);
+        let mut means = Buffer::recycled(dims.queries);
+        let mut visible = [false; KEYS_PER_BLOCK];
+        for (i, head) in self.heads.iter().enumerate() {
+            let q = dims.head(self.q, head, dims.queries, dims.qk_dim);
+            let k = dims.head(self.k, head, dims.keys, dims.qk_dim);
+            let v = dims.head(self.v, head, dims.keys, dims.vo_dim);
+            let d_out = dims.head(self.d_out, head, dims.queries, dims.vo_dim);
+            let out = dims.head(self.out, head, dims.queries, dims.vo_dim);
+            let (k_t, v_t, k_rows) = (pack_transposed(k), pack_transposed(v), pack_rows(k));
+            let (q_rows, d_out_rows) = (pack_rows(q), pack_rows(d_out));
+            let softmax = &self.softmax[i * 2 * dims.queries..][..2 * dims.queries];
+            let (max_logits, inv_sums) = softmax.split_at(dims.queries);
+            // The mean of the gradients of a query's weights, weighted by these: `Σ w dw = out · d_out`.
+            let rows = out.contiguous_rows().into_iter().flatten().zip(d_out.contiguous_rows().into_iter().flatten());
+            for (mean, (out, d_out)) in means.iter_mut().zip(rows) {
+                *mean = dot(out, d_out);
+            }
+            dq.fill(0.0);
+            for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
+                dk.fill(0.0);
+                dv.fill(0.0);
+                for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
+                    let seen = self.mask.keys_of(queries.clone());
+                    if keys.end <= seen.start || seen.end <= keys.start {
+                        continue;
+                    }
+                    let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
+                    let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
+                    for (scores, a, b_t) in [(&mut weights, q, &k_t), (&mut d_scores, d_out, &v_t)] {
+                        multiply_block(
+                            simd,
+                            scores,
+                            KEYS_PER_BLOCK,
+                            false,
+                            a.row_range(queries.clone()),
+                            &b_t[keys.start * a.columns()..],
+                            KEYS_PER_BLOCK,
+                            |_| 0..a.columns(),
+                            len_of,
+                        );
+                    }
+                    let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
+                    for (query, (weights, d_scores)) in queries.clone().zip(rows) {
+                        let len = self.mask.len_in(&keys, query..query + 1);
+                        let (weights, tail) = weights.split_at_mut(len);
+                        tail.fill(0.0);
+                        let (d_scores, tail) = d_scores.split_at_mut(len);
+                        tail.fill(0.0);
+                        let visible = self.mask.mask_scores(weights, query, keys.start, scale, &mut visible);
+                        let (max_logit, inv_sum, mean) = (max_logits[query], inv_sums[query], means[query]);
+                        for (weight, d_score) in weights.iter_mut().zip(d_scores.iter_mut()) {
+                            *weight = exp(*weight - max_logit) * inv_sum;
+                            *d_score = *weight * (*d_score - mean) * scale;
+                        }
+                        if self.mask.hides_gradients() {
+                            for (d_score, visible) in d_scores.iter_mut().zip(visible) {
+                                *d_score = if *visible { *d_score } else { 0.0 };
+                            }
+                        }
+                    }
+                    let view = |scores| Matrix::strided(scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
+                    let dq = &mut dq[queries.start * qk_len..];
+                    multiply_block(
+                        simd,
+                        dq,
+                        qk_len,
+                        true,
+                        view(&d_scores),
+                        &k_rows[keys.start * qk_len..],
+                        qk_len,
+                        |rows| 0..len_of(rows),
+                        |_| dims.qk_dim,
+                    );
+                    // The first query that sees one of these keys has the shortest sums.
+                    let seeing = |block_keys: Range<usize>| {
+                        self.mask.first_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
+                    };
+                    for (sums, len, a, b) in
+                        [(&mut dk, qk_len, &d_scores, &q_rows), (&mut dv, vo_len, &weights, &d_out_rows)]
+                    {
+                        let b = &b[queries.start * len..];
+                        multiply_block(simd, sums, len, true, view(a).transposed(), b, len, seeing, |_| len);
+                    }
+                }
+                scatter(&mut self.dk[keys.clone()], i * dims.qk_dim, dims.qk_dim, &dk, qk_len);
+                scatter(&mut self.dv[keys.clone()], i * dims.vo_dim, dims.vo_dim, &dv, vo_len);
+            }
+            scatter(&mut self.dq, i * dims.qk_dim, dims.qk_dim, &dq, qk_len);
+        }
+    }
+}
+
+/// Copies padded rows to the columns of one head.
+fn scatter(out: &mut [&mut [f32]], start: usize, dim: usize, padded: &[f32], padded_len: usize) {
+    for (out, row) in out.iter_mut().zip(padded.chunks_exact(padded_len.max(1))) {
+        out[start..][..dim].copy_from_slice(&row[..dim]);
+    }
+}

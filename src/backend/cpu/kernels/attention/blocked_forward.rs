@@ -1,0 +1,150 @@
+use super::{
+    AttentionConfig,
+    block::{KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceMask, blocks, multiply_block, pack_rows, pack_transposed},
+};
+use crate::backend::cpu::{
+    autograd::{Buffer, UnitRange},
+    matmul::Matrix,
+    simd::{dot, exp, max, round_up, sum},
+};
+use pulp::{Simd, WithSimd};
+use std::ops::Range;
+
+/// With fewer queries, scores are products of rows in place. Packing the keys would take longer.
+const MIN_QUERIES_TO_PACK: usize = 4;
+
+/// Attention of some heads of one sequence, a block of scores at a time, with an online softmax
+/// ([*FlashAttention*](https://arxiv.org/abs/2205.14135), algorithm 1, and
+/// [*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 1). No row of scores is kept.
+pub struct BlockedForward<'a> {
+    pub heads: UnitRange,
+    /// For each query, the columns of these heads.
+    pub out: Vec<&'a mut [f32]>,
+    /// `(Heads, 2, Q)`: the largest logit of each query, and 1 over the sum of the exponentials.
+    pub softmax: &'a mut [f32],
+    pub q: &'a [f32],
+    pub k: &'a [f32],
+    pub v: &'a [f32],
+    pub mask: &'a SequenceMask<'a>,
+    pub config: AttentionConfig,
+}
+
+impl WithSimd for BlockedForward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let dims = self.config.dims;
+        let vo_len = round_up(dims.vo_dim);
+        let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK);
+        let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
+        let mut visible = [false; KEYS_PER_BLOCK];
+        let softmax = self.softmax.chunks_exact_mut((2 * dims.queries).max(1));
+        for ((i, head), softmax) in self.heads.iter().enumerate().zip(softmax) {
+            let q = dims.head(self.q, head, dims.queries, dims.qk_dim);
+            let k = dims.head(self.k, head, dims.keys, dims.qk_dim);
+            let v = dims.head(self.v, head, dims.keys, dims.vo_dim);
+            let packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v)));
+            let (max_logits, inv_sums) = softmax.split_at_mut(dims.queries);
+            max_logits.fill(f32::NEG_INFINITY);
+            inv_sums.fill(0.0);
+            for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
+                sums.fill(0.0);
+                let seen = self.mask.keys_of(queries.clone());
+                for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
+                    if keys.end <= seen.start || seen.end <= keys.start {
+                        continue;
+                    }
+                    let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
+                    let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
+                    match &packed {
+                        Some((k_t, _)) => multiply_block(
+                            simd,
+                            &mut scores,
+                            KEYS_PER_BLOCK,
+                            false,
+                            q.row_range(queries.clone()),
+                            &k_t[keys.start * dims.qk_dim..],
+                            KEYS_PER_BLOCK,
+                            |_| 0..dims.qk_dim,
+                            len_of,
+                        ),
+                        None => multiply_rows(&mut scores, q.row_range(queries.clone()), k.row_range(keys.clone())),
+                    }
+                    let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
+                    for (query, (row, sums)) in queries.clone().zip(rows) {
+                        let (row, tail) = row.split_at_mut(self.mask.len_in(&keys, query..query + 1));
+                        tail.fill(0.0);
+                        self.mask.mask_scores(row, query, keys.start, self.config.scale, &mut visible);
+                        online_softmax(row, sums, &mut max_logits[query], &mut inv_sums[query]);
+                    }
+                    let weights = Matrix::strided(&scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
+                    match &packed {
+                        Some((_, v)) => multiply_block(
+                            simd,
+                            &mut sums,
+                            vo_len,
+                            true,
+                            weights,
+                            &v[keys.start * vo_len..],
+                            vo_len,
+                            |rows| 0..len_of(rows),
+                            |_| dims.vo_dim,
+                        ),
+                        None => add_weighted_rows(&mut sums, vo_len, weights, v.row_range(keys)),
+                    }
+                }
+                for (query, sums) in queries.zip(sums.chunks_exact(vo_len.max(1))) {
+                    let sum_exp = &mut inv_sums[query];
+                    // Without keys the sum is 0.
+                    *sum_exp = if *sum_exp == 0.0 { 0.0 } else { 1.0 / *sum_exp };
+                    let out = &mut self.out[query][i * dims.vo_dim..][..dims.vo_dim];
+                    for (out, sum) in out.iter_mut().zip(sums) {
+                        *out = sum * *sum_exp;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds the logits of a query to its softmax: they become exponentials relative to the largest logit so far, and what
+/// was summed before is scaled to it.
+#[inline(always)]
+fn online_softmax(logits: &mut [f32], sums: &mut [f32], max_logit: &mut f32, sum_exp: &mut f32) {
+    let largest = max(logits);
+    if largest > *max_logit {
+        let factor = exp(*max_logit - largest);
+        *max_logit = largest;
+        *sum_exp *= factor;
+        for sum in sums {
+            *sum *= factor;
+        }
+    }
+    for logit in logits.iter_mut() {
+        *logit = exp(*logit - *max_logit);
+    }
+    *sum_exp += sum(logits);
+}
+
+/// `(Q, Dim), (K, Dim) -> (Q, KEYS_PER_BLOCK)`: `a bᵀ`.
+#[inline(always)]
+fn multiply_rows(scores: &mut [f32], a: Matrix, b: Matrix) {
+    for (scores, a) in scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(a.contiguous_rows().into_iter().flatten()) {
+        for (score, b) in scores.iter_mut().zip(b.contiguous_rows().into_iter().flatten()) {
+            *score = dot(a, b);
+        }
+    }
+}
+
+/// `(Q, K), (K, Dim) -> (Q, Dim)`: `sums += weights v`.
+#[inline(always)]
+fn add_weighted_rows(sums: &mut [f32], stride: usize, weights: Matrix, v: Matrix) {
+    for (sums, weights) in sums.chunks_exact_mut(stride.max(1)).zip(weights.contiguous_rows().into_iter().flatten()) {
+        for (weight, v) in weights.iter().zip(v.contiguous_rows().into_iter().flatten()) {
+            for (sum, v) in sums.iter_mut().zip(v) {
+                *sum += weight * v;
+            }
+        }
+    }
+}

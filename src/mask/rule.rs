@@ -1,0 +1,145 @@
+use crate::dims::Dim;
+use std::{ops::Range, sync::Arc};
+
+/// The keys that each query sees, without the dimensions' types. A rule takes memory for each position, a matrix for
+/// each query and key.
+#[derive(Clone)]
+pub(crate) struct MaskRule {
+    visible: Visible,
+    batch: usize,
+    queries: usize,
+    keys: usize,
+}
+
+#[derive(Clone)]
+enum Visible {
+    /// Whether each query sees each key: `(B, Q, K)`.
+    Matrix(Arc<[bool]>),
+    /// All keys that each of these leaves visible.
+    Rule {
+        /// Query `q` sees the keys up to `q` plus this number.
+        causal: Option<usize>,
+        /// `(B, Q)`: a query that is padding sees no key.
+        query_is_token: Option<Arc<[bool]>>,
+        /// `(B, K)`: no query sees a key that is padding.
+        key_is_token: Option<Arc<[bool]>>,
+    },
+}
+
+impl MaskRule {
+    /// A matrix `(B, Q, K)`.
+    pub fn matrix((batch, queries, keys): (impl Dim, impl Dim, impl Dim), visible: Arc<[bool]>) -> Self {
+        Self { visible: Visible::Matrix(visible), batch: batch.size(), queries: queries.size(), keys: keys.size() }
+    }
+
+    /// Every query sees every key.
+    pub fn all_visible((batch, queries, keys): (impl Dim, impl Dim, impl Dim)) -> Self {
+        let visible = Visible::Rule { causal: None, query_is_token: None, key_is_token: None };
+        Self { visible, batch: batch.size(), queries: queries.size(), keys: keys.size() }
+    }
+
+    /// Hides the keys after the position of the query, which is `start` for the first query.
+    pub fn causal_from(mut self, start: usize) -> Self {
+        if let Visible::Rule { causal, .. } = &mut self.visible {
+            *causal = Some(start);
+        }
+        self
+    }
+
+    /// Hides all keys from queries `(B, Q)` that are padding.
+    pub fn hide_padded_queries(mut self, is_token: &Arc<[bool]>) -> Self {
+        if let Visible::Rule { query_is_token, .. } = &mut self.visible {
+            *query_is_token = is_token.contains(&false).then(|| is_token.clone());
+        }
+        self
+    }
+
+    /// Hides the keys `(B, K)` that are padding.
+    pub fn hide_padded_keys(mut self, is_token: &Arc<[bool]>) -> Self {
+        if let Visible::Rule { key_is_token, .. } = &mut self.visible {
+            *key_is_token = is_token.contains(&false).then(|| is_token.clone());
+        }
+        self
+    }
+
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// `(K,)`: marks the keys that a query sees, among `keys`.
+    pub fn fill(&self, sequence: usize, query: usize, keys: Range<usize>, visible: &mut [bool]) {
+        match &self.visible {
+            Visible::Matrix(_) => visible.copy_from_slice(&self.matrix_row(sequence, query)[keys]),
+            Visible::Rule { causal, query_is_token, key_is_token } => {
+                if query_is_token.as_ref().is_some_and(|is_token| !is_token[sequence * self.queries + query]) {
+                    return visible.fill(false);
+                }
+                let seen = causal.map_or(self.keys, |start| start + query + 1);
+                let seen = seen.clamp(keys.start, keys.end) - keys.start;
+                match key_is_token {
+                    Some(is_token) => {
+                        let is_token = &is_token[sequence * self.keys..][keys];
+                        visible[..seen].copy_from_slice(&is_token[..seen]);
+                    }
+                    None => visible[..seen].fill(true),
+                }
+                visible[seen..].fill(false);
+            }
+        }
+    }
+
+    /// For each query of a sequence, the keys from the first to the last that it sees; empty if it sees none.
+    pub fn seen_ranges(&self, sequence: usize) -> Vec<Range<usize>> {
+        let bounds = |visible: &[bool]| {
+            let first = visible.iter().position(|is_visible| *is_visible);
+            let last = visible.iter().rposition(|is_visible| *is_visible);
+            first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
+        };
+        match &self.visible {
+            Visible::Matrix(_) => (0..self.queries).map(|query| bounds(self.matrix_row(sequence, query))).collect(),
+            Visible::Rule { causal, query_is_token, key_is_token } => {
+                let tokens = match key_is_token {
+                    Some(is_token) => bounds(&is_token[sequence * self.keys..][..self.keys]),
+                    None => 0..self.keys,
+                };
+                let seen = |query: usize| {
+                    let is_token =
+                        query_is_token.as_ref().is_none_or(|is_token| is_token[sequence * self.queries + query]);
+                    let end = causal.map_or(tokens.end, |start| tokens.end.min(start + query + 1));
+                    if is_token && tokens.start < end { tokens.start..end } else { 0..0 }
+                };
+                (0..self.queries).map(seen).collect()
+            }
+        }
+    }
+
+    /// Whether a query sees all of the keys from the first to the last that it sees.
+    pub fn sees_without_gaps(&self, sequence: usize, query: usize, seen: Range<usize>) -> bool {
+        match &self.visible {
+            Visible::Matrix(_) => !self.matrix_row(sequence, query)[seen].contains(&false),
+            Visible::Rule { key_is_token, .. } => {
+                let has_gap = |is_token: &Arc<[bool]>| is_token[sequence * self.keys..][seen].contains(&false);
+                !key_is_token.as_ref().is_some_and(has_gap)
+            }
+        }
+    }
+
+    fn matrix_row(&self, sequence: usize, query: usize) -> &[bool] {
+        match &self.visible {
+            Visible::Matrix(matrix) => &matrix[(sequence * self.queries + query) * self.keys..][..self.keys],
+            Visible::Rule { .. } => &[],
+        }
+    }
+
+    /// Whether each query sees each key: `(B, Q, K)`.
+    pub fn to_matrix(&self) -> Arc<[bool]> {
+        if let Visible::Matrix(matrix) = &self.visible {
+            return matrix.clone();
+        }
+        let mut matrix = vec![false; self.batch * self.queries * self.keys];
+        for (i, row) in matrix.chunks_mut(self.keys.max(1)).enumerate() {
+            self.fill(i / self.queries, i % self.queries, 0..self.keys, row);
+        }
+        matrix.into()
+    }
+}
