@@ -21,7 +21,10 @@ use std::{
     time::Instant,
 };
 
+#[macro_use]
 mod models;
+#[path = "models/large.rs"]
+mod large;
 
 #[derive(Parser)]
 struct Arguments {
@@ -121,12 +124,12 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "rot13" => (models::rot13(), 1_000),
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
-        "length_1024" => (models::length_1024(), 8),
-        "length_4096" => (models::length_4096(), 5),
-        "gpt2" => (models::gpt2(), 5),
-        "decode_gpt" => (models::decode_gpt(), 10),
-        "decode_gpt2" => (models::decode_gpt2(), 1),
-        "bert_forward" => (models::bert_forward(), 40),
+        "length_1024" => (large::length_1024(), 8),
+        "length_4096" => (large::length_4096(), 5),
+        "gpt2" => (large::gpt2(), 5),
+        "decode_gpt" => (large::decode_gpt(), 10),
+        "decode_gpt2" => (large::decode_gpt2(), 1),
+        "bert_forward" => (large::bert_forward(), 40),
         other => panic!("there is no model {other}"),
     };
     timed(config, step, steps.unwrap_or(default))

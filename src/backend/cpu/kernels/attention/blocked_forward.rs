@@ -79,7 +79,7 @@ impl WithSimd for BlockedForward<'_> {
                         self.mask.mask_scores(row, query, keys.start, self.config.scale, &mut visible);
                         online_softmax(row, sums, &mut max_logits[query], &mut inv_sums[query]);
                     }
-                    let weights = Matrix::strided(&scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
+                    let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
                     match &packed {
                         Some((_, v)) => multiply_block(
                             simd,
