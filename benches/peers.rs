@@ -1,5 +1,5 @@
-//! One training step (forward, loss, backward, clipping, update) of three models on the CPU: this crate,
-//! PyTorch and JAX side by side, at the same sizes.
+//! One training step (forward, loss, backward, clipping, update) of several models on the CPU: this crate,
+//! PyTorch and JAX side by side, at the same sizes. Of some models it is a forward pass or the decoding of a text.
 //!
 //! `cargo bench --bench peers` prints a table. It includes the peers that are installed for the Python that
 //! `PYTHON` names (by default `python3`):
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every measurement is a process of its own. The frameworks take turns, so that other load on the machine
-//! affects all of them. `-- rot13 typed gpt` chooses models, `-- --rounds 5` the number of measurements.
+//! affects all of them. `-- gpt gpt2 decode_gpt2` chooses models, `-- --rounds 5` the number of measurements.
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ mod large;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Models to measure: rot13, typed or gpt
+    /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2 or
+    /// bert_forward
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model

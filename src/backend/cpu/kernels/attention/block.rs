@@ -53,8 +53,8 @@ impl<'a> SequenceMask<'a> {
 
     /// The keys from the first to the last that have a weight for any of these queries.
     pub fn keys_of(&self, queries: Range<usize>) -> Range<usize> {
-        let keys = self.queries[queries].iter();
-        keys.fold(usize::MAX..0, |all, (keys, _)| all.start.min(keys.start)..all.end.max(keys.end))
+        let keys = self.queries[queries].iter().map(|(keys, _)| keys.clone());
+        keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
     /// How many keys of a block, from its first, a row of scores must have for these queries.
