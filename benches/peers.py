@@ -5,6 +5,7 @@
     .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|jax]
 
 Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, CPU.
+In `decode_...` it is greedy decoding with preallocated keys and values, in `bert_forward` one forward pass.
 Prints one JSON object a line: config, framework, parameters, median and minimum milliseconds, tokens per second.
 
   rot13  encoder-decoder of "Another annotated transformer": vocab 28, embed 8, 1+1 layers, 7 heads of 5, hidden 5,
@@ -13,6 +14,15 @@ Prints one JSON object a line: config, framework, parameters, median and minimum
          batch 256, lengths 16 and 2, Adam; 1,899,136 parameters
   gpt    decoder-only, nanoGPT's CPU configuration: vocab 65, embed 128, 4 layers, 4 heads, block 64, batch 12,
          pre-LN, no biases, weights tied, AdamW; about 0.8 M parameters
+
+and in PyTorch only:
+
+  length_1024   the same architecture: embed 256, 4 layers, 8 heads, 1 x 1,024
+  length_4096   embed 128, 2 layers, 4 heads, 1 x 4,096
+  gpt2          GPT-2 small: vocab 50,257, embed 768, 12 layers, 12 heads, 1 x 128; 124 M parameters
+  decode_gpt    the model of gpt with 256 positions: 240 tokens after a prompt of 16
+  decode_gpt2   the model of gpt2: 128 tokens after a prompt of 16
+  bert_forward  encoder: vocab 30,522, embed 384, 6 layers, 12 heads, 3 x 24
 """
 import argparse, json, resource, statistics, time
 
@@ -20,7 +30,15 @@ CONFIGS = {
     "rot13": dict(vocab=28, d=8, heads=7, head=5, hidden=5, layers=1, batch=50, src=15, tgt=15),
     "typed": dict(vocab=128, d=128, heads=2, head=64, hidden=512, layers=4, batch=256, src=16, tgt=2, max_len=16),
     "gpt": dict(vocab=65, d=128, heads=4, head=32, hidden=512, layers=4, batch=12, src=0, tgt=64),
+    "length_1024": dict(vocab=65, d=256, heads=8, head=32, hidden=1024, layers=4, batch=1, src=0, tgt=1024),
+    "length_4096": dict(vocab=65, d=128, heads=4, head=32, hidden=512, layers=2, batch=1, src=0, tgt=4096),
+    "gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=0, tgt=128),
+    "decode_gpt": dict(vocab=65, d=128, heads=4, head=32, hidden=512, layers=4, batch=1, src=16, tgt=256),
+    "decode_gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=16, tgt=144),
+    "bert_forward": dict(vocab=30522, d=384, heads=12, head=32, hidden=1536, layers=6, batch=3, src=24, tgt=24, max_len=512),
 }
+STEPS = {"rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
+         "decode_gpt2": 1, "bert_forward": 40}
 
 
 def report(config, framework, params, times, tokens):
@@ -42,9 +60,14 @@ def run_torch(name, c, steps, threads):
             s.q, s.k, s.v = (nn.Linear(c["d"], inner, bias=bias) for _ in range(3))
             s.o = nn.Linear(inner, c["d"], bias=bias)
 
-        def forward(s, x, kv, mask=None, causal=False):
+        def forward(s, x, kv, mask=None, causal=False, cache=None):
             split = lambda y: y.view(y.shape[0], y.shape[1], c["heads"], c["head"]).transpose(1, 2)
-            y = F.scaled_dot_product_attention(split(s.q(x)), split(s.k(kv)), split(s.v(kv)), attn_mask=mask, is_causal=causal)
+            k, v = split(s.k(kv)), split(s.v(kv))
+            if cache is not None:
+                keys, values, start = cache
+                keys[:, :, start : start + x.shape[1]], values[:, :, start : start + x.shape[1]] = k, v
+                k, v = keys[:, :, : start + x.shape[1]], values[:, :, : start + x.shape[1]]
+            y = F.scaled_dot_product_attention(split(s.q(x)), k, v, attn_mask=mask, is_causal=causal)
             return s.o(y.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
 
     class Feed(nn.Module):
@@ -102,21 +125,60 @@ def run_torch(name, c, steps, threads):
             s.blocks = nn.ModuleList(nn.ModuleList([norm(), Attention(False), norm(), Feed(F.gelu, False)]) for _ in range(c["layers"]))
             s.norm = norm()
 
-        def forward(s, _, y):
-            h = s.tok(y) + s.pos.weight
-            for n1, a, n2, f in s.blocks:
+        def forward(s, _, y, caches=None, start=0):
+            h = s.tok(y) + s.pos.weight[start : start + y.shape[1]]
+            for i, (n1, a, n2, f) in enumerate(s.blocks):
                 z = n1(h)
-                h = h + a(z, z, causal=True)
+                h = h + a(z, z, causal=y.shape[1] > 1, cache=caches and (*caches[i], start))
                 h = h + f(n2(h))
             return s.norm(h) @ s.tok.weight.T
 
-    model = GPT() if name == "gpt" else Seq2Seq()
-    opt = {"rot13": lambda p: torch.optim.SGD(p, 0.5), "typed": lambda p: torch.optim.Adam(p, 1e-3),
-           "gpt": lambda p: torch.optim.AdamW(p, 1e-3, betas=(0.9, 0.99), weight_decay=0.1)}[name](model.parameters())
+        def decode(s, prompt):
+            shape = (1, c["heads"], c["tgt"], c["head"])
+            caches = [(torch.empty(shape), torch.empty(shape)) for _ in s.blocks]
+            start, y = 0, prompt
+            while start + y.shape[1] < c["tgt"]:
+                logits, start = s(None, y, caches, start)[:, -1], start + y.shape[1]
+                y = logits.argmax(-1, keepdim=True)
+
+    class Bert(nn.Module):
+        def __init__(s):
+            super().__init__()
+            s.tok, s.pos, s.norm = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c["max_len"], c["d"]), nn.LayerNorm(c["d"])
+            norm = lambda: nn.LayerNorm(c["d"])
+            act = lambda x: F.gelu(x, approximate="tanh")
+            s.layers = nn.ModuleList(nn.ModuleList([Attention(False), norm(), Feed(act), norm()]) for _ in range(c["layers"]))
+
+        def forward(s, x):
+            h = s.norm(s.tok(x) + s.pos.weight[: x.shape[1]])
+            for a, n1, f, n2 in s.layers:
+                h = n1(h + a(h, h))
+                h = n2(h + f(h))
+            return h
+
+    def forward_only(run, model, tokens):
+        times = []
+        with torch.inference_mode():
+            for _ in range(steps + min(steps, 5)):
+                t0 = time.perf_counter()
+                run()
+                times.append(time.perf_counter() - t0)
+        report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[min(steps, 5) :], tokens)
+
+    if name == "bert_forward":
+        model, x = Bert(), torch.randint(0, c["vocab"], (c["batch"], c["src"]))
+        return forward_only(lambda: model(x), model, c["batch"] * c["src"])
+    model = Seq2Seq() if name in ("rot13", "typed") else GPT()
+    if name.startswith("decode"):
+        prompt = torch.randint(0, c["vocab"], (1, c["src"]))
+        return forward_only(lambda: model.decode(prompt), model, c["tgt"] - c["src"])
+    opt = {"rot13": lambda p: torch.optim.SGD(p, 0.5, fused=True),
+           "typed": lambda p: torch.optim.Adam(p, 1e-3, fused=True)}.get(
+        name, lambda p: torch.optim.AdamW(p, 1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True))(model.parameters())
     x = torch.randint(0, c["vocab"] - 2, (c["batch"], c["src"]))
     y, t = (torch.randint(0, c["vocab"] - 2, (c["batch"], c["tgt"])) for _ in range(2))
-    times = []
-    for _ in range(steps + 5):
+    times, untimed = [], min(steps, 5)
+    for _ in range(steps + untimed):
         t0 = time.perf_counter()
         loss = F.cross_entropy(model(x, y).flatten(0, 1), t.flatten())
         opt.zero_grad()
@@ -124,7 +186,7 @@ def run_torch(name, c, steps, threads):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         opt.step()
         times.append(time.perf_counter() - t0)
-    report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[5:], c["batch"] * (c["src"] + c["tgt"]))
+    report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[untimed:], c["batch"] * (c["src"] + c["tgt"]))
 
 
 def run_jax(name, c, steps, _threads):
@@ -223,7 +285,7 @@ if __name__ == "__main__":
     a.add_argument("--only", choices=["torch", "jax"])
     o = a.parse_args()
     for name in o.configs:
-        steps = o.steps or {"rot13": 300, "typed": 15, "gpt": 40}[name]
+        steps = o.steps or STEPS[name]
         for framework, run in (("torch", run_torch), ("jax", run_jax)):
-            if o.only in (None, framework):
+            if o.only in (None, framework) and (framework == "torch" or name in ("rot13", "typed", "gpt")):
                 run(name, CONFIGS[name], steps, o.threads)

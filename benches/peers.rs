@@ -1,5 +1,5 @@
-//! One training step (forward, loss, backward, clipping, update) of three models on the CPU: this crate,
-//! PyTorch and JAX side by side, at the same sizes.
+//! One training step (forward, loss, backward, clipping, update) of several models on the CPU: this crate,
+//! PyTorch and JAX side by side, at the same sizes. Of some models it is a forward pass or the decoding of a text.
 //!
 //! `cargo bench --bench peers` prints a table. It includes the peers that are installed for the Python that
 //! `PYTHON` names (by default `python3`):
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every measurement is a process of its own. The frameworks take turns, so that other load on the machine
-//! affects all of them. `-- rot13 typed gpt` chooses models, `-- --rounds 5` the number of measurements.
+//! affects all of them. `-- gpt gpt2 decode_gpt2` chooses models, `-- --rounds 5` the number of measurements.
 
 use clap::Parser;
 use serde::{Deserialize, Serialize};
@@ -21,11 +21,15 @@ use std::{
     time::Instant,
 };
 
+#[macro_use]
 mod models;
+#[path = "models/large.rs"]
+mod large;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Models to measure: rot13, typed or gpt
+    /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2 or
+    /// bert_forward
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -121,12 +125,12 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "rot13" => (models::rot13(), 1_000),
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
-        "length_1024" => (models::length_1024(), 8),
-        "length_4096" => (models::length_4096(), 5),
-        "gpt2" => (models::gpt2(), 5),
-        "decode_gpt" => (models::decode_gpt(), 10),
-        "decode_gpt2" => (models::decode_gpt2(), 1),
-        "bert_forward" => (models::bert_forward(), 40),
+        "length_1024" => (large::length_1024(), 8),
+        "length_4096" => (large::length_4096(), 5),
+        "gpt2" => (large::gpt2(), 5),
+        "decode_gpt" => (large::decode_gpt(), 10),
+        "decode_gpt2" => (large::decode_gpt2(), 1),
+        "bert_forward" => (large::bert_forward(), 40),
         other => panic!("there is no model {other}"),
     };
     timed(config, step, steps.unwrap_or(default))

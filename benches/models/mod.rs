@@ -1,9 +1,7 @@
-//! The models that are measured, each with a closure that makes one step: a training step, a forward pass, or the
-//! decoding of one text.
+//! Models that are measured, each with its training step. `large.rs` has larger models.
 
 use dfdx::tensor::*;
 use typed_transformer::{
-    generate::{Sampler, generate_from_prompt},
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
     nn::Module,
     prelude::*,
@@ -14,7 +12,7 @@ use typed_transformer::{
 pub type Step = (usize, Box<dyn FnMut()>);
 
 /// Pseudo-random ids, without the last two of the vocabulary.
-fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> TokenIds<Batch, Len, Vocab> {
+pub fn ids<Batch: ConstDim, Len: ConstDim, Vocab: ConstDim>(seed: usize) -> TokenIds<Batch, Len, Vocab> {
     let next = |i: usize| (i + seed).wrapping_mul(2_654_435_761) / 65_536 % (Vocab::SIZE - 2);
     let ids: Vec<usize> = (0..Batch::SIZE * Len::SIZE).map(next).collect();
     TokenIds::from_ids(&ids, None, (Batch::default(), Len::default())).unwrap()
@@ -92,7 +90,7 @@ pub fn typed() -> Step {
 }
 
 /// The training step of a decoder-only model, with nanoGPT's optimizer.
-fn decoder_step<Config, Batch, Len>() -> Step
+pub fn decoder_step<Config, Batch, Len>() -> Step
 where
     Config: SingleStack,
     Batch: ConstDim,
@@ -109,21 +107,6 @@ where
         update(&mut model, loss.backward(), &mut adam, 1e-3, 1.0).unwrap();
     };
     (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
-}
-
-/// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
-fn decoding<Config, Prompt, Len>() -> Step
-where
-    Config: SingleStack,
-    Prompt: ConstDim + AtMost<Config::MaxSeqLen>,
-    Len: ConstDim + AtMost<Config::MaxSeqLen>,
-{
-    let model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
-    let prompt = ids::<Const<1>, Prompt, Config::VocabSize>(1);
-    let decode = move || {
-        let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
-    };
-    (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(decode))
 }
 
 /// A configuration of a model with one stack of layers.
@@ -151,53 +134,4 @@ pub fn gpt() -> Step {
     dims! { VocabSize = 65; MaxSeqLen = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; Batch = 12; }
     single_stack!(Gpt: NanoGpt);
     decoder_step::<Gpt, Batch, MaxSeqLen>()
-}
-
-/// The same, decoding 256 tokens.
-pub fn decode_gpt() -> Step {
-    dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
-    single_stack!(Gpt: NanoGpt);
-    decoding::<Gpt, PromptLen, MaxSeqLen>()
-}
-
-/// One sequence of 1,024 tokens.
-pub fn length_1024() -> Step {
-    dims! { VocabSize = 65; MaxSeqLen = 1024; EmbedDim = 256; NumHeads = 8; HeadDim = 32; NumLayers = 4; Batch = 1; }
-    single_stack!(Gpt: NanoGpt);
-    decoder_step::<Gpt, Batch, MaxSeqLen>()
-}
-
-/// One sequence of 4,096 tokens.
-pub fn length_4096() -> Step {
-    dims! { VocabSize = 65; MaxSeqLen = 4096; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 2; Batch = 1; }
-    single_stack!(Gpt: NanoGpt);
-    decoder_step::<Gpt, Batch, MaxSeqLen>()
-}
-
-dims! { VocabSize = 50257; MaxSeqLen = 1024; EmbedDim = 768; NumHeads = 12; HeadDim = 64; NumLayers = 12; }
-single_stack!(Gpt2: NanoGpt);
-
-/// GPT-2 small, one sequence of 128 tokens.
-pub fn gpt2() -> Step {
-    decoder_step::<Gpt2, Const<1>, Const<128>>()
-}
-
-/// GPT-2 small, decoding 128 tokens after a prompt of 16.
-pub fn decode_gpt2() -> Step {
-    decoding::<Gpt2, Const<16>, Const<144>>()
-}
-
-/// The forward pass of a BERT with 6 layers of width 384.
-pub fn bert_forward() -> Step {
-    dims! {
-        VocabSize = 30522; MaxSeqLen = 512; EmbedDim = 384; NumHeads = 12; HeadDim = 32; NumLayers = 6;
-        Batch = 3; SeqLen = 24;
-    }
-    single_stack!(Bert: TypedTransformer);
-    let model = EncoderOnly::<Bert, f32, Cpu>::build(&Cpu::default());
-    let inputs = ids::<Batch, SeqLen, VocabSize>(1);
-    let forward = move || {
-        let _ = model.forward(&inputs, NoneTape);
-    };
-    (EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, Box::new(forward))
 }

@@ -18,12 +18,11 @@ type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
 
 /// The sizes of a call: batch, queries and keys.
 type Call = (usize, usize, usize);
-type CallDims = (Unchecked, Unchecked, Unchecked);
 
 const CALLS: [Call; 6] = [(1, 1, 1), (2, 3, 5), (3, 16, 16), (1, 17, 15), (5, 2, 33), (64, 15, 15)];
 
 /// Runs on the calls above and on random ones.
-fn on_calls(run: impl Fn(&mut StdRng, CallDims)) {
+fn on_calls(run: impl Fn(&mut StdRng, (Unchecked, Unchecked, Unchecked))) {
     let run = |rng: &mut StdRng, (batch, queries, keys): Call| {
         run(rng, (Unchecked(batch), Unchecked(queries), Unchecked(keys)))
     };
@@ -220,7 +219,7 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
 
 fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
     rng: &mut StdRng,
-    (batch, queries, keys): CallDims,
+    (batch, queries, keys): (Unchecked, Unchecked, Unchecked),
     size: f32,
 ) {
     type Width<const H: usize, const N: usize> = Product<Const<H>, Const<N>>;
@@ -279,10 +278,10 @@ fn attention_agrees() {
 
 #[test]
 fn attention_agrees_beyond_a_block() {
-    let calls = [(1, 33, 129), (2, 64, 256), (1, 1, 300), (1, 131, 131), (3, 3, 257)];
+    let calls: [Call; 5] = [(1, 33, 129), (2, 64, 256), (1, 1, 300), (1, 131, 131), (3, 3, 257)];
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
-        let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
         let rng = &mut StdRng::seed_from_u64(seed as u64);
+        let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
         attention_on_call::<2, 5, 17>(rng, call, 1.0);
         attention_on_call::<3, 16, 16>(rng, call, 4.0);
     }

@@ -1,7 +1,6 @@
 use crate::backend::cpu::{
     autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
-    matmul::{Layout, Matrix, matmul, matmul_few_rows},
-    simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
+    matmul::{Layout, Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;
@@ -240,66 +239,6 @@ impl Linear {
             _ => Ok(()),
         }
     }
-}
-
-/// Sets each row to the bias or 0, or adds the bias if `accumulate`.
-fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize, accumulate: bool) {
-    match bias {
-        Some(bias) => {
-            for row in row_chunks_mut(rows, width) {
-                match accumulate {
-                    true => add_row(row, bias),
-                    false => row.copy_from_slice(bias),
-                }
-            }
-        }
-        None if accumulate => {}
-        None => rows.fill(0.0),
-    }
-}
-
-/// `(N, Width) -> (Width,)`: `sums += Σ rows`.
-fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
-    /// Partial sums lose less precision, because adding to a large sum rounds more.
-    const ROWS_PER_PARTIAL_SUM: usize = 64;
-    let width = sums.len().max(1);
-    let mut partial = Buffer::recycled(sums.len());
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for rows in rows.chunks(ROWS_PER_PARTIAL_SUM * width) {
-                partial.fill(0.0);
-                for row in rows.chunks_exact(width) {
-                    add_row(&mut partial, row);
-                }
-                add_row(sums, &partial);
-            }
-        },
-    );
-}
-
-/// `(Rows, Columns) -> (Columns, Rows)`.
-fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
-    /// Rows of a block. One element of each row fills a cache line of the result.
-    const TRANSPOSE_BLOCK: usize = 16;
-    /// The cost of an element, in multiply-adds.
-    const MACS_PER_ELEMENT: usize = 32;
-    let mut result = Buffer::recycled(elements.len());
-    let partition = Partition::new(columns, MACS_PER_ELEMENT * rows, usize::MAX);
-    let chunk_len = partition.chunk_len();
-    let chunks = partition.split_mut(&mut result, rows).enumerate();
-    partition.map_chunks(chunks, |(chunk, result)| {
-        for (i, block) in row_chunks(elements, TRANSPOSE_BLOCK * columns).enumerate() {
-            let block = &block[chunk * chunk_len..];
-            for (column, result) in row_chunks_mut(result, rows).enumerate() {
-                let column = block[column..].iter().step_by(columns);
-                for (to, element) in result[i * TRANSPOSE_BLOCK..].iter_mut().zip(column) {
-                    *to = *element;
-                }
-            }
-        }
-    });
-    result
 }
 
 /// `(N, In) -> (N, Out)`: [`Linear::forward`] as one product for all sequences. The definition makes one

@@ -7,10 +7,11 @@ use super::{
     Matrix,
     gemm::matmul,
     interleaved::{InterleavedMatmul, Rhs},
+    rows::fill_rows,
 };
 use crate::backend::cpu::{
     autograd::{Buffer, Operand, Partition},
-    simd::{LaneWise, RowWise, WithContext, add_row, dispatch_simd, simd_width, sum},
+    simd::{LaneWise, RowWise, WithContext, dispatch_simd, simd_width, sum},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use pulp::{Arch, Simd, WithSimd};
@@ -94,18 +95,8 @@ impl Layout {
         let stride = b.columns();
         match self {
             Self::RowMajor => {
-                if let Some(bias) = bias {
-                    dispatch_simd(
-                        #[inline(always)]
-                        || {
-                            for row in output.chunks_exact_mut(stride.max(1)) {
-                                match accumulate {
-                                    true => add_row(row, bias),
-                                    false => row.copy_from_slice(bias),
-                                }
-                            }
-                        },
-                    );
+                if bias.is_some() {
+                    fill_rows(output, bias, stride, accumulate);
                 }
                 matmul(output, a, b, accumulate || bias.is_some());
             }
@@ -244,6 +235,7 @@ fn deinterleave(interleaved: &[f32], lanes: usize, rows: &mut [f32], lane_len: u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cpu::simd::add_row;
 
     #[test]
     fn deinterleaving_inverts_interleaving() {

@@ -6,9 +6,11 @@ mod interleaved;
 mod layout;
 mod matrix;
 mod register_blocked;
+mod rows;
 
 pub use few_rows::matmul_few_rows;
 pub use gemm::matmul;
 pub use layout::{Layout, interleaved_if_half_full};
 pub use matrix::Matrix;
 pub use register_blocked::{Extent, SimdMatrix, multiply};
+pub use rows::{add_column_sums, fill_rows, transpose_copy};

@@ -13,11 +13,6 @@ pub trait Context: Copy {
     type Element: Copy;
     /// A condition on elements.
     type Mask: Copy;
-    /// The number of `f32` in an element.
-    const ELEMENT_LEN: usize;
-    /// Whether rows are padded with zeros to a multiple of [`ACCUMULATORS`](reduce::ACCUMULATORS), so that
-    /// products read and write whole vectors of a row.
-    const HAS_PADDED_ROWS: bool;
 
     fn simd(self) -> Self::Simd;
     /// An element as a vector: an `f32` is broadcast.
@@ -53,18 +48,6 @@ pub trait Context: Copy {
     fn dot(self, a: &[Self::Element], b: &[Self::Element]) -> Self::Element;
     /// The largest element; -∞ for an empty row.
     fn row_max(self, a: &[Self::Element]) -> Self::Element;
-
-    /// The length of a row of `len` elements in memory.
-    #[inline(always)]
-    fn row_len(len: usize) -> usize {
-        if Self::HAS_PADDED_ROWS { reduce::round_up(len) } else { len }
-    }
-
-    /// The number of vectors in a row of `len` elements in memory.
-    #[inline(always)]
-    fn row_vectors(len: usize) -> usize {
-        Self::row_len(len) * Self::ELEMENT_LEN / Self::Simd::F32_LANES
-    }
 }
 
 /// Functions of elements.
@@ -91,8 +74,6 @@ impl<S: Simd> Context for RowWise<S> {
     type Simd = S;
     type Element = f32;
     type Mask = bool;
-    const ELEMENT_LEN: usize = 1;
-    const HAS_PADDED_ROWS: bool = true;
 
     #[inline(always)]
     fn simd(self) -> S {
@@ -168,8 +149,6 @@ impl<S: Simd> Context for LaneWise<S> {
     type Simd = S;
     type Element = S::f32s;
     type Mask = S::m32s;
-    const ELEMENT_LEN: usize = S::F32_LANES;
-    const HAS_PADDED_ROWS: bool = false;
 
     #[inline(always)]
     fn simd(self) -> S {

@@ -53,8 +53,8 @@ impl<'a> SequenceMask<'a> {
 
     /// The keys from the first to the last that have a weight for any of these queries.
     pub fn keys_of(&self, queries: Range<usize>) -> Range<usize> {
-        let keys = self.queries[queries].iter();
-        keys.fold(usize::MAX..0, |all, (keys, _)| all.start.min(keys.start)..all.end.max(keys.end))
+        let keys = self.queries[queries].iter().map(|(keys, _)| keys.clone());
+        keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
     /// How many keys of a block, from its first, a row of scores must have for these queries.
@@ -115,35 +115,35 @@ impl<'a> SequenceMask<'a> {
 }
 
 /// `(Keys, Dim)`: a copy of the transposed matrix, a block of keys after the other: `(Dim, KEYS_PER_BLOCK)` each.
+/// Columns without a key are 0 up to a whole vector.
+#[inline(always)]
 pub fn pack_transposed(matrix: Matrix) -> Buffer {
-    /// Keys whose rows are read side by side.
-    const KEYS: usize = 16;
     let (keys, dim) = (matrix.rows(), matrix.columns());
     let mut packed = Buffer::recycled(keys.div_ceil(KEYS_PER_BLOCK) * KEYS_PER_BLOCK * dim);
     for (block, packed) in blocks(keys, KEYS_PER_BLOCK).zip(packed.chunks_exact_mut((KEYS_PER_BLOCK * dim).max(1))) {
-        for keys in blocks(block.len(), KEYS) {
-            for (column, packed) in packed.chunks_exact_mut(KEYS_PER_BLOCK).enumerate() {
-                let (packed, padding) = packed[keys.start..][..KEYS].split_at_mut(keys.len());
-                for (key, packed) in keys.clone().zip(packed) {
-                    *packed = matrix.get(block.start + key, column);
-                }
-                padding.fill(0.0);
+        let len = block.len();
+        for (key, row) in matrix.row_range(block).contiguous_rows().into_iter().flatten().enumerate() {
+            for (packed, element) in packed.chunks_exact_mut(KEYS_PER_BLOCK).zip(row) {
+                packed[key] = *element;
             }
+        }
+        for packed in packed.chunks_exact_mut(KEYS_PER_BLOCK) {
+            packed[len..round_up(len)].fill(0.0);
         }
     }
     packed
 }
 
 /// `(Rows, Dim)`: a copy whose rows are padded with zeros to whole vectors.
+#[inline(always)]
 pub fn pack_rows(matrix: Matrix) -> Buffer {
     let width = round_up(matrix.columns());
     let mut packed = Buffer::recycled(matrix.rows() * width);
-    for row in 0..matrix.rows() {
-        let packed = &mut packed[row * width..][..width];
-        for (column, packed) in packed[..matrix.columns()].iter_mut().enumerate() {
-            *packed = matrix.get(row, column);
-        }
-        packed[matrix.columns()..].fill(0.0);
+    let rows = packed.chunks_exact_mut(width.max(1)).zip(matrix.contiguous_rows().into_iter().flatten());
+    for (packed, row) in rows {
+        let (packed, padding) = packed.split_at_mut(row.len());
+        packed.copy_from_slice(row);
+        padding.fill(0.0);
     }
     packed
 }

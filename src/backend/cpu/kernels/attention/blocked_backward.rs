@@ -81,12 +81,13 @@ impl WithSimd for BlockedBackward<'_> {
                             len_of,
                         );
                     }
+                    let width = round_up(len_of(0..queries.len()));
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
                     for (query, (weights, d_scores)) in queries.clone().zip(rows) {
                         let len = self.mask.len_in(&keys, query..query + 1);
-                        let (weights, tail) = weights.split_at_mut(len);
+                        let (weights, tail) = weights[..width].split_at_mut(len);
                         tail.fill(0.0);
-                        let (d_scores, tail) = d_scores.split_at_mut(len);
+                        let (d_scores, tail) = d_scores[..width].split_at_mut(len);
                         tail.fill(0.0);
                         let visible = self.mask.mask_scores(weights, query, keys.start, scale, &mut visible);
                         let (max_logit, inv_sum, mean) = (max_logits[query], inv_sums[query], means[query]);

@@ -71,14 +71,15 @@ impl WithSimd for BlockedForward<'_> {
                         ),
                         None => multiply_rows(&mut scores, q.row_range(queries.clone()), k.row_range(keys.clone())),
                     }
+                    let width = round_up(len_of(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
                     for (query, (row, sums)) in queries.clone().zip(rows) {
-                        let (row, tail) = row.split_at_mut(self.mask.len_in(&keys, query..query + 1));
+                        let (row, tail) = row[..width].split_at_mut(self.mask.len_in(&keys, query..query + 1));
                         tail.fill(0.0);
                         self.mask.mask_scores(row, query, keys.start, self.config.scale, &mut visible);
                         online_softmax(row, sums, &mut max_logits[query], &mut inv_sums[query]);
                     }
-                    let weights = Matrix::strided(&scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
+                    let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
                     match &packed {
                         Some((_, v)) => multiply_block(
                             simd,

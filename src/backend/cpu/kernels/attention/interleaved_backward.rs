@@ -1,16 +1,18 @@
 use super::{
     AttentionConfig,
-    interleaved_head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
+    interleaved_head::{head_view, multiply_lanes},
     interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
     backend::MaskFill,
     backend::cpu::{
         autograd::Buffer,
-        simd::{Context, WithContext, row_chunks, row_chunks_mut},
+        matmul::{Extent, Matrix},
+        simd::{Context, LaneWise, row_chunks, row_chunks_mut},
     },
 };
 use itertools::izip;
+use pulp::{Simd, WithSimd};
 
 /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)`: overwrites the gradients of query, key and
 /// value, given the gradient of the output. Every argument is interleaved except `mask`.
@@ -27,65 +29,68 @@ pub(super) struct InterleavedBackward<'a> {
     pub config: AttentionConfig,
 }
 
-impl WithContext for InterleavedBackward<'_> {
+impl WithSimd for InterleavedBackward<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn with_context<C: Context>(self, c: C) {
+    fn with_simd<S: Simd>(self, simd: S) {
+        let c = LaneWise(simd);
         let Self { dq, dk, dv, d_out, q, k, v, weights, mask, config } = self;
         let dims = config.dims;
-        let scores_len = dims.queries * C::row_len(dims.keys) * C::ELEMENT_LEN;
+        let scores_len = dims.queries * dims.keys * S::F32_LANES;
         let mut d_scores = Buffer::recycled(scores_len);
-        let mut v_t_padded = PaddedHead::new::<C>(dims.vo_dim, dims.keys);
-        let [mut q_padded, mut dq_padded] = [(); 2].map(|()| PaddedHead::new::<C>(dims.queries, dims.qk_dim));
-        let [mut k_padded, mut dk_padded] = [(); 2].map(|()| PaddedHead::new::<C>(dims.keys, dims.qk_dim));
-        let mut d_out_padded = PaddedHead::new::<C>(dims.queries, dims.vo_dim);
-        let mut dv_padded = PaddedHead::new::<C>(dims.keys, dims.vo_dim);
-        // Each item is one sequence, or one sequence for each lane.
+        // Each item is one sequence for each lane.
         let sequences = izip!(
-            row_chunks_mut(dq, dims.q_len() * C::ELEMENT_LEN),
-            row_chunks_mut(dk, dims.k_len() * C::ELEMENT_LEN),
-            row_chunks_mut(dv, dims.v_len() * C::ELEMENT_LEN),
-            row_chunks(d_out, dims.out_len() * C::ELEMENT_LEN),
-            row_chunks(q, dims.q_len() * C::ELEMENT_LEN),
-            row_chunks(k, dims.k_len() * C::ELEMENT_LEN),
-            row_chunks(v, dims.v_len() * C::ELEMENT_LEN),
+            row_chunks_mut(dq, dims.q_len() * S::F32_LANES),
+            row_chunks_mut(dk, dims.k_len() * S::F32_LANES),
+            row_chunks_mut(dv, dims.v_len() * S::F32_LANES),
+            row_chunks(d_out, dims.out_len() * S::F32_LANES),
+            row_chunks(q, dims.q_len() * S::F32_LANES),
+            row_chunks(k, dims.k_len() * S::F32_LANES),
+            row_chunks(v, dims.v_len() * S::F32_LANES),
             row_chunks(weights, dims.heads * scores_len),
-            row_chunks(mask, dims.mask_len() * C::ELEMENT_LEN),
+            row_chunks(mask, dims.mask_len() * S::F32_LANES),
         );
         for (dq, dk, dv, d_out, q, k, v, weights, mask) in sequences {
             let visible = VisibleBounds::new(config, mask);
             let bounds = match config.mask_fill {
-                MaskFill::MinValue => mask_values(config, mask, C::ELEMENT_LEN),
+                MaskFill::MinValue => mask_values(config, mask, S::F32_LANES),
                 MaskFill::Subtract(_) => None,
             };
             for (head, weights) in row_chunks(weights, scores_len).enumerate() {
-                let q = head_view::<C>(q, dims, head, dims.queries, dims.qk_dim);
-                let k = head_view::<C>(k, dims, head, dims.keys, dims.qk_dim);
-                let v = head_view::<C>(v, dims, head, dims.keys, dims.vo_dim);
-                let d_out = head_view::<C>(d_out, dims, head, dims.queries, dims.vo_dim);
-                let v_t = v_t_padded.load(c, v.transposed());
-                multiply_scores(c, &mut d_scores, d_out, v_t, dims.keys, |queries| visible.visible_len_of_any(queries));
-                let row_len = C::row_len(dims.keys).max(1);
-                let rows = C::elements_mut(&mut d_scores).chunks_exact_mut(row_len);
-                for (query, (d_row, weights)) in rows.zip(C::elements(weights).chunks_exact(row_len)).enumerate() {
-                    let (d_scores, hidden_tail) = d_row.split_at_mut(C::row_len(visible.visible_len(query)));
+                let q = head_view::<S>(q, dims, head, dims.queries, dims.qk_dim);
+                let k = head_view::<S>(k, dims, head, dims.keys, dims.qk_dim);
+                let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
+                let d_out = head_view::<S>(d_out, dims, head, dims.queries, dims.vo_dim);
+                multiply_lanes(simd, &mut d_scores, dims.keys, d_out, v.transposed(), |queries| Extent {
+                    inner: 0..dims.vo_dim,
+                    columns: visible.visible_len_of_any(queries),
+                });
+                let rows = S::as_mut_simd_f32s(&mut d_scores).0.chunks_exact_mut(dims.keys.max(1));
+                let rows = rows.zip(S::as_simd_f32s(weights).0.chunks_exact(dims.keys.max(1)));
+                for (query, (d_row, weights)) in rows.enumerate() {
+                    let (d_scores, hidden_tail) = d_row.split_at_mut(visible.visible_len(query));
                     hidden_tail.fill(c.splat(0.0));
-                    let bounds = bounds.as_deref().map(|bounds| &C::elements(bounds)[query * dims.keys..]);
+                    let bounds = bounds.as_deref().map(|bounds| &S::as_simd_f32s(bounds).0[query * dims.keys..]);
                     softmax_backward(c, d_scores, weights, bounds, config.scale);
                 }
 
-                let weights = scores_view::<C>(weights, dims);
-                let d_scores = scores_view::<C>(&d_scores, dims);
-                let k = k_padded.load(c, k);
-                multiply_head(c, dq, dims, head, dims.qk_dim, &mut dq_padded, d_scores, k, |queries| {
-                    0..visible.visible_len_of_any(queries)
+                let [weights, d_scores] =
+                    [weights, &d_scores].map(|elements| Matrix::strided(elements, dims.queries, dims.keys, dims.keys));
+                let qk_start = head * dims.qk_dim * S::F32_LANES;
+                multiply_lanes(simd, &mut dq[qk_start..], dims.heads * dims.qk_dim, d_scores, k, |queries| Extent {
+                    inner: 0..visible.visible_len_of_any(queries),
+                    columns: dims.qk_dim,
                 });
-                let (q, d_scores_t) = (q_padded.load(c, q), d_scores.transposed());
-                multiply_head(c, dk, dims, head, dims.qk_dim, &mut dk_padded, d_scores_t, q, |keys| {
-                    visible.queries_seeing(keys)
+                let d_scores_t = d_scores.transposed();
+                multiply_lanes(simd, &mut dk[qk_start..], dims.heads * dims.qk_dim, d_scores_t, q, |keys| Extent {
+                    inner: visible.queries_seeing(keys),
+                    columns: dims.qk_dim,
                 });
-                let (d_out, weights_t) = (d_out_padded.load(c, d_out), weights.transposed());
-                multiply_head(c, dv, dims, head, dims.vo_dim, &mut dv_padded, weights_t, d_out, |keys| {
-                    visible.queries_seeing(keys)
+                let dv = &mut dv[head * dims.vo_dim * S::F32_LANES..];
+                multiply_lanes(simd, dv, dims.heads * dims.vo_dim, weights.transposed(), d_out, |keys| Extent {
+                    inner: visible.queries_seeing(keys),
+                    columns: dims.vo_dim,
                 });
             }
         }

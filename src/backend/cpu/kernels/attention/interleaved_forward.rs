@@ -1,13 +1,17 @@
 use super::{
     AttentionConfig,
-    interleaved_head::{PaddedHead, head_view, multiply_head, multiply_scores, scores_view},
+    interleaved_head::{head_view, multiply_lanes},
     interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
     backend::MaskFill,
-    backend::cpu::simd::{Context, WithContext, exp_element, row_chunks, row_chunks_mut},
+    backend::cpu::{
+        matmul::{Extent, Matrix},
+        simd::{Context, LaneWise, exp_element, row_chunks, row_chunks_mut},
+    },
 };
 use itertools::izip;
+use pulp::{Simd, WithSimd};
 
 /// `(N, Q, H·QK), (N, K, H·QK), (N, K, H·VO), (N, Q, K) -> (N, Q, H·VO), (N, H, Q, K)`:
 /// `weights = softmax(mask(scale · q kᵀ))`, `out = weights v`. Every argument is interleaved except `mask`.
@@ -21,48 +25,48 @@ pub(super) struct InterleavedForward<'a> {
     pub config: AttentionConfig,
 }
 
-impl WithContext for InterleavedForward<'_> {
+impl WithSimd for InterleavedForward<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn with_context<C: Context>(self, c: C) {
+    fn with_simd<S: Simd>(self, simd: S) {
+        let c = LaneWise(simd);
         let Self { out, weights, q, k, v, mask, config } = self;
         let dims = config.dims;
-        let scores_len = dims.queries * C::row_len(dims.keys) * C::ELEMENT_LEN;
-        let mut k_t_padded = PaddedHead::new::<C>(dims.qk_dim, dims.keys);
-        let mut v_padded = PaddedHead::new::<C>(dims.keys, dims.vo_dim);
-        let mut out_padded = PaddedHead::new::<C>(dims.queries, dims.vo_dim);
-        // Each item is one sequence, or one sequence for each lane.
+        let scores_len = dims.queries * dims.keys * S::F32_LANES;
+        // Each item is one sequence for each lane.
         let sequences = izip!(
-            row_chunks_mut(out, dims.out_len() * C::ELEMENT_LEN),
+            row_chunks_mut(out, dims.out_len() * S::F32_LANES),
             row_chunks_mut(weights, dims.heads * scores_len),
-            row_chunks(q, dims.q_len() * C::ELEMENT_LEN),
-            row_chunks(k, dims.k_len() * C::ELEMENT_LEN),
-            row_chunks(v, dims.v_len() * C::ELEMENT_LEN),
-            row_chunks(mask, dims.mask_len() * C::ELEMENT_LEN),
+            row_chunks(q, dims.q_len() * S::F32_LANES),
+            row_chunks(k, dims.k_len() * S::F32_LANES),
+            row_chunks(v, dims.v_len() * S::F32_LANES),
+            row_chunks(mask, dims.mask_len() * S::F32_LANES),
         );
         for (out, weights, q, k, v, mask) in sequences {
             let visible = VisibleBounds::new(config, mask);
-            let mask_values = mask_values(config, mask, C::ELEMENT_LEN);
+            let mask_values = mask_values(config, mask, S::F32_LANES);
             for (head, weights) in row_chunks_mut(weights, scores_len).enumerate() {
-                let q = head_view::<C>(q, dims, head, dims.queries, dims.qk_dim);
-                let k = head_view::<C>(k, dims, head, dims.keys, dims.qk_dim);
-                let v = head_view::<C>(v, dims, head, dims.keys, dims.vo_dim);
-                let k_t = k_t_padded.load(c, k.transposed());
-                multiply_scores(c, weights, q, k_t, dims.keys, |queries| visible.visible_len_of_any(queries));
-                let rows = C::elements_mut(weights).chunks_exact_mut(C::row_len(dims.keys).max(1));
+                let q = head_view::<S>(q, dims, head, dims.queries, dims.qk_dim);
+                let k = head_view::<S>(k, dims, head, dims.keys, dims.qk_dim);
+                let v = head_view::<S>(v, dims, head, dims.keys, dims.vo_dim);
+                multiply_lanes(simd, weights, dims.keys, q, k.transposed(), |queries| Extent {
+                    inner: 0..dims.qk_dim,
+                    columns: visible.visible_len_of_any(queries),
+                });
+                let rows = S::as_mut_simd_f32s(weights).0.chunks_exact_mut(dims.keys.max(1));
                 for (query, row) in rows.enumerate() {
-                    let visible_len = visible.visible_len(query);
-                    let (scores, hidden_tail) = row.split_at_mut(C::row_len(visible_len));
+                    let (scores, hidden_tail) = row.split_at_mut(visible.visible_len(query));
                     hidden_tail.fill(c.splat(0.0));
-                    let (scores_seen, padding) = scores.split_at_mut(visible_len);
-                    let mask_values = mask_values.as_deref().map(|values| &C::elements(values)[query * dims.keys..]);
-                    scale_and_mask(c, scores_seen, mask_values, config);
-                    padding.fill(c.splat(f32::NEG_INFINITY));
+                    let values = mask_values.as_deref().map(|values| &S::as_simd_f32s(values).0[query * dims.keys..]);
+                    scale_and_mask(c, scores, values, config);
                     softmax(c, scores);
                 }
-                let v = v_padded.load(c, v);
-                let weights = scores_view::<C>(weights, dims);
-                multiply_head(c, out, dims, head, dims.vo_dim, &mut out_padded, weights, v, |queries| {
-                    0..visible.visible_len_of_any(queries)
+                let weights = Matrix::strided(weights, dims.queries, dims.keys, dims.keys);
+                let out = &mut out[head * dims.vo_dim * S::F32_LANES..];
+                multiply_lanes(simd, out, dims.heads * dims.vo_dim, weights, v, |queries| Extent {
+                    inner: 0..visible.visible_len_of_any(queries),
+                    columns: dims.vo_dim,
                 });
             }
         }

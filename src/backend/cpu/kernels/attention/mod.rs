@@ -90,7 +90,7 @@ impl Attention {
         if let Some(matrix) = &self.matrix {
             let mask = sequences.of(matrix, dims.mask_len());
             let weights = softmax;
-            return self.layout.dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
+            return Arch::new().dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
         }
         let all = izip!(
             sequences.iter(),
@@ -127,7 +127,7 @@ impl Attention {
         if let Some(matrix) = &self.matrix {
             let mask = sequences.of(matrix, dims.mask_len());
             let weights = softmax;
-            return self.layout.dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
+            return Arch::new().dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
         }
         let all = izip!(
             sequences.iter(),

@@ -1,20 +1,8 @@
 use super::{
     AttentionConfig, AttentionDims, interleaved_backward::InterleavedBackward, interleaved_forward::InterleavedForward,
 };
-use crate::{
-    backend::MaskFill,
-    backend::cpu::simd::{LaneWise, WithContext, simd_width},
-};
-use pulp::{Arch, Scalar, Simd, WithSimd};
-
-struct InLanes<K>(K);
-impl<K: WithContext> WithSimd for InLanes<K> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        self.0.with_context(LaneWise(simd));
-    }
-}
+use crate::{backend::MaskFill, backend::cpu::simd::simd_width};
+use pulp::{Arch, Scalar, WithSimd};
 
 /// The elements of one lane.
 fn lane_of(all: &[f32], lane: usize) -> Vec<f32> {
@@ -39,8 +27,8 @@ fn every_lane_equals_its_sequence_alone() {
             let (mut dq, mut dk, mut dv) = (q.to_vec(), k.to_vec(), v.to_vec());
             let forward = InterleavedForward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
             match is_scalar {
-                true => forward.with_context(LaneWise(Scalar)),
-                false => Arch::new().dispatch(InLanes(forward)),
+                true => forward.with_simd(Scalar),
+                false => Arch::new().dispatch(forward),
             }
             let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
             let backward = InterleavedBackward {
@@ -56,8 +44,8 @@ fn every_lane_equals_its_sequence_alone() {
                 config,
             };
             match is_scalar {
-                true => backward.with_context(LaneWise(Scalar)),
-                false => Arch::new().dispatch(InLanes(backward)),
+                true => backward.with_simd(Scalar),
+                false => Arch::new().dispatch(backward),
             }
             [weights, out, dq, dk, dv]
         };

@@ -1,0 +1,74 @@
+//! Larger models that are measured: long sequences, GPT-2 small and BERT, with a closure that makes one training step,
+//! one forward pass, or the decoding of one text.
+
+use crate::models::{Step, decoder_step, ids};
+use typed_transformer::{
+    generate::{Sampler, generate_from_prompt},
+    models::nano_gpt::NanoGpt,
+    nn::Module,
+    prelude::*,
+};
+
+/// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
+fn decoding<Config, Prompt, Len>() -> Step
+where
+    Config: SingleStack,
+    Prompt: ConstDim + AtMost<Config::MaxSeqLen>,
+    Len: ConstDim + AtMost<Config::MaxSeqLen>,
+{
+    let model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
+    let prompt = ids::<Const<1>, Prompt, Config::VocabSize>(1);
+    let decode = move || {
+        let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
+    };
+    (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(decode))
+}
+
+/// nanoGPT's configuration for a CPU, decoding 240 tokens after a prompt of 16.
+pub fn decode_gpt() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
+    single_stack!(Gpt: NanoGpt);
+    decoding::<Gpt, PromptLen, MaxSeqLen>()
+}
+
+/// One sequence of 1,024 tokens.
+pub fn length_1024() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 1024; EmbedDim = 256; NumHeads = 8; HeadDim = 32; NumLayers = 4; Batch = 1; }
+    single_stack!(Gpt: NanoGpt);
+    decoder_step::<Gpt, Batch, MaxSeqLen>()
+}
+
+/// One sequence of 4,096 tokens.
+pub fn length_4096() -> Step {
+    dims! { VocabSize = 65; MaxSeqLen = 4096; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 2; Batch = 1; }
+    single_stack!(Gpt: NanoGpt);
+    decoder_step::<Gpt, Batch, MaxSeqLen>()
+}
+
+dims! { VocabSize = 50257; MaxSeqLen = 1024; EmbedDim = 768; NumHeads = 12; HeadDim = 64; NumLayers = 12; }
+single_stack!(Gpt2: NanoGpt);
+
+/// GPT-2 small, one sequence of 128 tokens.
+pub fn gpt2() -> Step {
+    decoder_step::<Gpt2, Const<1>, Const<128>>()
+}
+
+/// GPT-2 small, decoding 128 tokens after a prompt of 16.
+pub fn decode_gpt2() -> Step {
+    decoding::<Gpt2, Const<16>, Const<144>>()
+}
+
+/// The forward pass of a BERT with 6 layers of width 384.
+pub fn bert_forward() -> Step {
+    dims! {
+        VocabSize = 30522; MaxSeqLen = 512; EmbedDim = 384; NumHeads = 12; HeadDim = 32; NumLayers = 6;
+        Batch = 3; SeqLen = 24;
+    }
+    single_stack!(Bert: TypedTransformer);
+    let model = EncoderOnly::<Bert, f32, Cpu>::build(&Cpu::default());
+    let inputs = ids::<Batch, SeqLen, VocabSize>(1);
+    let forward = move || {
+        let _ = model.forward(&inputs, NoneTape);
+    };
+    (EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, Box::new(forward))
+}
