@@ -113,6 +113,7 @@ macro_rules! dims {
         }
         impl $crate::dims::StaticSize for $name {
             type Nat = $crate::__nat!(<$name as $crate::dims::ConstDim>::SIZE);
+            type Factors<Rest> = ($name, Rest);
         }
         impl $crate::dims::FullyStatic for $name {}
         const _: () = ::core::assert!(
@@ -189,6 +190,7 @@ macro_rules! dims {
         impl $crate::dims::CountFactor for $name {
             type Static = $crate::__private::U1;
             type Dynamic<Rest> = ($name, Rest);
+            type Factors<Rest> = ($name, Rest);
         }
     };
 

@@ -52,8 +52,8 @@ pub use dfdx::shapes::{Const, ConstDim, Dim};
 pub use local::LocalSize;
 pub(crate) use names::Label;
 pub use product::{Product, Quotient};
-pub use relations::{AtMost, Divides, EqualProducts, Even, LessThan, SumOf};
-pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy};
+pub use relations::{AtMost, Divides, Even, LessThan, SumOf};
+pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, SameFactors};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
 

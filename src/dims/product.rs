@@ -41,6 +41,7 @@ where
     Right: StaticSize,
 {
     type Nat = typenum::Prod<Left::Nat, Right::Nat>;
+    type Factors<Rest> = Left::Factors<Right::Factors<Rest>>;
 }
 impl<Whole, Parts> StaticSize for Quotient<Whole, Parts>
 where
@@ -48,6 +49,7 @@ where
     Parts: StaticSize + Divides<Whole>,
 {
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
+    type Factors<Rest> = (Self, Rest);
 }
 
 impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}

@@ -2,7 +2,7 @@ use super::{
     OpError, Real,
     contraction::{Labelled, contract, label_array},
     dim_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, Operand, OperandTape, distinct_from},
+    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
     views::{NamedAxes, Sizes},
 };
 use crate::{
@@ -30,7 +30,7 @@ use std::marker::PhantomData;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by the words that stand here, so an axis has the same spelling in all places. An operand is a
-/// tensor, or a reference to a tensor without a tape ([`Operand`](crate::ops::Operand)). Tensors have up to 6 axes.
+/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6 axes.
 /// Of three operands, the first two are contracted first.
 ///
 /// The name is NumPy's; the form with names is that of
@@ -214,7 +214,7 @@ macro_rules! __einsum {
 
 const OP: &str = "einsum";
 
-/// A tensor, and what an [`Operand`] says of its tape.
+/// A tensor, and what a [`TensorOrRef`] says of its tape.
 pub type Split<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
 
 /// What [`try_einsum!`](crate::try_einsum!) does with tensors over `Dims`.
@@ -223,12 +223,12 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<E, D: Storage<E>, Tape, X: Operand<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
+    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
         operand.split()
     }
 
     /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: Operand<Dims, E, D, Tape>>(
+    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
         _: &Split<Other, E, D, OtherTape>,
         operand: X,
     ) -> Split<Dims, E, D, Tape> {

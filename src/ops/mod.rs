@@ -74,7 +74,7 @@ pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use masked_mean::{masked_mean, try_masked_mean};
 pub use multi_head_attention::{multi_head_attention, try_multi_head_attention};
-pub use operand::Operand;
+pub use operand::TensorOrRef;
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,

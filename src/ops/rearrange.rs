@@ -28,7 +28,7 @@ use std::array;
 ///
 /// Axes are compared by the words that stand here, so an axis has the same spelling in all places, and `Product` is
 /// written by this name. The operand is a tensor, or a reference to a tensor without a tape
-/// ([`Operand`](crate::ops::Operand)). Operand and result have up to 6 axes, with products split.
+/// ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result have up to 6 axes, with products split.
 ///
 /// Only a merged result, and the split of a tensor that is itself a view, are copies. Other results are views. The
 /// idea is that of [einops](https://openreview.net/forum?id=oapKSVM2bcj).
