@@ -95,6 +95,11 @@ followed_by!([] [A B C F G H]);
 /// }
 /// assert_eq!(positions::<(EmbedDim, Batch), (Batch, SeqLen, EmbedDim), _>(), [2, 0]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not among the axes of `{Dims}`",
+    label = "an axis of `{Self}` is not an axis of `{Dims}`",
+    note = "no axis is added silently: `broadcast` adds one"
+)]
 pub trait AxesAmong<Dims: Shape, Order>: Shape {
     /// The position in `Dims` of each axis, counted from 0.
     fn positions() -> Vec<usize>;
@@ -102,6 +107,7 @@ pub trait AxesAmong<Dims: Shape, Order>: Shape {
 
 macro_rules! axes_among {
     ($($axis:ident $index:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<Dims: Shape, $($axis: Dim, $index),*> AxesAmong<Dims, ($($index,)*)> for ($($axis,)*)
         where
             $(Dims: HasAxis<$axis, $index>,)*

@@ -141,12 +141,12 @@ macro_rules! __einsum {
     (@name $($more:tt)*) => { ::core::compile_error!("a contraction has two or three operands") };
 
     (@two [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($od:ty)*] $on:tt $all:tt) => {{
-        $crate::__einsum!(@once [$($xd)*] $xn);
-        $crate::__einsum!(@once [$($wd)*] $wn);
-        $crate::__einsum!(@once [$($od)*] $on);
+        $crate::__einsum!(@once [] [$($xd,)*]);
+        $crate::__einsum!(@once [] [$($wd,)*]);
+        $crate::__einsum!(@once [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn]);
-        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$on]);
-        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$on]);
+        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$on] $on [&$xn, &$wn]);
+        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$on] $on [&$xn, &$wn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
         $crate::__private::Over::<($($od,)*)>::contract_two(
@@ -164,14 +164,14 @@ macro_rules! __einsum {
     }};
     (@three [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($v:tt)+] [$($vd:ty)*] $vn:tt
         [$($od:ty)*] $on:tt $all:tt) => {{
-        $crate::__einsum!(@once [$($xd)*] $xn);
-        $crate::__einsum!(@once [$($wd)*] $wn);
-        $crate::__einsum!(@once [$($vd)*] $vn);
-        $crate::__einsum!(@once [$($od)*] $on);
+        $crate::__einsum!(@once [] [$($xd,)*]);
+        $crate::__einsum!(@once [] [$($wd,)*]);
+        $crate::__einsum!(@once [] [$($vd,)*]);
+        $crate::__einsum!(@once [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn, &$vn]);
-        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$vn, &$on]);
-        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$vn, &$on]);
-        $crate::__einsum!(@shared [$($vd)*] [&$xn, &$wn, &$on]);
+        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@shared [$($vd)*] [&$xn, &$wn, &$on] $on [&$xn, &$wn, &$vn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
         let v = $crate::__private::Over::<($($vd,)*)>::operand_beside(&x, $($v)+);
@@ -195,19 +195,26 @@ macro_rules! __einsum {
     (@labels [$($dim:ty)*] $all:tt) => {
         &[$($crate::__private::names::label(::core::stringify!($dim), &$all)),*] as &[$crate::__private::names::Label]
     };
-    (@once [$($dim:ty)*] $names:tt) => {
-        $($crate::__private::names::once::<
-            $dim, { $crate::__private::names::count(::core::stringify!($dim), &$names) == 1 }
-        >();)*
+    (@once [$($seen:ty)*] [$next:ty, $($rest:tt)*]) => {
+        $crate::__private::names::once::<
+            $next,
+            { $crate::__private::names::count(::core::stringify!($next), &[$(::core::stringify!($seen)),*]) == 0 },
+        >();
+        $crate::__einsum!(@once [$($seen)* $next] [$($rest)*]);
     };
+    (@once $seen:tt []) => {};
     (@given [$($dim:ty)*] $lists:tt) => {
         $($crate::__private::names::given::<
             $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
         >();)*
     };
-    (@shared [$($dim:ty)*] $lists:tt) => {
+    (@shared [$($dim:ty)*] $lists:tt $to:tt $operands:tt) => {
         $($crate::__private::names::shared::<
-            $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
+            $dim,
+            {
+                $crate::__private::names::is_in(::core::stringify!($dim), &$lists)
+                    || !$crate::__private::names::is_result(&$to, &$operands)
+            },
         >();)*
     };
 }

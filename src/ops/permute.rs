@@ -25,6 +25,13 @@ use typed_transformer_macros::panicking;
 /// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x);
 /// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
 /// ```
+///
+/// ```compile_fail,E0283
+/// use typed_transformer::prelude::*;
+/// dims! { pub SrcLen = 3; }
+/// let x: Tensor<(SrcLen, SrcLen), f32, Cpu> = Cpu::default().zeros();
+/// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x); // cannot infer `WhichAxis`
+/// ```
 #[panicking]
 pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, const RANK: usize>(
     input: Tensor<Dims, E, D, T>,

@@ -136,10 +136,10 @@ macro_rules! __rearrange {
 
     (@write [$($x:tt)+] [$($f:ty)*] [$($factors:tt)*] [$($fa:ty)*] $fn:tt
         [$($t:ty)*] [$($merged:tt)*] [$($ta:ty)*] $tn:tt) => {{
-        $crate::__einsum!(@once [$($fa)*] $fn);
-        $crate::__einsum!(@once [$($ta)*] $tn);
+        $crate::__einsum!(@once [] [$($fa,)*]);
+        $crate::__einsum!(@once [] [$($ta,)*]);
         $crate::__einsum!(@given [$($ta)*] [&$fn]);
-        $crate::__rearrange!(@kept [$($fa)*] $tn);
+        $crate::__rearrange!(@kept [$($fa)*] $tn $fn);
         let x = $crate::__private::Over::<($($f,)*)>::operand($($x)+);
         $crate::__private::Over::<($($t,)*)>::rearrange(
             x,
@@ -155,9 +155,13 @@ macro_rules! __rearrange {
     (@factors [$one:ty]) => { &[] };
     (@factors [$($factor:ty)*]) => { &[$(<$factor as $crate::dims::ConstDim>::SIZE),*] };
     (@count [$($axis:ty)*]) => { [$(::core::stringify!($axis)),*].len() };
-    (@kept [$($dim:ty)*] $names:tt) => {
+    (@kept [$($dim:ty)*] $to:tt $from:tt) => {
         $($crate::__private::names::kept::<
-            $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &[&$names]) }
+            $dim,
+            {
+                $crate::__private::names::is_in(::core::stringify!($dim), &[&$to])
+                    || !$crate::__private::names::is_result(&$to, &[&$from])
+            },
         >();)*
     };
 }
