@@ -113,7 +113,7 @@ impl<D: Backend<f32>> AttentionCell<f32, D> {
     ) -> Reading<D, T> {
         let batch_h_proj: Steps<HiddenDim, D, T> = self.i2h.forward(batch_h.clone().put_tape(tape));
         let prev_hidden_proj: Each<HiddenDim, D, T> = self.h2h.forward(prev.hidden.retaped());
-        let prev_hidden_proj = reshape(prev_hidden_proj, (Batch, HiddenDim));
+        let prev_hidden_proj = sum_over(prev_hidden_proj, axis::<One>());
         let prev_hidden_proj: Steps<HiddenDim, D, T> =
             broadcast(prev_hidden_proj, (Batch, NumSteps, HiddenDim), axis::<NumSteps>());
         let e: Steps<One, D, T> = self.score.forward(residual(batch_h_proj, prev_hidden_proj).tanh());

@@ -105,7 +105,7 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, EqualProducts, Even, LessThan, Product, Quotient, Sum,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient, SameFactors, Sum,
             SumOf, along, axis,
         },
         einsum, local_dims,

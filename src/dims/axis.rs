@@ -1,17 +1,17 @@
 //! Axes are found by name, not by number.
 
-use super::Dim;
-use dfdx::shapes::{Axis, PermuteShapeTo, ReduceShape, Shape};
+use super::{AxesAmong, Dim};
+use dfdx::shapes::{Axes, Axis, ReduceShape, Shape};
 use std::marker::PhantomData;
 
-/// The shape has an axis of dimension `Name`. `Index` is its position, which rustc infers.
+/// The shape has an axis of dimension `Name`. `WhichAxis` is its position, which rustc infers.
 ///
-/// If two axes of a shape have the same name, `Index` is ambiguous and rustc asks for it.
+/// If a shape has an axis twice, rustc cannot infer `WhichAxis` and asks for it.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Dim, HasAxis}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn index<Name: Dim, Index, Dims: HasAxis<Name, Index>>() -> usize {
+/// fn index<Name: Dim, WhichAxis, Dims: HasAxis<Name, WhichAxis>>() -> usize {
 ///     Dims::INDEX
 /// }
 /// assert_eq!(index::<SeqLen, _, (Batch, SeqLen, EmbedDim)>(), 1);
@@ -21,9 +21,13 @@ use std::marker::PhantomData;
     label = "`{Self}` has no axis `{Name}`",
     note = "an axis is named by its dimension, and a tensor has up to 6 of them"
 )]
-pub trait HasAxis<Name: Dim, Index>:
-    Shape + ReduceShape<Index, Reduced = <Self as HasAxis<Name, Index>>::Remaining>
+pub trait HasAxis<Name: Dim, WhichAxis>:
+    Shape
+    + ReduceShape<WhichAxis, Reduced = <Self as HasAxis<Name, WhichAxis>>::Remaining>
+    + ReduceShape<<Self as HasAxis<Name, WhichAxis>>::Position, Reduced = <Self as HasAxis<Name, WhichAxis>>::Remaining>
 {
+    /// The axis, as dfdx names it.
+    type Position: Axes;
     /// Position of the axis, counted from 0.
     const INDEX: usize;
     /// The shape without the axis.
@@ -44,6 +48,7 @@ macro_rules! has_axis {
             for ($($before,)* $axis, $($after,)*)
         {
             const INDEX: usize = $index;
+            type Position = Axis<$index>;
             type Remaining = ($($before,)* $($after,)*);
             type Replaced<Other: Dim> = ($($before,)* Other, $($after,)*);
 
@@ -137,12 +142,12 @@ pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
 }
 
 /// The shape is `Smaller` with one more axis, `Name`: a tensor over `Smaller` can be broadcast to it.
-/// `Index` is the position of the added axis, which rustc infers.
+/// `WhichAxis` is the position of the added axis, which rustc infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{Dim, BroadcastFrom}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn can_be_broadcast<Smaller, Name: Dim, Index, Dims: BroadcastFrom<Smaller, Name, Index>>() {}
+/// fn can_be_broadcast<Smaller, Name: Dim, WhichAxis, Dims: BroadcastFrom<Smaller, Name, WhichAxis>>() {}
 /// can_be_broadcast::<(SeqLen, EmbedDim), Batch, _, (Batch, SeqLen, EmbedDim)>();
 /// ```
 #[diagnostic::on_unimplemented(
@@ -150,11 +155,11 @@ pub fn along<Left: Dim, Right: Dim>() -> ConcatAxis<Left, Right> {
     label = "adding the axis `{Name}` to `{Smaller}` does not give `{Self}`",
     note = "broadcasting adds one axis, `{Name}`, and leaves all others as they are"
 )]
-pub trait BroadcastFrom<Smaller, Name: Dim, Index>: HasAxis<Name, Index, Remaining = Smaller> {}
+pub trait BroadcastFrom<Smaller, Name: Dim, WhichAxis>: HasAxis<Name, WhichAxis, Remaining = Smaller> {}
 
 #[diagnostic::do_not_recommend]
-impl<Smaller, Name: Dim, Index, Dims> BroadcastFrom<Smaller, Name, Index> for Dims where
-    Dims: HasAxis<Name, Index, Remaining = Smaller>
+impl<Smaller, Name: Dim, WhichAxis, Dims> BroadcastFrom<Smaller, Name, WhichAxis> for Dims where
+    Dims: HasAxis<Name, WhichAxis, Remaining = Smaller>
 {
 }
 
@@ -176,20 +181,34 @@ pub trait SameAxes<Rest> {}
 #[diagnostic::do_not_recommend]
 impl<Dims> SameAxes<Dims> for Dims {}
 
-/// The shape has exactly the axes of `To`, in any order. `Order` is the permutation, which rustc infers.
+/// The shape has exactly the axes of `To`, in any order, and none of them twice. `WhichAxis` is their order, which rustc
+/// infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::PermutationOf};
 /// dims! { pub Batch; pub NumHeads = 2; pub SeqLen = 3; }
-/// fn is_permutation<Dims: PermutationOf<To, Order>, To, Order>() {}
-/// is_permutation::<(Batch, NumHeads, SeqLen), (NumHeads, SeqLen, Batch), _>();
+/// fn order<Dims: PermutationOf<To, WhichAxis>, To, WhichAxis>() -> Vec<usize> {
+///     Dims::order()
+/// }
+/// assert_eq!(order::<(Batch, NumHeads, SeqLen), (NumHeads, SeqLen, Batch), _>(), [1, 2, 0]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{To}` is not a permutation of `{Self}`",
     label = "`{Self}` and `{To}` do not have the same axes",
     note = "a permutation reorders the axes; it adds none and drops none"
 )]
-pub trait PermutationOf<To, Order>: Shape + PermuteShapeTo<To, Order> {}
+pub trait PermutationOf<To, WhichAxis>: Shape {
+    /// The position in this shape of each axis of `To`.
+    fn order() -> Vec<usize>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape + PermuteShapeTo<To, Order>, To, Order> PermutationOf<To, Order> for Dims {}
+impl<Dims, To, Order, Inverse> PermutationOf<To, (Order, Inverse)> for Dims
+where
+    Dims: AxesAmong<To, Inverse>,
+    To: AxesAmong<Dims, Order>,
+{
+    fn order() -> Vec<usize> {
+        To::positions()
+    }
+}

@@ -122,6 +122,7 @@ macro_rules! dims {
         impl $crate::dims::ConstDim for $name {}
         impl $crate::dims::StaticSize for $name {
             type Nat = $crate::__nat!($name::SIZE);
+            type Factors<Rest> = ($name, Rest);
         }
         #[diagnostic::do_not_recommend]
         impl $crate::dims::FullyStatic for $name {}
@@ -208,6 +209,7 @@ macro_rules! dims {
         impl $crate::dims::CountFactor for $name {
             type Static = $crate::__private::U1;
             type Dynamic<Rest> = ($name, Rest);
+            type Factors<Rest> = ($name, Rest);
         }
     };
 

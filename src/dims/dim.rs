@@ -1,5 +1,7 @@
+use super::CountFactor;
 use dfdx::shapes::{self, Const};
 use std::fmt;
+use typenum::U1;
 
 /// A dimension of a tensor: a type whose values have a size.
 ///
@@ -82,6 +84,11 @@ impl shapes::Dim for Unchecked {
 }
 #[diagnostic::do_not_recommend]
 impl Dim for Unchecked {}
+impl CountFactor for Unchecked {
+    type Static = U1;
+    type Dynamic<Rest> = (Self, Rest);
+    type Factors<Rest> = (Self, Rest);
+}
 impl fmt::Debug for Unchecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

@@ -22,6 +22,16 @@ pub const fn is_in(name: &str, lists: &[&[&str]]) -> bool {
     }
 }
 
+/// Whether a result has only axes of the operands, and none twice. If not, rules on the operands' axes would only
+/// repeat the error.
+#[must_use]
+pub const fn is_result(names: &[&str], operands: &[&[&str]]) -> bool {
+    match names {
+        [first, rest @ ..] => is_in(first, operands) && count(first, rest) == 0 && is_result(rest, operands),
+        [] => true,
+    }
+}
+
 /// A number in place of an axis's name. Two axes have the same label if and only if they have the same name.
 pub type Label = u8;
 
@@ -152,6 +162,13 @@ mod tests {
         assert_eq!(count("Batch", &["Batch", "B", "Batch"]), 2);
         assert_eq!((label("Batch", &names), label("Product<H,K>", &names), label("M", &names)), (0, 1, 2));
         assert!(is_in("M", &[&["Batch"], &["M"]]) && !is_in("M", &[&["Batch"], &[]]));
+    }
+
+    #[test]
+    fn a_result_has_axes_of_the_operands_once() {
+        let operands: &[&[&str]] = &[&["A", "B"], &["C"]];
+        assert!(is_result(&["C", "A"], operands) && is_result(&[], operands));
+        assert!(!is_result(&["A", "D"], operands) && !is_result(&["A", "C", "A"], operands));
     }
 
     #[test]

@@ -51,6 +51,7 @@ where
     Right: StaticSize,
 {
     type Nat = typenum::Prod<Left::Nat, Right::Nat>;
+    type Factors<Rest> = Left::Factors<Right::Factors<Rest>>;
 }
 impl<Whole, Parts> StaticSize for Quotient<Whole, Parts>
 where
@@ -58,6 +59,7 @@ where
     Parts: StaticSize + Divides<Whole>,
 {
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
+    type Factors<Rest> = (Self, Rest);
 }
 
 #[diagnostic::do_not_recommend]

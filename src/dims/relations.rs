@@ -2,12 +2,9 @@
 //!
 //! Each relation has an error message that names the dimensions of the user's own model.
 
-use super::{
-    BoundedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum,
-    size::{CountFactor, FullyStatic},
-};
-use std::ops::{Add, Mul, Rem};
-use typenum::{B1, IsLess, IsLessOrEqual, Mod, Prod, U1, U2, UTerm};
+use super::{BoundedSize, Const, ConstDim, Dim, DimError, StaticSize, Sum, size::FullyStatic};
+use std::ops::{Add, Rem};
+use typenum::{B1, IsLess, IsLessOrEqual, Mod, U2, UTerm};
 
 /// The dimension has a maximum that is known at compile time.
 ///
@@ -170,32 +167,6 @@ where
 {
 }
 
-/// The shape has as many elements as `Other`: the products of their dimensions are equal.
-///
-/// Compile-time dimensions are multiplied by size. Run-time dimensions must appear in both shapes, in
-/// the same order.
-///
-/// ```
-/// use typed_transformer::{dims, dims::EqualProducts};
-/// dims! { pub Batch; pub EmbedDim = 8; pub NumHeads = 2; pub HeadDim = 4; }
-/// fn can_be_reshaped<To, Dims: EqualProducts<To>>() {}
-/// can_be_reshaped::<(Batch, NumHeads, HeadDim), (Batch, EmbedDim)>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` and `{Other}` differ in their number of elements",
-    label = "the products of `{Self}` and of `{Other}` are not known to be equal",
-    note = "compile-time sizes must multiply to the same number; run-time dimensions must appear in both shapes, in the same order"
-)]
-pub trait EqualProducts<Other> {}
-
-#[diagnostic::do_not_recommend]
-impl<Dims: ElementCount, Other: ElementCount> EqualProducts<Other> for Dims
-where
-    (Dims::Static, Other::Static): SameType,
-    (Dims::Dynamic, Other::Dynamic): SameType,
-{
-}
-
 /// [`AtMost`] between two compile-time dimensions.
 pub trait NoLongerThan<Max: Dim>: StaticSize {}
 
@@ -224,38 +195,3 @@ impl Zero for UTerm {}
 /// The third number is the sum of the first two.
 pub trait AddsUp {}
 impl<Left: Add<Right, Output = Total>, Right, Total> AddsUp for (Left, Right, Total) {}
-
-/// The two types are the same.
-pub trait SameType {}
-impl<Any> SameType for (Any, Any) {}
-
-/// The number of elements of a shape.
-pub trait ElementCount {
-    /// The product of the compile-time dimensions, as a typenum number.
-    type Static;
-    /// The run-time dimensions in their order, as nested pairs.
-    type Dynamic;
-}
-impl ElementCount for () {
-    type Static = U1;
-    type Dynamic = ();
-}
-macro_rules! element_count {
-    ($first:ident $($rest:ident)*) => {
-        impl<$first, $($rest,)*> ElementCount for ($first, $($rest,)*)
-        where
-            $first: CountFactor,
-            ($($rest,)*): ElementCount,
-            $first::Static: Mul<<($($rest,)*) as ElementCount>::Static>,
-        {
-            type Static = Prod<$first::Static, <($($rest,)*) as ElementCount>::Static>;
-            type Dynamic = $first::Dynamic<<($($rest,)*) as ElementCount>::Dynamic>;
-        }
-    };
-}
-element_count!(A);
-element_count!(A B);
-element_count!(A B C);
-element_count!(A B C F);
-element_count!(A B C F G);
-element_count!(A B C F G H);

@@ -95,6 +95,11 @@ followed_by!([] [A B C F G H]);
 /// }
 /// assert_eq!(positions::<(EmbedDim, Batch), (Batch, SeqLen, EmbedDim), _>(), [2, 0]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not among the axes of `{Dims}`",
+    label = "an axis of `{Self}` is not an axis of `{Dims}`",
+    note = "no axis is added silently: `broadcast` adds one"
+)]
 pub trait AxesAmong<Dims: Shape, Order>: Shape {
     /// The position in `Dims` of each axis, counted from 0.
     fn positions() -> Vec<usize>;
@@ -102,6 +107,7 @@ pub trait AxesAmong<Dims: Shape, Order>: Shape {
 
 macro_rules! axes_among {
     ($($axis:ident $index:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<Dims: Shape, $($axis: Dim, $index),*> AxesAmong<Dims, ($($index,)*)> for ($($axis,)*)
         where
             $(Dims: HasAxis<$axis, $index>,)*
@@ -147,3 +153,50 @@ pub trait OneSize {}
 impl<Size> OneSize for (Size, (), Size, ()) {}
 impl<Size, Other, Name, List> OneSize for (Size, (Name, ()), Other, List) {}
 impl<Size, Other, Name> OneSize for (Size, (), Other, (Name, ())) {}
+
+/// The shape has the axes of `Other`, in the same order, where a [`Product`](super::Product) counts as its factors.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Product, SameFactors}};
+/// dims! { pub Batch; pub NumHeads = 2; pub HeadDim = 4; }
+/// fn can_be_reshaped<To, Dims: SameFactors<To>>() {}
+/// can_be_reshaped::<(Batch, NumHeads, HeadDim), (Batch, Product<NumHeads, HeadDim>)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{Other}` do not have the same axes in the same order",
+    label = "`{Self}` is not `{Other}` with products split or merged",
+    note = "`rearrange!` changes the order of axes, `rename` the name of one"
+)]
+pub trait SameFactors<Other> {}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: FactorList, Other: FactorList> SameFactors<Other> for Dims where (Dims::List, Other::List): SameType {}
+
+/// The two types are the same.
+pub trait SameType {}
+impl<Any> SameType for (Any, Any) {}
+
+/// The axes of a shape, as nested pairs. A `Product` counts as its factors.
+pub trait FactorList {
+    /// The list.
+    type List;
+}
+impl FactorList for () {
+    type List = ();
+}
+macro_rules! factor_list {
+    ($first:ident $($rest:ident)*) => {
+        impl<$first: CountFactor, $($rest,)*> FactorList for ($first, $($rest,)*)
+        where
+            ($($rest,)*): FactorList,
+        {
+            type List = $first::Factors<<($($rest,)*) as FactorList>::List>;
+        }
+    };
+}
+factor_list!(A);
+factor_list!(A B);
+factor_list!(A B C);
+factor_list!(A B C F);
+factor_list!(A B C F G);
+factor_list!(A B C F G H);

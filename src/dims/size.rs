@@ -16,6 +16,8 @@ use typenum::{B0, B1, ToUInt, UInt, UTerm};
 pub trait StaticSize: ConstDim {
     /// The size as a typenum number.
     type Nat;
+    /// The list `Rest`, preceded by this dimension, or by the factors of a [`Product`](super::Product).
+    type Factors<Rest>;
 }
 
 impl<const N: usize> StaticSize for Const<N>
@@ -23,6 +25,7 @@ where
     typenum::Const<N>: ToUInt,
 {
     type Nat = typenum::U<N>;
+    type Factors<Rest> = (Self, Rest);
 }
 
 /// A compile-time dimension other than a [`Sum`](super::Sum), which may have run-time parts.
@@ -46,10 +49,13 @@ pub trait CountFactor: Dim {
     type Static;
     /// The list `Rest` of run-time dimensions, preceded by this dimension if its size is dynamic.
     type Dynamic<Rest>;
+    /// The list `Rest`, preceded by this dimension, or by the factors of a [`Product`](super::Product).
+    type Factors<Rest>;
 }
 impl<Any: StaticSize> CountFactor for Any {
     type Static = Any::Nat;
     type Dynamic<Rest> = Rest;
+    type Factors<Rest> = Any::Factors<Rest>;
 }
 
 /// Appends a bit to a typenum number, without leading zeros.

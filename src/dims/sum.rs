@@ -77,6 +77,7 @@ where
     Right: StaticSize,
 {
     type Nat = typenum::Sum<Left::Nat, Right::Nat>;
+    type Factors<Rest> = (Self, Rest);
 }
 
 // Derived impls would require the same traits of `Left` and `Right`.

@@ -65,6 +65,7 @@ where
     Window: StaticSize + WindowOf<Len>,
 {
     type Nat = typenum::Diff<typenum::Add1<Len::Nat>, Window::Nat>;
+    type Factors<Rest> = (Self, Rest);
 }
 
 // Derived impls would require the same traits of `Len` and `Window`.

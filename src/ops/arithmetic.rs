@@ -7,7 +7,7 @@ use super::{
     OpError, Real,
     contraction::{Labelled, broadcast, label_array},
     device_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, Operand, OperandTape, distinct_from},
+    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
     views::{NamedAxes, Sizes},
 };
 use crate::dims::{AxesAmong, Label};
@@ -37,8 +37,8 @@ use typed_transformer_macros::panicking;
 /// ```
 #[panicking]
 pub fn try_add<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<RANK>,
@@ -69,8 +69,8 @@ where
 /// ```
 #[panicking]
 pub fn try_sub<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<RANK>,
@@ -101,8 +101,8 @@ where
 /// ```
 #[panicking]
 pub fn try_mul<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<RANK>,
@@ -133,8 +133,8 @@ where
 /// ```
 #[panicking]
 pub fn try_div<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<RANK>,
@@ -165,8 +165,8 @@ where
 /// ```
 #[panicking]
 pub fn try_maximum<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<RANK>,
@@ -197,8 +197,8 @@ where
 /// ```
 #[panicking]
 pub fn try_minimum<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<RANK>,
@@ -214,8 +214,8 @@ where
 /// `x`, and the view of `y` that has its shape.
 fn on_one_shape<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
     op: &'static str,
-    x: impl Operand<Dims, E, D, T>,
-    y: impl Operand<Less, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    y: impl TensorOrRef<Less, E, D, OtherTape>,
 ) -> Result<[Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>; 2], OpError>
 where
     Dims: NamedAxes<RANK>,

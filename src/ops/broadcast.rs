@@ -1,7 +1,7 @@
 use super::{OpError, Real, device_error};
 use crate::dims::{AxisOf, BroadcastFrom, Dim};
 use dfdx::{
-    shapes::{Axes, HasShape, Shape},
+    shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device},
 };
@@ -22,13 +22,13 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// ```
 #[panicking]
-pub fn try_broadcast<Less: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_broadcast<Less: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Less, E, D, T>,
     shape: Dims,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: BroadcastFrom<Less, Name, Index>,
+    Dims: BroadcastFrom<Less, Name, WhichAxis>,
 {
     const OP: &str = "broadcast";
     let mut sizes: Vec<_> = shape.concrete().into_iter().collect();
@@ -37,5 +37,5 @@ where
     if sizes != found {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
-    input.try_broadcast_like::<_, Index>(&shape).map_err(device_error(OP))
+    input.try_broadcast_like::<_, Dims::Position>(&shape).map_err(device_error(OP))
 }

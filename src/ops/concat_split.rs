@@ -3,7 +3,7 @@
 use super::{OpError, Real, device_error, ensure_not_empty, try_scale};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::{
-    shapes::{Axes, Axis, HasShape, Shape},
+    shapes::{Axis, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, ReshapeTo, TryConcatAlong},
 };
@@ -37,7 +37,7 @@ pub fn try_concat<
     One: Dim,
     Other: Dim,
     Total: SumOf<One, Other>,
-    Index: Axes,
+    WhichAxis,
     E: Real,
     D: Device<E>,
     T: Tape<E, D>,
@@ -47,8 +47,8 @@ pub fn try_concat<
     _: ConcatAxis<One, Other>,
 ) -> Result<Tensor<Dims::Replaced<Total>, E, D, T>, OpError>
 where
-    Dims: HasAxis<One, Index>,
-    Next: HasAxis<Other, Index, Remaining: SameAxes<Dims::Remaining>>,
+    Dims: HasAxis<One, WhichAxis>,
+    Next: HasAxis<Other, WhichAxis, Remaining: SameAxes<Dims::Remaining>>,
 {
     const OP: &str = "concat";
     let (shape, other_shape) = (*one.shape(), *other.shape());
@@ -93,7 +93,7 @@ pub fn try_split<
     One: Dim,
     Other: Dim,
     Total: SumOf<One, Other>,
-    Index: Axes,
+    WhichAxis,
     E: Real,
     D: Device<E>,
     T: Tape<E, D>,
@@ -104,7 +104,7 @@ pub fn try_split<
     _: AxisOf<Total>,
 ) -> Result<(Tensor<Dims::Replaced<One>, E, D, T>, Tensor<Dims::Replaced<Other>, E, D, T>), OpError>
 where
-    Dims: HasAxis<Total, Index>,
+    Dims: HasAxis<Total, WhichAxis>,
 {
     const OP: &str = "split";
     let total = input.shape().axis();
@@ -140,27 +140,27 @@ where
 /// );
 /// ```
 #[panicking]
-pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,
     part: Part,
 ) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
 where
-    Dims: HasAxis<Len, Index>,
+    Dims: HasAxis<Len, WhichAxis>,
 {
     slice_axis("narrow", input, start, part)
 }
 
 /// The indices `start..start + part` of an axis.
-pub(super) fn slice_axis<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn slice_axis<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     start: usize,
     part: Part,
 ) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
 where
-    Dims: HasAxis<Len, Index>,
+    Dims: HasAxis<Len, WhichAxis>,
 {
     let shape = *input.shape();
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);

@@ -2,7 +2,7 @@ use super::{
     OpError, Real,
     contraction::{Labelled, contract, label_array},
     dim_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, Operand, OperandTape, distinct_from},
+    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
     views::{NamedAxes, Sizes},
 };
 use crate::{
@@ -41,8 +41,8 @@ pub fn try_dot<
     Dims,
     Other,
     Name: Dim,
-    Index,
-    OtherIndex,
+    WhichAxis,
+    WhichOtherAxis,
     E: Real,
     D: Backend<E>,
     T,
@@ -51,16 +51,17 @@ pub fn try_dot<
     const OTHER_RANK: usize,
     const BOTH_RANK: usize,
 >(
-    x: impl Operand<Dims, E, D, T>,
-    w: impl Operand<Other, E, D, OtherTape>,
+    x: impl TensorOrRef<Dims, E, D, T>,
+    w: impl TensorOrRef<Other, E, D, OtherTape>,
     _: AxisOf<Name>,
 ) -> Result<
     Tensor<<Dims::Remaining as FollowedBy<Other::Remaining>>::Both, E, D, JoinedTape<T, OtherTape, E, D>>,
     OpError,
 >
 where
-    Dims: NamedAxes<RANK> + HasAxis<Name, Index, Remaining: FollowedBy<Other::Remaining, Both: NamedAxes<BOTH_RANK>>>,
-    Other: NamedAxes<OTHER_RANK> + HasAxis<Name, OtherIndex>,
+    Dims:
+        NamedAxes<RANK> + HasAxis<Name, WhichAxis, Remaining: FollowedBy<Other::Remaining, Both: NamedAxes<BOTH_RANK>>>,
+    Other: NamedAxes<OTHER_RANK> + HasAxis<Name, WhichOtherAxis>,
     T: JoinTapes<OtherTape, E, D>,
     [usize; RANK]: Sizes,
     [usize; OTHER_RANK]: Sizes,

@@ -2,7 +2,7 @@ use super::{
     OpError, Real,
     contraction::{Labelled, contract, label_array},
     dim_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, Operand, OperandTape, distinct_from},
+    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
     views::{NamedAxes, Sizes},
 };
 use crate::{
@@ -30,7 +30,7 @@ use std::marker::PhantomData;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by the words that stand here, so an axis has the same spelling in all places. An operand is a
-/// tensor, or a reference to a tensor without a tape ([`Operand`](crate::ops::Operand)). Tensors have up to 6 axes.
+/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6 axes.
 /// Of three operands, the first two are contracted first.
 ///
 /// The name is NumPy's; the form with names is that of
@@ -141,12 +141,12 @@ macro_rules! __einsum {
     (@name $($more:tt)*) => { ::core::compile_error!("a contraction has two or three operands") };
 
     (@two [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($od:ty)*] $on:tt $all:tt) => {{
-        $crate::__einsum!(@once [$($xd)*] $xn);
-        $crate::__einsum!(@once [$($wd)*] $wn);
-        $crate::__einsum!(@once [$($od)*] $on);
+        $crate::__einsum!(@once [] [$($xd,)*]);
+        $crate::__einsum!(@once [] [$($wd,)*]);
+        $crate::__einsum!(@once [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn]);
-        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$on]);
-        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$on]);
+        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$on] $on [&$xn, &$wn]);
+        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$on] $on [&$xn, &$wn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
         $crate::__private::Over::<($($od,)*)>::contract_two(
@@ -164,14 +164,14 @@ macro_rules! __einsum {
     }};
     (@three [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($v:tt)+] [$($vd:ty)*] $vn:tt
         [$($od:ty)*] $on:tt $all:tt) => {{
-        $crate::__einsum!(@once [$($xd)*] $xn);
-        $crate::__einsum!(@once [$($wd)*] $wn);
-        $crate::__einsum!(@once [$($vd)*] $vn);
-        $crate::__einsum!(@once [$($od)*] $on);
+        $crate::__einsum!(@once [] [$($xd,)*]);
+        $crate::__einsum!(@once [] [$($wd,)*]);
+        $crate::__einsum!(@once [] [$($vd,)*]);
+        $crate::__einsum!(@once [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn, &$vn]);
-        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$vn, &$on]);
-        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$vn, &$on]);
-        $crate::__einsum!(@shared [$($vd)*] [&$xn, &$wn, &$on]);
+        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@shared [$($vd)*] [&$xn, &$wn, &$on] $on [&$xn, &$wn, &$vn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
         let v = $crate::__private::Over::<($($vd,)*)>::operand_beside(&x, $($v)+);
@@ -195,26 +195,33 @@ macro_rules! __einsum {
     (@labels [$($dim:ty)*] $all:tt) => {
         &[$($crate::__private::names::label(::core::stringify!($dim), &$all)),*] as &[$crate::__private::names::Label]
     };
-    (@once [$($dim:ty)*] $names:tt) => {
-        $($crate::__private::names::once::<
-            $dim, { $crate::__private::names::count(::core::stringify!($dim), &$names) == 1 }
-        >();)*
+    (@once [$($seen:ty)*] [$next:ty, $($rest:tt)*]) => {
+        $crate::__private::names::once::<
+            $next,
+            { $crate::__private::names::count(::core::stringify!($next), &[$(::core::stringify!($seen)),*]) == 0 },
+        >();
+        $crate::__einsum!(@once [$($seen)* $next] [$($rest)*]);
     };
+    (@once $seen:tt []) => {};
     (@given [$($dim:ty)*] $lists:tt) => {
         $($crate::__private::names::given::<
             $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
         >();)*
     };
-    (@shared [$($dim:ty)*] $lists:tt) => {
+    (@shared [$($dim:ty)*] $lists:tt $to:tt $operands:tt) => {
         $($crate::__private::names::shared::<
-            $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
+            $dim,
+            {
+                $crate::__private::names::is_in(::core::stringify!($dim), &$lists)
+                    || !$crate::__private::names::is_result(&$to, &$operands)
+            },
         >();)*
     };
 }
 
 const OP: &str = "einsum";
 
-/// A tensor, and what an [`Operand`] says of its tape.
+/// A tensor, and what a [`TensorOrRef`] says of its tape.
 pub type Split<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
 
 /// What [`try_einsum!`](crate::try_einsum!) does with tensors over `Dims`.
@@ -223,12 +230,12 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<E, D: Storage<E>, Tape, X: Operand<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
+    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
         operand.split()
     }
 
     /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: Operand<Dims, E, D, Tape>>(
+    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
         _: &Split<Other, E, D, OtherTape>,
         operand: X,
     ) -> Split<Dims, E, D, Tape> {

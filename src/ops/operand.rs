@@ -27,20 +27,20 @@ use dfdx::{
     label = "this operand is not a tensor over `{Dims}`",
     note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device"
 )]
-pub trait Operand<Dims: Shape, E, D: Storage<E>, Tape> {
+pub trait TensorOrRef<Dims: Shape, E, D: Storage<E>, Tape> {
     /// The tensor and its tape.
     fn split(self) -> (Tensor<Dims, E, D>, Tape);
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> Operand<Dims, E, D, Taped<T>> for Tensor<Dims, E, D, T> {
+impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D, Taped<T>> for Tensor<Dims, E, D, T> {
     fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {
         let (tensor, tape) = self.split_tape();
         (tensor, Taped(tape))
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Clone, D: Storage<E>> Operand<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
+impl<Dims: Shape, E: Clone, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
     fn split(self) -> (Tensor<Dims, E, D>, Untaped) {
         (self.clone(), Untaped)
     }

@@ -1,13 +1,18 @@
-use super::{OpError, Real, device_error};
+use super::{
+    OpError, Real, device_error,
+    views::{NamedAxes, Sizes, permuted},
+};
 use crate::dims::PermutationOf;
 use dfdx::{
-    shapes::{Axes, Shape},
     tensor::{Tape, Tensor},
-    tensor_ops::{Device, PermuteTo},
+    tensor_ops::Device,
 };
+use std::array;
 use typed_transformer_macros::panicking;
 
 /// Permutes the axes into the order of the result's type, for example `(A, B, C) -> (C, A, B)`.
+///
+/// A tensor that has an axis twice is refused: which of the two is meant is not known.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -20,12 +25,24 @@ use typed_transformer_macros::panicking;
 /// let columns: Tensor<(EmbedDim, SeqLen), f32, Cpu> = permute(x);
 /// assert_eq!(columns.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
 /// ```
+///
+/// ```compile_fail,E0283
+/// use typed_transformer::prelude::*;
+/// dims! { pub SrcLen = 3; }
+/// let x: Tensor<(SrcLen, SrcLen), f32, Cpu> = Cpu::default().zeros();
+/// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x); // cannot infer `WhichAxis`
+/// ```
 #[panicking]
-pub fn try_permute<Dims, To: Shape, Order: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, const RANK: usize>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where
-    Dims: PermutationOf<To, Order>,
+    Dims: PermutationOf<To, WhichAxis> + NamedAxes<RANK>,
+    To: NamedAxes<RANK>,
+    [usize; RANK]: Sizes,
 {
-    input.try_permute().map_err(device_error("permute"))
+    const OP: &str = "permute";
+    let order = Dims::order();
+    let order = array::from_fn(|axis| order.get(axis).copied().unwrap_or(0));
+    To::from_sizes(OP, permuted(Dims::into_sizes(OP, input)?, order).map_err(device_error(OP))?)
 }

@@ -28,7 +28,7 @@ use std::array;
 ///
 /// Axes are compared by the words that stand here, so an axis has the same spelling in all places, and `Product` is
 /// written by this name. The operand is a tensor, or a reference to a tensor without a tape
-/// ([`Operand`](crate::ops::Operand)). Operand and result have up to 6 axes, with products split.
+/// ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result have up to 6 axes, with products split.
 ///
 /// Only a merged result, and the split of a tensor that is itself a view, are copies. Other results are views. The
 /// idea is that of [einops](https://openreview.net/forum?id=oapKSVM2bcj).
@@ -136,10 +136,10 @@ macro_rules! __rearrange {
 
     (@write [$($x:tt)+] [$($f:ty)*] [$($factors:tt)*] [$($fa:ty)*] $fn:tt
         [$($t:ty)*] [$($merged:tt)*] [$($ta:ty)*] $tn:tt) => {{
-        $crate::__einsum!(@once [$($fa)*] $fn);
-        $crate::__einsum!(@once [$($ta)*] $tn);
+        $crate::__einsum!(@once [] [$($fa,)*]);
+        $crate::__einsum!(@once [] [$($ta,)*]);
         $crate::__einsum!(@given [$($ta)*] [&$fn]);
-        $crate::__rearrange!(@kept [$($fa)*] $tn);
+        $crate::__rearrange!(@kept [$($fa)*] $tn $fn);
         let x = $crate::__private::Over::<($($f,)*)>::operand($($x)+);
         $crate::__private::Over::<($($t,)*)>::rearrange(
             x,
@@ -155,9 +155,13 @@ macro_rules! __rearrange {
     (@factors [$one:ty]) => { &[] };
     (@factors [$($factor:ty)*]) => { &[$(<$factor as $crate::dims::ConstDim>::SIZE),*] };
     (@count [$($axis:ty)*]) => { [$(::core::stringify!($axis)),*].len() };
-    (@kept [$($dim:ty)*] $names:tt) => {
+    (@kept [$($dim:ty)*] $to:tt $from:tt) => {
         $($crate::__private::names::kept::<
-            $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &[&$names]) }
+            $dim,
+            {
+                $crate::__private::names::is_in(::core::stringify!($dim), &[&$to])
+                    || !$crate::__private::names::is_result(&$to, &[&$from])
+            },
         >();)*
     };
 }

@@ -3,7 +3,7 @@
 use super::{OpError, Real, device_error, ensure_not_empty};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::{
-    shapes::{Axes, HasShape},
+    shapes::HasShape,
     tensor::{Tape, Tensor},
     tensor_ops::{Device, MaxTo, MeanTo, SumTo},
 };
@@ -23,16 +23,16 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(of_columns.as_vec(), [6.0, 60.0]);
 /// ```
 #[panicking]
-pub fn try_sum_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_sum_over<Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "sum_over";
     ensure_not_empty(OP, input.shape())?;
-    input.try_sum::<_, Index>().map_err(device_error(OP))
+    input.try_sum::<_, Dims::Position>().map_err(device_error(OP))
 }
 
 /// The mean over the axis `Name`: `(.., Name, ..) -> (.., ..)`.
@@ -49,16 +49,16 @@ where
 /// assert_eq!(of_columns.as_vec(), [2.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_mean_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_mean_over<Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "mean_over";
     ensure_not_empty(OP, input.shape())?;
-    input.try_mean::<_, Index>().map_err(device_error(OP))
+    input.try_mean::<_, Dims::Position>().map_err(device_error(OP))
 }
 
 /// The largest element along the axis `Name`: `(.., Name, ..) -> (.., ..)`.
@@ -75,16 +75,16 @@ where
 /// assert_eq!(of_rows.as_vec(), [10.0, 20.0, 30.0]);
 /// ```
 #[panicking]
-pub fn try_max_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_max_over<Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "max_over";
     ensure_not_empty(OP, input.shape())?;
-    input.try_max::<_, Index>().map_err(device_error(OP))
+    input.try_max::<_, Dims::Position>().map_err(device_error(OP))
 }
 
 /// `exp(x) / Σ exp(x)` along the axis `Name`; the shape stays the same.
@@ -100,14 +100,14 @@ where
 /// assert!((weights.as_vec()[1] - 0.75).abs() < 1e-12);
 /// ```
 #[panicking]
-pub fn try_softmax_over<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "softmax_over";
     ensure_not_empty(OP, input.shape())?;
-    input.try_softmax::<Index>().map_err(device_error(OP))
+    input.try_softmax::<Dims::Position>().map_err(device_error(OP))
 }

@@ -27,13 +27,13 @@ use typed_transformer_macros::panicking;
 ///     rename(keys, axis::<EmbedDim>(), Product::default());
 /// ```
 #[panicking]
-pub fn try_rename<Dims, From: CanBecome<To>, To: Dim, Index, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<From>,
     to: To,
 ) -> Result<Tensor<Dims::Replaced<To>, E, D, T>, OpError>
 where
-    Dims: HasAxis<From, Index>,
+    Dims: HasAxis<From, WhichAxis>,
 {
     const OP: &str = "rename";
     let from = *input.shape();

@@ -1,5 +1,5 @@
 use super::{OpError, Real, device_error};
-use crate::dims::EqualProducts;
+use crate::dims::SameFactors;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -7,10 +7,10 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The same elements in the same order, with dimensions whose product is equal.
+/// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
 ///
-/// For example `(Batch, EmbedDim) -> (Batch, NumHeads, HeadDim)` with `EmbedDim = NumHeads × HeadDim`. `cargo check`
-/// compares the products.
+/// For example `(Batch, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, HeadDim)`. The names of the axes and their order
+/// stay. [`rearrange!`](crate::rearrange!) also changes the order, [`rename`](crate::ops::rename) the name of an axis.
 ///
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;
@@ -18,9 +18,10 @@ use typed_transformer_macros::panicking;
 ///
 /// ```
 /// use typed_transformer::prelude::*;
-/// dims! { pub EmbedDim = 4; pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
-/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> =
-///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0], (Batch::new(1), EmbedDim)));
+/// dims! { pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
+/// let shape = (Batch::new(1), Product::default());
+/// let x: Tensor<(Batch, Product<NumHeads, HeadDim>), f32, Cpu> =
+///     Cpu::default().tensor((vec![1.0, 2.0, 3.0, 4.0], shape));
 /// let heads: Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> =
 ///     reshape(x, (Batch::new(1), NumHeads, HeadDim));
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 3.0, 4.0]);
@@ -28,12 +29,13 @@ use typed_transformer_macros::panicking;
 ///
 /// ```
 /// use typed_transformer::{ops::try_reshape, prelude::*};
-/// dims! { pub EmbedDim = 4; pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
-/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> =
-///     Cpu::default().zeros_like(&(Batch::new(1), EmbedDim));
+/// dims! { pub NumHeads = 2; pub HeadDim = 2; pub Batch; }
+/// let shape = (Batch::new(1), Product::default());
+/// let x: Tensor<(Batch, Product<NumHeads, HeadDim>), f32, Cpu> = Cpu::default().zeros_like(&shape);
 /// assert_eq!(
 ///     try_reshape(x, (Batch::new(2), NumHeads, HeadDim)).err().unwrap().to_string(),
-///     "reshape: shape (Batch=1, EmbedDim=4) is not compatible with (Batch=2, NumHeads=2, HeadDim=2)",
+///     "reshape: shape (Batch=1, Product<NumHeads, HeadDim>=4) is not compatible with \
+///      (Batch=2, NumHeads=2, HeadDim=2)",
 /// );
 /// ```
 #[panicking]
@@ -42,7 +44,7 @@ pub fn try_reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where
-    Dims: Shape + EqualProducts<To>,
+    Dims: Shape + SameFactors<To>,
 {
     const OP: &str = "reshape";
     if input.shape().num_elements() != shape.num_elements() {

@@ -25,11 +25,16 @@ use syn::{
 /// of them covers a whole module.
 const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
 
-/// Positions and orders of axes: inferred from names, so that no program writes them.
-const INFERRED: [&str; 3] = ["Index", "OutIndex", "Order"];
+/// Positions, orders and numbers of axes, which are inferred from shapes, and tapes of second operands, which are
+/// inferred from these. No program writes them.
+const INFERRED: [&str; 9] =
+    ["Index", "OutIndex", "Order", "WhichAxis", "WhichOtherAxis", "RANK", "OTHER_RANK", "BOTH_RANK", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
-const EXEMPT: [(&str, &str, &str); 8] = [
+const EXEMPT: [(&str, &str, &str); 12] = [
+    ("dims::EndsIn", "WithLast", "follows from shape and axis"),
+    ("dims::FollowedBy", "Both", "follows from the two shapes"),
+    ("dims::HasAxis", "Position", "follows from shape and axis"),
     ("dims::HasAxis", "Replaced", "follows from shape and axis"),
     ("dims::HasAxis", "Remaining", "follows from shape and axis"),
     ("dims::name", "Any", "every type has a name"),
@@ -37,6 +42,7 @@ const EXEMPT: [(&str, &str, &str); 8] = [
     ("nn::Summary::of", "Model", "modules of all dimensions have one"),
     ("nn::init::uniform", "FanIn", "only its size is used"),
     ("ops::mean", "Dims", "every shape has a mean"),
+    ("ops::TensorOrRef", "Tape", "follows from the operand"),
     ("tokens::TokenIds::padded", "Row", "any type that derefs to tokens"),
 ];
 

@@ -141,8 +141,11 @@ fn run_time_sizes_are_compared() {
     let (two, three) = (Rows::new(2), Rows::new(3));
     let error = try_broadcast(count_from(0, (two,)), (three, Width), axis::<Width>()).unwrap_err();
     assert_eq!(error.to_string(), "broadcast: shape (Rows=2,) is not compatible with (Rows=3, Width=3)");
-    let error = try_reshape(count_from(0, (two, Twice)), (three, Half, Width)).unwrap_err();
-    assert_eq!(error.to_string(), "reshape: shape (Rows=2, Twice=6) is not compatible with (Rows=3, Half=2, Width=3)");
+    let error = try_reshape(count_from(0, (two, Product::<Half, Width>::default())), (three, Half, Width)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "reshape: shape (Rows=2, Product<Half, Width>=6) is not compatible with (Rows=3, Half=2, Width=3)"
+    );
     let past = count_from(0, (two, Past::new(1)));
     let present = count_from(0, (three, Present::new(1)));
     let whole: Result<X<(Rows, Sum<Past, Present>)>, _> = try_concat(past, present, along::<Past, Present>());

@@ -12,7 +12,7 @@ fn add(
     prev_hidden_proj: Tensor<(Batch, HiddenDim), f32, Cpu>,
 ) -> Tensor<(Batch, NumSteps, HiddenDim), f32, Cpu> {
     let (batch, steps, width) = *batch_h_proj.shape();
-    let unsqueezed = reshape(prev_hidden_proj.clone(), (batch, One, width));
+    let unsqueezed = broadcast(prev_hidden_proj.clone(), (batch, One, width), axis::<One>());
     let every_step = broadcast(prev_hidden_proj, (batch, steps, width), axis::<NumSteps>());
     let _ = (&unsqueezed, &every_step);
     residual(batch_h_proj, unsqueezed)

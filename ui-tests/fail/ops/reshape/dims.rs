@@ -1,15 +1,15 @@
-//! Reshaping drops no elements.
+//! A named axis becomes another one of its size by its new name only.
 //! Covers `Dims` of `ops::reshape`.
-//! Right with `EmbedDim` for `HiddenDim` in line 9.
+//! Right with `EmbedDim` for `GateDim` in line 9.
 use typed_transformer::prelude::*;
 
-dims! { EmbedDim = 8; HiddenDim = 32; NumHeads = 4; HeadDim = 2; Batch; }
+dims! { EmbedDim = 8; GateDim = 8; SrcLen = 5; Batch; }
 
-fn heads(
-    input: Tensor<(Batch, HiddenDim), f32, Cpu>,
+fn rows(
+    input: Tensor<(Batch, SrcLen, GateDim), f32, Cpu>,
     batch: Batch,
-) -> Tensor<(Batch, NumHeads, HeadDim), f32, Cpu> {
-    reshape(input, (batch, NumHeads, HeadDim))
+) -> Tensor<(Batch, Product<SrcLen, EmbedDim>), f32, Cpu> {
+    reshape(input, (batch, Product::default()))
 }
 
 fn main() {}

@@ -1,12 +1,15 @@
-//! Reshaping adds no elements.
+//! A reshaped tensor keeps the order of its axes.
 //! Covers `To` of `ops::reshape`.
-//! Right with `HeadDim` for `QKDim` in line 9.
+//! Right with `HeadsFirst` for `HeadsLast` in line 11.
 use typed_transformer::prelude::*;
 
-dims! { EmbedDim = 8; NumHeads = 4; HeadDim = 2; QKDim = 10; Batch; }
+dims! { SrcLen = 5; NumHeads = 4; HeadDim = 2; Batch; }
 
-fn heads(input: Tensor<(Batch, EmbedDim), f32, Cpu>, batch: Batch) {
-    let _heads = reshape(input, (batch, NumHeads, QKDim));
+type HeadsFirst = (Batch, Product<NumHeads, SrcLen>, HeadDim);
+type HeadsLast = (Batch, SrcLen, Product<NumHeads, HeadDim>);
+
+fn merge(heads: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>, shape: HeadsLast) {
+    let _heads = reshape(heads, shape);
 }
 
 fn main() {}

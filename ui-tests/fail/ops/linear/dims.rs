@@ -1,5 +1,5 @@
-//! A linear map keeps the sequence length.
-//! Covers `S` of `ops::linear`.
+//! A linear map keeps all axes but the last.
+//! Covers `Dims` of `ops::linear`.
 //! Right with `SrcLen` for `TgtLen` in line 9.
 use typed_transformer::{ops::linear, prelude::*};
 
@@ -9,8 +9,8 @@ fn map(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
     weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>,
     bias: &Tensor<(HiddenDim,), f32, Cpu>,
-) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
-    linear(input, weight, Some(bias))
+) {
+    let _hidden: Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> = linear(input, weight, Some(bias));
 }
 
 fn main() {}

@@ -1,0 +1,15 @@
+//! A quotient has the axes of its first operand.
+//! Covers `Dims` of `ops::div`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::{ops::div, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn apply(
+    input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    norm: &Tensor<(EmbedDim,), f32, Cpu>,
+) {
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = div(input, norm);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! The contraction has the axes that are written for it.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn map(x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>, weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>) {
+    let _hidden: Tensor<(Batch, TgtLen, HiddenDim), f32, Cpu> =
+        einsum!(x: (Batch, SrcLen, EmbedDim), weight: (HiddenDim, EmbedDim) -> (Batch, SrcLen, HiddenDim));
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! A rearrangement adds no axis and drops none.
+//! Right with `HeadDim` for `QKDim` in line 10.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; QKDim = 2; Batch; }
+
+fn split(
+    x: Tensor<(Batch, SrcLen, Product<NumHeads, HeadDim>), f32, Cpu>,
+) {
+    let _heads = rearrange!(x: (Batch, SrcLen, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, SrcLen, QKDim));
+}
+
+fn main() {}
