@@ -109,15 +109,15 @@ pub mod prelude {
         },
         local_dims,
         mask::{
-            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, mk_cross_mask,
-            mk_mask,
+            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, SlidingWindow,
+            mk_cross_mask, mk_mask,
         },
         models::typed_transformer::TypedTransformer,
         module,
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder, EmbeddingEncoder,
-            Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention, Norm, Output, SelfAttention, Seq2Seq,
-            SingleStack,
+            Encoder, EncoderLayer, EncoderOnly, FeedForward, GatedFeedForward, GroupedQuery, GroupedQueryAttention, LM,
+            MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
         },
         ops::{
             AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention, attention_weights,
@@ -125,7 +125,7 @@ pub mod prelude {
             merge_heads, multi_head_attention, narrow, permute, reshape, residual, rms_norm, sinusoidal_positions,
             softmax_over, split, split_heads, sum_over,
         },
-        tokens::{Fin, TokenError, TokenIds},
+        tokens::{Fin, Indices, TokenError, TokenIds},
         train::{Backpropagate, Record},
     };
     pub use dfdx::{

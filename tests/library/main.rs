@@ -16,6 +16,7 @@ mod gradients;
 mod index_gradients;
 mod indexing;
 mod kernels;
+mod llama;
 mod losses;
 mod mixed_precision;
 mod modules;
