@@ -52,7 +52,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`dims`](mod@dims) | dimensions, their products and sums, relations between them |
-//! | [`tokens`] | token ids, checked once, when they are created |
+//! | [`tokens`] | token ids and indices of other axes, checked once, when they are created |
 //! | [`mask`] | which keys a query may see |
 //! | [`backend`] | devices, and the fused kernels that they have |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
