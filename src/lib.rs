@@ -53,7 +53,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`dims`](mod@dims) | dimensions, their products and sums, relations between them |
-//! | [`tokens`] | token ids, checked once, when they are created |
+//! | [`tokens`] | token ids and indices of other axes, checked once, when they are created |
 //! | [`mask`] | which keys a query may see |
 //! | [`backend`] | devices, and the fused kernels that they have |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
@@ -110,15 +110,15 @@ pub mod prelude {
         },
         einsum, local_dims,
         mask::{
-            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, mk_cross_mask,
-            mk_mask,
+            AttentionMask, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingMask, SlidingWindow,
+            mk_cross_mask, mk_mask,
         },
         models::typed_transformer::TypedTransformer,
         module,
         nn::{
             Arch, CrossAttention, Decoder, DecoderLayer, DecoderOnly, Embedder, EmbeddingDecoder, EmbeddingEncoder,
-            Encoder, EncoderLayer, EncoderOnly, FeedForward, LM, MHAttention, Norm, Output, SelfAttention, Seq2Seq,
-            SingleStack,
+            Encoder, EncoderLayer, EncoderOnly, FeedForward, GatedFeedForward, GroupedQuery, GroupedQueryAttention, LM,
+            MHAttention, Norm, Output, SelfAttention, Seq2Seq, SingleStack,
         },
         ops::{
             AttentionScale, Describe, MaskFill, OpError, Real, Reduction, add_positions, attention, attention_weights,
@@ -127,7 +127,7 @@ pub mod prelude {
             softmax_over, split, split_heads, sum_over,
         },
         rearrange,
-        tokens::{Fin, TokenError, TokenIds},
+        tokens::{Fin, Indices, TokenError, TokenIds},
         train::{Backpropagate, Record},
         try_einsum, try_rearrange,
     };

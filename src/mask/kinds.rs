@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 pub trait MaskKind: 'static {
     /// Whether a query is kept from seeing keys after its own position.
     const CAUSAL: bool;
-    /// The number of keys that a query sees before its own position and there; `None` for all of them.
+    /// The number of positions that a query sees, its own and the ones just before it; `None` if there is no limit.
     const WINDOW: Option<usize> = None;
 }
 

@@ -54,6 +54,13 @@ pub trait GroupedQuery:
 }
 
 /// The dimension is `Product<KeyValueHeads, Groups>`.
+///
+/// ```
+/// use typed_transformer::{nn::GroupedHeads, prelude::*};
+/// dims! { pub KeyValueHeads = 2; pub Groups = 3; }
+/// fn is_grouped<NumHeads: GroupedHeads<KeyValueHeads, Groups>>() {}
+/// is_grouped::<Product<KeyValueHeads, Groups>>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the heads of the queries are not `{Groups}` groups for each of `{KeyValueHeads}`",
     label = "`{Self}` is not `Product<{KeyValueHeads}, {Groups}>`",
@@ -78,7 +85,8 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
     type Conventions = A::Conventions;
 }
 
-/// The keys and values of one causal [`GroupedQueryAttention`], in `KeyValueHeads` heads.
+/// The keys and values of one causal [`GroupedQueryAttention`], in `KeyValueHeads` heads: `Groups` times smaller than a
+/// cache of all heads.
 pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 module! {

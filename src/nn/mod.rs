@@ -5,6 +5,8 @@
 //! [`Decoder`], [`EmbeddingDecoder`], [`LM`]. [`EncoderLayer`] is an alias of [`Block`], and [`Encoder`] of
 //! [`BlockStack`].
 //!
+//! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama.
+//!
 //! The type parameters of a module are the dimensions that its callers see. Its inner dimensions come from an
 //! [`Arch`], and its conventions from [`Conventions`].
 

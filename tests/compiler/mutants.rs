@@ -17,6 +17,7 @@
 //! ```
 
 mod decode_loop;
+mod experts;
 mod model;
 mod training_step;
 
@@ -28,10 +29,11 @@ use std::{
     time::Instant,
 };
 
-const PROGRAMS: [(&str, &str); 3] = [
+const PROGRAMS: [(&str, &str); 4] = [
     ("model", include_str!("mutants/model.rs")),
     ("training_step", include_str!("mutants/training_step.rs")),
     ("decode_loop", include_str!("mutants/decode_loop.rs")),
+    ("experts", include_str!("mutants/experts.rs")),
 ];
 
 /// Marks a line whose place accepts every compile-time dimension that is not larger.
@@ -45,6 +47,7 @@ fn the_programs_run() {
     model::main();
     training_step::main();
     decode_loop::main();
+    experts::main();
 }
 
 #[test]

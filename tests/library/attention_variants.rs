@@ -6,18 +6,13 @@ use dfdx::tensor::{Cpu, TensorFromVec};
 use proptest::prelude::*;
 use typed_transformer::{
     mask::SlidingWindow,
-    models::typed_transformer::TypedTransformer,
-    nn::{
-        Conventions, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, Learned, NormKind,
-        NormPlacement,
-    },
     ops::{self, Activation, AttentionScale, Rotary, RotaryPairs, Silu},
     prelude::*,
 };
 
 dims! {
-    Batch = 2; KeyValueHeads = 2; Groups = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen: Sum<QLen, Width>; EmbedDim = 6; HiddenDim = 11;
-    MaxLen = 8; Rows; Len; Keys; Width = 3;
+    Batch = 2; KeyValueHeads = 2; Groups = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7;
+    Rows; Len; Keys; Width = 3;
 }
 type NumHeads = Product<KeyValueHeads, Groups>;
 
@@ -26,7 +21,7 @@ fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
     Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
 }
 
-fn assert_close(found: &[f64], expected: &[f64]) {
+pub fn assert_close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
     for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
         assert!((found - expected).abs() < 1e-10, "at {i}: {found}, expected {expected}");
@@ -48,7 +43,7 @@ proptest! {
         let value = numbers(seed + 2, (batch, Groups, k_len, VODim));
         let bias = numbers(seed + 3, (Groups, q_len, k_len));
         // Every query sees its first key.
-        let visible = |b: usize, q: usize, k: usize| k == 0 || (b + q + k) % 3 != 0;
+        let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
         let scale = AttentionScale::Const(0.7);
         let (q, k, v, p) = (query.as_vec(), key.as_vec(), value.as_vec(), bias.as_vec());
@@ -70,7 +65,7 @@ proptest! {
         let query = numbers(seed, (batch, q_len, <Product<NumHeads, HeadDim>>::default()));
         let key = numbers(seed + 1, (batch, k_len, <Product<KeyValueHeads, HeadDim>>::default()));
         let value = numbers(seed + 2, (batch, k_len, <Product<KeyValueHeads, VODim>>::default()));
-        let visible = |b: usize, q: usize, k: usize| k == 0 || (b + q + k) % 3 != 0;
+        let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
         let (q, k, v) = (query.as_vec(), key.as_vec(), value.as_vec());
         let attended: F64<(Rows, Len, Product<NumHeads, VODim>)> = ops::grouped_query_attention(
@@ -212,108 +207,4 @@ fn run_time_sizes_are_compared() {
     let query = numbers(1, (Batch, Len::new(2), <Product<Product<Groups, Groups>, HeadDim>>::default()));
     let attended = ops::try_grouped_query_attention(query, heads(2), heads(3), &mask, scale, mask_fill, 0.0);
     assert_eq!(attended.unwrap_err().to_string(), "attention: `Len` is 2 in the key and 3 in the value");
-}
-
-/// The conventions of Llama.
-struct Llama;
-
-impl Conventions for Llama {
-    type Activation = Silu;
-    type Positions = Learned;
-    type Padding = PadQueriesAndKeys;
-    const NORM: NormKind = NormKind::RmsNorm;
-    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
-    const FEED_FORWARD_BIAS: bool = false;
-    const ROTARY: Option<Rotary> = Some(Rotary { base: 500.0, pairs: RotaryPairs::Halves });
-}
-
-macro_rules! arch {
-    ($name:ident, $conventions:ty) => {
-        struct $name;
-        impl Arch for $name {
-            type NumHeads = NumHeads;
-            type QKDim = HeadDim;
-            type VODim = VODim;
-            type HiddenDim = HiddenDim;
-            type Conventions = $conventions;
-        }
-        impl GroupedQuery for $name {
-            type KeyValueHeads = KeyValueHeads;
-            type Groups = Groups;
-        }
-    };
-}
-arch!(Rotated, Llama);
-arch!(Plain, TypedTransformer);
-
-#[test]
-fn only_rotated_conventions_are_stored_as_such() {
-    let of_llama = Llama::conventions();
-    assert_eq!(of_llama.last().unwrap().1, "Rotary { base: 500.0, pairs: Halves }");
-    assert!(TypedTransformer::conventions().iter().all(|(name, _)| *name != "rotary positions"));
-}
-
-fn decoding_gives_the_same<A: GroupedQuery>() {
-    let device = Cpu::seed_from_u64(3);
-    let layer = GroupedQueryAttention::<EmbedDim, CausalMask, A, f64, Cpu>::build(&device);
-    let x = random::<(Batch, KLen, EmbedDim)>(1);
-    let whole = layer.forward(x.clone(), &PaddingMask::without_padding((Batch, KLen)));
-    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, A, f64, Cpu>::try_new(&device, Batch).unwrap();
-    let prompt: F64<(Batch, QLen, EmbedDim)> = narrow(x.clone(), axis::<KLen>(), 0, QLen);
-    let rest: F64<(Batch, Width, EmbedDim)> = narrow(x, axis::<KLen>(), 4, Width);
-    let prompt = layer.try_forward_cached(prompt, &mut cache).unwrap();
-    let rest = layer.try_forward_cached(rest, &mut cache).unwrap();
-    // The cache holds the heads of the keys alone.
-    assert_eq!(cache.keys().as_vec().len(), 2 * 8 * 2 * 4);
-    let both: F64<(Batch, Sum<QLen, Width>, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>());
-    assert_close(&both.as_vec(), &whole.as_vec());
-    let error = layer.try_forward_cached(random::<(Batch, Width, EmbedDim)>(2), &mut cache).unwrap_err();
-    assert_eq!(error.to_string(), "cache: Width=3 from 7 on is not inside MaxLen=8");
-}
-
-#[test]
-fn a_cache_of_fewer_heads_gives_the_same() {
-    decoding_gives_the_same::<Rotated>();
-    decoding_gives_the_same::<Plain>();
-}
-
-#[test]
-fn only_rotary_positions_tell_the_order_of_keys() {
-    let x = random::<(Batch, QLen, EmbedDim)>(1);
-    let order = typed_transformer::tokens::Indices::new(&[1, 0, 2, 3], (QLen,), QLen).unwrap();
-    let swapped: F64<(Batch, QLen, EmbedDim)> = ops::take(x.clone(), axis::<QLen>(), &order);
-    let padding = PaddingMask::without_padding((Batch, QLen));
-    fn last(x: F64<(Batch, QLen, EmbedDim)>) -> Vec<f64> {
-        ops::select(x, axis::<QLen>(), 3).as_vec()
-    }
-    let plain = GroupedQueryAttention::<EmbedDim, NoMask, Plain, f64, Cpu>::build(&Cpu::default());
-    assert_close(&last(plain.forward(x.clone(), &padding)), &last(plain.forward(swapped.clone(), &padding)));
-    let rotated = GroupedQueryAttention::<EmbedDim, NoMask, Rotated, f64, Cpu>::build(&Cpu::default());
-    let (one, other) = (last(rotated.forward(x, &padding)), last(rotated.forward(swapped, &padding)));
-    assert!(one.iter().zip(other).any(|(one, other)| (one - other).abs() > 1e-6));
-}
-
-#[test]
-fn a_gate_multiplies_the_hidden_vector() {
-    let layer = GatedFeedForward::<EmbedDim, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
-    let x = random::<(Batch, QLen, EmbedDim)>(1);
-    let norm = layer.norm.as_ref().unwrap();
-    let matrix = |weight: Vec<f64>, x: &[f64]| -> Vec<f64> {
-        weight.chunks(x.len()).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
-    };
-    let normalized = norm.forward(x.clone()).as_vec();
-    let expected: Vec<f64> = normalized
-        .chunks(6)
-        .flat_map(|x| {
-            let (gate, hidden) = (matrix(layer.gate.weight.as_vec(), x), matrix(layer.hidden.weight.as_vec(), x));
-            let gated: Vec<f64> = gate.iter().zip(hidden).map(|(g, h)| g / (1.0 + (-g).exp()) * h).collect();
-            matrix(layer.output.weight.as_vec(), &gated)
-        })
-        .zip(x.as_vec())
-        .map(|(y, x)| x + y)
-        .collect();
-    assert_close(&layer.forward(x.clone()).as_vec(), &expected);
-    check(x.clone(), |x| weighted_sum(layer.forward(x)));
-    let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
-    check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen)))));
 }

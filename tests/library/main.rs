@@ -19,6 +19,7 @@ mod hostile;
 mod index_gradients;
 mod indexing;
 mod kernels;
+mod llama;
 mod losses;
 mod memory;
 mod mixed_precision;

@@ -1,0 +1,204 @@
+//! A layer with grouped-query attention, a mixture of experts and a pointer into its source, in operations on places
+//! and indices.
+
+use typed_transformer::{
+    dims::Windows,
+    mask::SlidingWindow,
+    nn::{GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
+    ops::{
+        Rotary, alibi, argmax, cumsum, full, gather, grouped_query_attention, gt, iota, kl_divergence,
+        mean_squared_error, multi_head_attention_with_bias, one_hot, rotary_positions, select, slice, take, top_k,
+        where_, windows,
+    },
+    prelude::*,
+    tokens::Indices,
+};
+
+dims! {
+    /// Width of the layer.
+    EmbedDim = 8;
+    /// Heads of the keys and values.
+    KeyValueHeads = 2;
+    /// Heads of the query for each of them.
+    Groups = 3;
+    /// Size of a head's queries and keys.
+    QKDim = 4;
+    /// Size of a head's values.
+    VODim = 5;
+    /// Width inside a feed-forward layer.
+    HiddenDim = 11;
+    /// Positions that a position sees.
+    Width = 3;
+    /// Experts of the mixture.
+    Experts = 7;
+    /// Experts of a token.
+    Chosen = 6;
+    /// Tokens that the pointer can name.
+    VocabSize = 13;
+    /// Positions in a cache.
+    MaxLen = 12;
+    /// Sequences.
+    Batch;
+    /// Their length.
+    SeqLen;
+    /// The positions that are kept.
+    Kept;
+}
+
+type Plain<Dims> = Tensor<Dims, f32, Cpu>;
+
+struct Layer;
+
+impl Arch for Layer {
+    type NumHeads = Product<KeyValueHeads, Groups>;
+    type QKDim = QKDim;
+    type VODim = VODim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+
+impl GroupedQuery for Layer {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
+
+/// Attention of the window of each position.
+type Attention = GroupedQueryAttention<EmbedDim, SlidingWindow<Width>, Layer, f32, Cpu>;
+
+/// The attention of a layer, in operations.
+fn attend<B: Dim, S: Dim, KV: ConstDim, G: ConstDim, QK: Even, VO: ConstDim>(
+    query: Plain<(B, S, Product<Product<KV, G>, QK>)>,
+    key: Plain<(B, S, Product<KV, QK>)>,
+    value: Plain<(B, S, Product<KV, VO>)>,
+    mask: &AttentionMask<B, S, S>,
+) -> Plain<(B, S, Product<Product<KV, G>, VO>)> {
+    let query: Plain<(B, Product<KV, G>, S, QK)> = split_heads(query);
+    let query: Plain<(B, Product<KV, G>, S, QK)> = rotary_positions(query, 0, Rotary::default());
+    let key: Plain<(B, KV, S, QK)> = split_heads(key);
+    let key: Plain<(B, KV, S, QK)> = rotary_positions(key, 0, Rotary::default());
+    let query: Plain<(B, S, Product<Product<KV, G>, QK>)> = merge_heads(query);
+    let key: Plain<(B, S, Product<KV, QK>)> = merge_heads(key);
+    grouped_query_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
+}
+
+/// The attention of one group of heads, with linear biases.
+fn attend_nearby<B: Dim, S: Dim, H: ConstDim, QK: ConstDim, VO: ConstDim>(
+    query: Plain<(B, S, Product<H, QK>)>,
+    key: Plain<(B, S, Product<H, QK>)>,
+    value: Plain<(B, S, Product<H, VO>)>,
+    mask: &AttentionMask<B, S, S>,
+) -> Plain<(B, S, Product<H, VO>)> {
+    let (_, len, _): (B, S, Product<H, QK>) = *query.shape();
+    let bias: Plain<(H, S, S)> = alibi(&Cpu::default(), H::default(), 0, len, len);
+    multi_head_attention_with_bias(query, key, value, bias, mask, AttentionScale::One, MaskFill::MinValue, 0.0)
+}
+
+/// The tensors of a layer, and what it makes of its input and of the next token.
+fn layer(
+    device: &Cpu,
+    input: Plain<(Batch, SeqLen, EmbedDim)>,
+    padding: &PaddingMask<Batch, SeqLen>,
+) -> Plain<(Batch, SeqLen, EmbedDim)> {
+    let attention: GroupedQueryAttention<EmbedDim, SlidingWindow<Width>, Layer, f32, Cpu> = Attention::build(device);
+    let query: &Plain<(Product<Product<KeyValueHeads, Groups>, QKDim>, EmbedDim)> = &attention.query_proj.weight;
+    let key: &Plain<(Product<KeyValueHeads, QKDim>, EmbedDim)> = &attention.key_proj.weight;
+    let value: &Plain<(Product<KeyValueHeads, VODim>, EmbedDim)> = &attention.value_proj.weight;
+    let (batch, len): (Batch, SeqLen) = padding.shape();
+    let mask: AttentionMask<Batch, SeqLen, SeqLen> = AttentionMask::from_fn((batch, len, len), |_, q, k| k <= q);
+    let query: Plain<(Batch, SeqLen, Product<Product<KeyValueHeads, Groups>, QKDim>)> =
+        typed_transformer::ops::linear(input.clone(), query, None);
+    let key: Plain<(Batch, SeqLen, Product<KeyValueHeads, QKDim>)> =
+        typed_transformer::ops::linear(input.clone(), key, None);
+    let value: Plain<(Batch, SeqLen, Product<KeyValueHeads, VODim>)> =
+        typed_transformer::ops::linear(input.clone(), value, None);
+    let nearby: Plain<(Batch, SeqLen, Product<KeyValueHeads, VODim>)> =
+        attend_nearby(key.clone(), key.clone(), value.clone(), &mask);
+    let shown: &Plain<(Batch, SeqLen, Product<KeyValueHeads, VODim>)> = &nearby;
+    assert!(shown.as_vec().iter().all(|number| number.is_finite()));
+    let attended: Plain<(Batch, SeqLen, Product<Product<KeyValueHeads, Groups>, VODim>)> =
+        attend(query, key, value, &mask);
+    let output: Plain<(Batch, SeqLen, EmbedDim)> = attention.output_proj.forward(attended);
+
+    let feed_forward: GatedFeedForward<EmbedDim, Layer, f32, Cpu> = GatedFeedForward::build(device);
+    let gate: &Plain<(HiddenDim, EmbedDim)> = &feed_forward.gate.weight;
+    assert_eq!(gate.as_vec().len(), feed_forward.hidden.weight.as_vec().len());
+    let forwarded: Plain<(Batch, SeqLen, EmbedDim)> = attention.forward(input, padding);
+    feed_forward.forward(residual(forwarded, output))
+}
+
+/// The next vector of a sequence in a cache of fewer heads.
+fn decode<S: Dim>(device: &Cpu, input: Plain<(Batch, S, EmbedDim)>) -> Result<Plain<(Batch, S, EmbedDim)>, OpError> {
+    let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Layer, f32, Cpu>::build(device);
+    let (batch, _, _): (Batch, S, EmbedDim) = *input.shape();
+    let mut cache = GroupedKeyValueCache::<Batch, MaxLen, Layer, f32, Cpu>::try_new(device, batch)?;
+    let decoded: Plain<(Batch, S, EmbedDim)> = attention.try_forward_cached(input, &mut cache)?;
+    let keys: &Plain<(Batch, MaxLen, Product<KeyValueHeads, QKDim>)> = cache.keys();
+    assert_eq!(keys.as_vec().len(), cache.keys().as_vec().len());
+    Ok(decoded)
+}
+
+/// The gates of the chosen experts of each token; the others are 0.
+fn gates<B: Dim, S: Dim>(logits: Plain<(B, S, Experts)>) -> (Plain<(B, S, Experts)>, Indices<(B, S), Experts>) {
+    let (batch, len, _): (B, S, Experts) = *logits.shape();
+    let best: Indices<(B, S), Experts> = argmax(&logits, axis::<Experts>());
+    let (highest, experts): (Plain<(B, S, Chosen)>, Indices<(B, S, Chosen), Experts>) =
+        top_k(logits.clone(), axis::<Experts>(), Chosen);
+    let again: Plain<(B, S, Chosen)> = gather(logits, axis::<Experts>(), &experts);
+    assert_eq!(highest.as_vec(), again.as_vec());
+    let is_chosen: Plain<(B, S, Chosen, Experts)> = one_hot(&Cpu::default(), &experts);
+    let spread: Plain<(B, S, Chosen, Experts)> = broadcast(highest, (batch, len, Chosen, Experts), axis::<Experts>());
+    let chosen: Tensor<(B, S, Chosen, Experts), bool, Cpu> = gt(&is_chosen, 0.5);
+    let kept: Plain<(B, S, Chosen, Experts)> = where_(&chosen, spread, 0.0);
+    (sum_over(kept, axis::<Chosen>()), best)
+}
+
+/// What a student loses against its teacher, and where its source has the token that it points to.
+fn point(
+    student: Plain<(Batch, SeqLen, VocabSize)>,
+    teacher: &Plain<(Batch, SeqLen, VocabSize)>,
+    ids: &TokenIds<Batch, SeqLen, VocabSize>,
+    kept: &Indices<(Kept,), SeqLen>,
+) -> Plain<(Batch, Kept)> {
+    let padding: PaddingMask<Batch, SeqLen> = ids.padding_mask();
+    let loss = kl_divergence(student.clone(), teacher, &padding, Reduction::MeanAll);
+    let error = mean_squared_error(student.clone(), teacher);
+    assert!(loss.array() >= 0.0 && error.array() >= 0.0);
+    let visible: Plain<(Batch, SeqLen, VocabSize)> = where_(&padding, student, 0.0);
+    let of_first: Plain<(Batch, SeqLen)> = select(visible, axis::<VocabSize>(), Fin::<VocabSize>::literal::<0>());
+    take(of_first, axis::<SeqLen>(), kept)
+}
+
+/// The positions of the neighbours of each position.
+fn neighbours<L: Dim>(len: L) -> Plain<(Windows<SeqLen, Width>, Width)> {
+    let long: Plain<(L,)> = cumsum(full(&Cpu::default(), (len,), 1.0), axis::<L>());
+    let counted: Plain<(L,)> = iota(&Cpu::default(), len);
+    assert_eq!(long.as_vec().len(), counted.as_vec().len());
+    let short: Plain<(SeqLen,)> = slice(counted, axis::<L>(), 0, SeqLen::new(len.size() - 1));
+    windows(short, axis::<SeqLen>(), Width)
+}
+
+pub fn main() {
+    let device = Cpu::seed_from_u64(1);
+    let (batch, len) = (Batch::new(2), SeqLen::new(5));
+    let padding: PaddingMask<Batch, SeqLen> = PaddingMask::without_padding((batch, len));
+    let input: Plain<(Batch, SeqLen, EmbedDim)> = full(&device, (batch, len, EmbedDim), 0.5);
+    let output: Plain<(Batch, SeqLen, EmbedDim)> = layer(&device, input.clone(), &padding);
+    let decoded: Plain<(Batch, SeqLen, EmbedDim)> = decode(&device, input).unwrap();
+    assert_eq!(output.as_vec().len(), decoded.as_vec().len());
+
+    let logits: Plain<(Batch, SeqLen, Experts)> = full(&device, (batch, len, Experts), 2.0);
+    let (gates, best): (Plain<(Batch, SeqLen, Experts)>, Indices<(Batch, SeqLen), Experts>) = gates(logits);
+    assert_eq!(gates.as_vec()[..7], [2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0]);
+    assert_eq!(best.as_slice(), [0; 10]);
+
+    let student: Plain<(Batch, SeqLen, VocabSize)> = full(&device, (batch, len, VocabSize), 1.0);
+    let ids: TokenIds<Batch, SeqLen, VocabSize> =
+        TokenIds::from_ids(&[3; 10], Some(Fin::literal::<4>()), (batch, len)).unwrap();
+    let kept: Indices<(Kept,), SeqLen> = Indices::new(&[4, 0], (Kept::new(2),), len).unwrap();
+    let pointed: Plain<(Batch, Kept)> = point(student.clone(), &student, &ids, &kept);
+    assert_eq!(pointed.as_vec(), [1.0; 4]);
+
+    local_dims! { let longer: Longer = 6; }
+    let windows: Plain<(Windows<SeqLen, Width>, Width)> = neighbours(longer);
+    assert_eq!(windows.as_vec(), [0.0, 1.0, 2.0, 1.0, 2.0, 3.0, 2.0, 3.0, 4.0]);
+}
