@@ -23,6 +23,7 @@
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
 //!   not.
 //! - [`guide::cuda`] is about GPUs and mixed precision.
+//! - [`guide::reliability`] says what is promised about files, and how it is tested.
 //!
 //! # The post, section by section
 //!

@@ -16,3 +16,6 @@ pub mod comparison {}
 
 #[doc = include_str!("../../docs/cuda.md")]
 pub mod cuda {}
+
+#[doc = include_str!("../../docs/reliability.md")]
+pub mod reliability {}

@@ -1,10 +1,10 @@
 use crate::{
     ops::OpError,
-    weights::{LoadError, SaveError},
+    weights::{LoadError, SaveError, escape},
 };
 use std::path::{Path, PathBuf};
 
-/// Why [`Trainer::update`](super::Trainer::update) failed.
+/// Why [`Trainer::update`](super::Trainer::update) or [`Trainer::finish`](super::Trainer::finish) failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// The loss is NaN or infinite. The model is as it was before the step.
@@ -26,10 +26,15 @@ pub enum TrainError {
     /// The device failed.
     #[error(transparent)]
     Op(OpError),
-    /// The step is made, but its checkpoint could not be written. The previous checkpoint is intact.
-    #[error(transparent)]
-    Save(#[from] SaveError),
-    /// The step is made, but its metrics could not be written.
+    /// A checkpoint could not be written. The previous checkpoint is intact.
+    #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
+    Save {
+        /// Why not.
+        source: SaveError,
+        /// Where it was saved instead, if anywhere.
+        saved_at: Option<PathBuf>,
+    },
+    /// A line of metrics could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Metrics {
         /// The file.
@@ -37,6 +42,22 @@ pub enum TrainError {
         /// The error of the operating system.
         source: std::io::Error,
     },
+    /// The model predicts worse than before its training, though its numbers are finite.
+    #[error(
+        "the training diverged: the mean loss is {mean_loss:.4} after step {step}, but it began at {first_loss:.4}"
+    )]
+    Diverged {
+        /// The number of steps made.
+        step: usize,
+        /// The mean loss of the last steps.
+        mean_loss: f64,
+        /// The loss of the first step.
+        first_loss: f64,
+    },
+}
+
+fn saved_elsewhere(path: Option<&Path>) -> String {
+    path.map_or(String::new(), |path| format!("; the training is saved at {}", path.display()))
 }
 
 /// Why [`Trainer::resume`](super::Trainer::resume) failed.
@@ -50,18 +71,18 @@ pub enum ResumeError {
         /// What is wrong with it.
         source: LoadError,
     },
-    /// The file is a valid safetensors file, but not a checkpoint.
-    #[error("{} is not a training checkpoint: {message}", path.display())]
+    /// The file is a valid safetensors file, but not a checkpoint, or one that makes no sense.
+    #[error("{} is not a training checkpoint: {}", path.display(), escape(message))]
     NotACheckpoint {
         /// The file.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing or wrong.
         message: String,
     },
     /// A parameter has other dimensions.
     #[error(
-        "{}: dimension {position} of `{tensor}` should be {expected} but is {found}",
-        path.display()
+        "{}: dimension {position} of `{tensor}` should be {expected} but is {}",
+        path.display(), escape(found)
     )]
     Dimension {
         /// The file.
@@ -75,9 +96,19 @@ pub enum ResumeError {
         /// Its name and size in the file.
         found: String,
     },
+    /// The checkpoint is beyond the end of the training.
+    #[error("{}: {step} steps are made, but the training has only {steps}", path.display())]
+    BeyondEnd {
+        /// The file.
+        path: PathBuf,
+        /// The number of steps made.
+        step: usize,
+        /// The number of steps of the training.
+        steps: usize,
+    },
     /// Something else that determines the result differs: the type of the model, the optimizer, the
     /// schedule, the clip norm, the seed, or a setting of [`require_same`](super::Trainer::require_same).
-    #[error("{}: {setting} should be {expected} but is {found}", path.display())]
+    #[error("{}: {} should be {expected} but is {}", path.display(), escape(setting), escape(found))]
     Setting {
         /// The file.
         path: PathBuf,
@@ -88,6 +119,23 @@ pub enum ResumeError {
         /// Its value in the file.
         found: String,
     },
+}
+
+impl ResumeError {
+    /// Whether the file itself is unusable, rather than of another training.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Load { source, .. } => matches!(
+                source,
+                LoadError::Read { .. }
+                    | LoadError::Format { .. }
+                    | LoadError::Checksum { .. }
+                    | LoadError::NotFinite { .. }
+            ),
+            Self::NotACheckpoint { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// Prefixes the errors that do not name the file themselves.

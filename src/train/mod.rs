@@ -33,6 +33,7 @@ pub use crate::ops::{
 };
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
+pub use checkpoint::{ResumeNote, checkpoint_of};
 pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
 pub use mixed::master_gradients;

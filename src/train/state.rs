@@ -83,7 +83,8 @@ pub struct Slot<E> {
 }
 
 impl<Model, E, const SLOTS: usize> OptimizerState<Model, E, [Slot<E>; SLOTS]> {
-    /// A state after no step. `names` are the names of the slots in a checkpoint.
+    /// A state after no step. `names` are the names of the slots in a checkpoint. A slot whose name ends in
+    /// `_sq` holds squares: a checkpoint in which one is negative is damaged.
     pub fn new(names: [&'static str; SLOTS]) -> Self {
         Self {
             steps: 0,

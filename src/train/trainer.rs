@@ -1,19 +1,15 @@
+mod files;
+
 use super::{
-    GradientsOf, Metrics, Optimizer, ResumeError, Schedule, Step, StepReport, TrainError,
-    checkpoint::{self, Progress},
+    GradientsOf, Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError,
+    checkpoint::{Origin, Progress, Series},
     step::Throughput,
     update,
 };
-use crate::{
-    backend::Backend,
-    nn::Module,
-    ops::OpError,
-    weights::{self, SafetensorsDtype, SaveError},
-};
+use crate::{backend::Backend, nn::Module, ops::OpError, weights::SafetensorsDtype};
 use dfdx::nn::TensorCollection;
 use std::{
     fmt::Display,
-    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -48,6 +44,7 @@ use std::{
 ///     trainer.update(&mut model, gradients, value.into(), ids.len())?;
 /// }
 /// assert_eq!(trainer.steps_made(), 100);
+/// trainer.finish()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -57,11 +54,17 @@ use std::{
 /// those of [`Step::rng`], from which the caller draws the batch, and those of dropout while the [`Step`]
 /// lives. No generator state has to be stored.
 ///
+/// # Files
+///
+/// A file that cannot be written does not end the training, and costs no other file:
+/// [`failures`](Self::failures) lists it, and [`finish`](Self::finish) returns it. A checkpoint that its disk
+/// refuses is saved in the folder of temporary files. [What is promised](crate::guide::reliability) has a page of its own.
+///
 /// # Resuming
 ///
 /// Resuming is bit-exact if the number of threads is the same: [`resume`](Self::resume) continues as if the
 /// training had never stopped. Another number of threads changes the order of some sums, and with it
-/// the last bits. Three more conditions:
+/// the last bits; [`resume_notes`](Self::resume_notes) says so. Three more conditions:
 ///
 /// - The batches come from [`Step::rng`] and [`Step::number`] alone.
 /// - The program and the kind of processor are the same.
@@ -77,16 +80,26 @@ pub struct Trainer<O, S> {
     pub schedule: S,
     /// The maximum global norm of the gradients; initially infinite.
     pub clip_norm: f64,
-    /// Where each step writes a line, if anywhere.
+    /// Where each step writes a line, if anywhere. `None` after a line could not be written.
     pub metrics: Option<Metrics>,
+    /// How many checkpoints are kept besides the best, from 1; initially 2.
+    pub generations: usize,
+    /// Whether checkpoints may replace other files, or those of another training; initially false.
+    pub overwrite: bool,
+    /// Whether a training may be resumed with another schedule, for example with lower rates; initially
+    /// false.
+    pub allow_other_schedule: bool,
     /// Set it to true, as a Ctrl-C handler does, to end the training after the current step, with a checkpoint.
     pub stop: Arc<AtomicBool>,
     required: Vec<(String, String)>,
-    /// The path and the interval in steps.
-    checkpoint: Option<(PathBuf, usize)>,
+    checkpoints: Option<Series>,
+    origin: Option<Origin>,
+    resume_notes: Vec<ResumeNote>,
+    failures: Vec<TrainError>,
     steps: usize,
     seed: u64,
     progress: Progress,
+    is_space_checked: bool,
     stopped: bool,
     throughput: Option<Throughput>,
 }
@@ -99,12 +112,19 @@ impl<O, S> Trainer<O, S> {
             schedule,
             clip_norm: f64::INFINITY,
             metrics: None,
+            generations: 2,
+            overwrite: false,
+            allow_other_schedule: false,
             stop: Arc::default(),
             required: Vec::new(),
-            checkpoint: None,
+            checkpoints: None,
+            origin: None,
+            resume_notes: Vec::new(),
+            failures: Vec::new(),
             steps,
             seed,
-            progress: Progress { step: 0, best_loss: f64::INFINITY },
+            progress: Progress::START,
+            is_space_checked: false,
             stopped: false,
             throughput: None,
         }
@@ -114,22 +134,6 @@ impl<O, S> Trainer<O, S> {
     /// refuses a checkpoint in which its value differs.
     pub fn require_same(&mut self, name: &str, value: impl Display) {
         self.required.push((name.to_string(), value.to_string()));
-    }
-
-    /// Saves the training at `path` after every `steps` steps, after the last step, and when it is
-    /// stopped. With `steps` 0, only when it is stopped.
-    ///
-    /// Removes incomplete files that an earlier run left beside `path`, so no other run may be saving
-    /// there.
-    ///
-    /// # Errors
-    /// [`SaveError::Write`] if the file cannot be written.
-    pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
-        let path = path.as_ref().to_path_buf();
-        weights::ensure_writable(&path)?;
-        weights::clear_partial(&path).map_err(|source| SaveError::Write { path: path.clone(), source })?;
-        self.checkpoint = Some((path, steps));
-        Ok(())
     }
 
     /// The number of steps made so far.
@@ -174,8 +178,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`TrainError::Loss`] and [`TrainError::Gradient`] if the loss or the gradients are not finite,
-    /// [`TrainError::Op`] if the device fails: the step is not made. [`TrainError::Save`] and
-    /// [`TrainError::Metrics`] if a file cannot be written: the step is made.
+    /// [`TrainError::Op`] if the device fails, and before the first step of a run [`TrainError::Save`] if the
+    /// disk has no room for the checkpoints: the step is not made.
     pub fn update<Model, E, D>(
         &mut self,
         model: &mut Model,
@@ -193,6 +197,10 @@ impl<O, S: Schedule> Trainer<O, S> {
         if !loss.is_finite() {
             return Err(TrainError::Loss { step, loss });
         }
+        if !self.is_space_checked {
+            self.ensure_space::<Model, E, D>()?;
+            self.is_space_checked = true;
+        }
         let learning_rate = self.schedule.learning_rate(step);
         let optimizer = &mut self.optimizer;
         let gradient_norm =
@@ -200,7 +208,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                 OpError::Gradient { norm } => TrainError::Gradient { step, norm },
                 error => TrainError::Op(error),
             })?;
-        self.progress.step += 1;
+        self.progress.count_step(loss);
 
         let steps_left = self.steps.saturating_sub(self.progress.step);
         let (tokens_per_second, time_left) = match &mut self.throughput {
@@ -216,83 +224,9 @@ impl<O, S: Schedule> Trainer<O, S> {
             tokens_per_second,
             time_left,
         };
-        // A failure is returned only after the checkpoint is saved.
-        let metrics_written = self.write_metrics(&report);
+        self.write_metrics(&report);
         self.stopped = self.stop.load(Ordering::Relaxed);
-        if let Some((path, interval)) = &self.checkpoint {
-            let is_last = report.step == self.steps;
-            let is_due = *interval > 0 && (is_last || report.step.is_multiple_of(*interval));
-            if is_due || self.stopped {
-                self.save(model, path)?;
-            }
-        }
-        metrics_written?;
+        self.save_if_due(model);
         Ok(report)
-    }
-
-    /// Saves the training: model, optimizer state, step, best loss and settings.
-    ///
-    /// As with [`weights::save`](crate::weights::save), an existing file stays intact until the new one is
-    /// complete.
-    ///
-    /// # Errors
-    /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could
-    /// not continue from it.
-    pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
-    where
-        O: Optimizer<Model, E>,
-        Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
-    {
-        checkpoint::save(path.as_ref(), model, self.optimizer.state(), self.progress, self.settings())
-    }
-
-    /// Loads a training: returns its model, and sets the optimizer state, the step and the best loss.
-    ///
-    /// # Errors
-    /// A [`ResumeError`] that names the first difference between the file and this training. The
-    /// training is then unchanged.
-    pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
-    where
-        O: Optimizer<Model, E>,
-        Model: Module + TensorCollection<E, D, To<E, D> = Model>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
-    {
-        let settings = self.settings();
-        let state = self.optimizer.state_mut();
-        let (model, progress) = checkpoint::load(path.as_ref(), device, state, settings)?;
-        self.progress = progress;
-        Ok(model)
-    }
-
-    /// The settings that a checkpoint must share, by name.
-    fn settings<Model, E>(&self) -> Vec<(String, String)>
-    where
-        O: Optimizer<Model, E>,
-    {
-        let mut settings: Vec<(String, String)> = vec![
-            ("the optimizer".into(), self.optimizer.hyperparameters()),
-            ("the schedule".into(), format!("{:?}", self.schedule)),
-            ("the clip norm".into(), self.clip_norm.to_string()),
-            ("the random generator".into(), format!("ChaCha8 with seed {}", self.seed)),
-        ];
-        settings.extend_from_slice(&self.required);
-        settings
-    }
-
-    fn write_metrics(&mut self, report: &StepReport) -> Result<(), TrainError> {
-        let Some(metrics) = &mut self.metrics else {
-            return Ok(());
-        };
-        let values = [
-            ("loss", report.loss),
-            ("learning_rate", report.learning_rate),
-            ("gradient_norm", report.gradient_norm),
-            ("tokens_per_second", report.tokens_per_second),
-        ];
-        let written = metrics.write(report.step, &values);
-        written.map_err(|source| TrainError::Metrics { path: metrics.path().to_path_buf(), source })
     }
 }

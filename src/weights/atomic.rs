@@ -1,63 +1,104 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
-use super::{SaveError, ensure_regular_file};
+use super::{
+    disk::{self, NewFile},
+    ensure_regular_file,
+};
 use std::{
-    fs::{self, File},
-    io::{self, Write},
+    fs,
+    io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
-/// Checks that [`save`](super::save) can write `path`, without changing a file that is there. It lets a
-/// long training fail at its beginning instead of its end.
-///
-/// # Errors
-/// [`SaveError::Write`] if the file cannot be written.
-///
-/// ```
-/// use typed_transformer::weights::ensure_writable;
-/// assert!(ensure_writable(std::env::temp_dir().join("weights.safetensors")).is_ok());
-/// assert!(ensure_writable("/no/such/folder/weights.safetensors").is_err());
-/// ```
-pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
-    let path = path.as_ref();
-    let probe = || {
-        let (_, partial, _) = create_partial(path)?;
-        fs::remove_file(partial)
-    };
-    probe().map_err(|source| SaveError::Write { path: path.to_path_buf(), source })
+/// The new content of a file, complete and synced but still under another name. Dropping it removes it.
+pub(crate) struct Partial {
+    target: PathBuf,
+    path: PathBuf,
+    is_renamed: bool,
 }
 
-/// Writes a file so that a reader finds the old one or the new one at any moment, also after a crash or with
-/// a full disk. The new file has the permissions of the old one.
-pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (target, partial, mut file) = create_partial(path)?;
-    let mut write = || {
+impl Partial {
+    /// Writes the new content of the file at `path`. It has the permissions of the old one.
+    pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
+        let (partial, file) = Self::create(path)?;
         // Set before the content is written, so that nobody can read it who could not read the old file.
-        if let Ok(old) = fs::metadata(&target) {
+        if let Ok(old) = fs::metadata(&partial.target) {
             file.set_permissions(old.permissions())?;
         }
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&partial, &target)?;
-        sync_folder(&target);
-        Ok(())
-    };
-    write().inspect_err(|_| {
-        // The caller needs the first error, not this one.
-        let _ = fs::remove_file(&partial);
-    })
-}
+        let mut writer = BufWriter::with_capacity(1 << 20, file);
+        content(&mut writer)?;
+        writer.into_inner()?.sync()?;
+        Ok(partial)
+    }
 
-/// Syncs the folder of a file, so that a rename survives a power cut. Errors are ignored: some systems cannot
-/// sync folders, and the file is complete under its old or its new name anyway.
-fn sync_folder(file: &Path) {
-    if let Ok(folder) = File::open(folder(file)) {
-        let _ = folder.sync_all();
+    /// Renames it, so that a reader finds the old file or the new one at any moment, also after a crash.
+    pub fn commit(mut self) -> io::Result<()> {
+        disk::rename(&self.path, &self.target)?;
+        // From now on another writer may use the name of the partial file.
+        self.is_renamed = true;
+        disk::sync_folder(folder(&self.target))
+    }
+
+    /// An empty one, under a name that no other writer uses.
+    pub(super) fn create(path: &Path) -> io::Result<(Self, NewFile)> {
+        let target = resolve_target(path)?;
+        let mut number = 0;
+        loop {
+            let path = with_suffix(&target, &format!(".{number}.partial"));
+            match NewFile::create(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                file => return Ok((Self { target, path, is_renamed: false }, file?)),
+            }
+        }
     }
 }
 
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.is_renamed {
+            // The caller needs the error that came before, not this one.
+            let _ = disk::remove(&self.path);
+        }
+    }
+}
+
+/// Makes `to` another name of the file `from`, replacing `to` atomically. Where a file cannot have two
+/// names, `to` becomes a copy. No other process may be writing to `to`.
+pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
+    let (link, file) = Partial::create(to)?;
+    drop(file);
+    disk::remove(&link.path)?;
+    if disk::hard_link(from, &link.path).is_err() {
+        drop(link);
+        let copy = Partial::write(to, |file| io::copy(&mut fs::File::open(from)?, file).map(drop))?;
+        return copy.commit();
+    }
+    // A rename between two names of one file would do nothing. Dropping `link` removes its name then.
+    disk::rename(&link.path, &link.target)
+}
+
+/// Moves a file to another name, replacing what was there.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    disk::rename(from, to)
+}
+
+/// Removes a file if it exists.
+pub(crate) fn remove_if_exists(path: &Path) -> io::Result<()> {
+    match disk::remove(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// The path with this text after its file name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(suffix);
+    path.with_file_name(name)
+}
+
 /// The folder that a file is in.
-fn folder(file: &Path) -> &Path {
+pub(crate) fn folder(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -85,42 +126,30 @@ pub(crate) fn clear_partial(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Creates a partial file beside the target of `path`, under a name that no other writer uses. Returns the
-/// target, the path of the partial file, and the file.
-fn create_partial(path: &Path) -> io::Result<(PathBuf, PathBuf, File)> {
-    let target = resolve_target(path)?;
-    let name = target.file_name().unwrap_or_default();
-    let mut number = 0;
-    loop {
-        let mut partial = name.to_os_string();
-        partial.push(format!(".{number}.partial"));
-        let partial = target.with_file_name(partial);
-        match File::create_new(&partial) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            result => return Ok((target, partial, result?)),
-        }
-    }
-}
-
 /// Follows links to the file that `path` names: a regular file, or none yet.
-fn resolve_target(path: &Path) -> io::Result<PathBuf> {
-    let invalid = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+pub(crate) fn resolve_target(path: &Path) -> io::Result<PathBuf> {
+    let invalid = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
     match fs::metadata(path) {
         Ok(found) => {
             // A rename would replace a device, or a file without write permission.
             ensure_regular_file(&found)?;
             if found.permissions().readonly() {
-                return Err(io::ErrorKind::PermissionDenied.into());
+                return Err(ErrorKind::PermissionDenied.into());
             }
             fs::canonicalize(path)
         }
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        Err(_) if path.is_symlink() => invalid("a link to a file that does not exist"),
         Err(_) => match path.file_name() {
             None => invalid("the path names no file"),
             Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()) => {
                 invalid("the path names a folder")
             }
-            Some(_) => Ok(path.to_path_buf()),
+            Some(_) => Ok(fs::canonicalize(folder(path))?.join(name_of(path))),
         },
     }
+}
+
+fn name_of(path: &Path) -> &std::ffi::OsStr {
+    path.file_name().unwrap_or_default()
 }

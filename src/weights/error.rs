@@ -1,3 +1,4 @@
+use super::escape::escape;
 use safetensors::Dtype;
 use std::{io, path::PathBuf};
 
@@ -13,7 +14,7 @@ pub enum LoadError {
         source: io::Error,
     },
     /// The file is not a complete safetensors file.
-    #[error("{} is damaged or not a safetensors file: {message}", path.display())]
+    #[error("{} is damaged or not a safetensors file: {}", path.display(), escape(message))]
     Format {
         /// The file.
         path: PathBuf,
@@ -21,7 +22,7 @@ pub enum LoadError {
         message: String,
     },
     /// The file was saved by a model that computes something else from the same weights.
-    #[error("the model's {convention} is {expected}, but the file was saved with {found}")]
+    #[error("the model's {} is {expected}, but the file was saved with {}", escape(convention), escape(found))]
     Convention {
         /// The convention that differs.
         convention: String,
@@ -39,7 +40,7 @@ pub enum LoadError {
         expected: String,
     },
     /// The file has a tensor that the model lacks.
-    #[error("`{tensor}` is in the file but not in the model")]
+    #[error("`{}` is in the file but not in the model", escape(tensor))]
     Unexpected {
         /// Name of the tensor in the file.
         tensor: String,
@@ -63,6 +64,12 @@ pub enum LoadError {
         expected: String,
         /// Sizes in the file.
         found: Vec<usize>,
+    },
+    /// The bytes of a tensor are not those that were saved.
+    #[error("`{}` is damaged: its checksum differs", escape(tensor))]
+    Checksum {
+        /// Name of the tensor in the file.
+        tensor: String,
     },
     /// A tensor holds a NaN or an infinity.
     #[error("`{tensor}` holds {value} at position {index}")]
@@ -111,6 +118,40 @@ pub enum SaveError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// There is a file of another kind. Only its owner can know whether it is still needed.
+    #[error("{} is {found}; it is not overwritten", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+        /// What it is, such as `not a file of weights`.
+        found: &'static str,
+    },
+    /// Two outputs have the same path.
+    #[error("{} and {} are the same file", path.display(), other.display())]
+    SamePath {
+        /// One of them.
+        path: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
+    /// Another training saves its checkpoints there.
+    #[error("{} is in use by {}", path.display(), holder(*process))]
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// The number of the process, if it is known.
+        process: Option<u32>,
+    },
+    /// The disk has too little room.
+    #[error("cannot write {}: {needed_bytes} bytes are needed, but the disk has {free_bytes}", path.display())]
+    Space {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that are needed.
+        needed_bytes: u64,
+        /// The bytes that are free.
+        free_bytes: u64,
+    },
     /// The format cannot hold the tensors.
     #[error("cannot write {}: {message}", path.display())]
     Format {
@@ -131,4 +172,12 @@ pub enum SaveError {
         /// The element.
         value: f64,
     },
+}
+
+fn holder(process: Option<u32>) -> String {
+    match process {
+        Some(id) if id == std::process::id() => "another training of this process".into(),
+        Some(id) => format!("process {id}"),
+        None => "another process".into(),
+    }
 }

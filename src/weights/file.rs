@@ -1,32 +1,24 @@
-use super::{LoadError, SafetensorsDtype, decode_elements, first_non_finite};
-use dfdx::shapes::Shape;
-use safetensors::tensor::{Dtype, Metadata, TensorInfo};
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error, MapAccess, Visitor},
+use super::{
+    LoadError, SafetensorsDtype, decode_elements, first_non_finite,
+    header::{self, Header, HeaderError},
+    is_readable,
 };
+use dfdx::shapes::Shape;
+use safetensors::tensor::TensorInfo;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    fmt::{self, Debug},
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
-
-/// The length of the number at the beginning of a file, which is the length of its header.
-const HEADER_LEN_BYTES: u64 = 8;
-/// The longest header, in bytes, that the format's own library reads.
-const MAX_HEADER_LEN: u64 = 100_000_000;
 
 /// A safetensors file. Opening reads and checks the header. A tensor is read only once its dimensions were
 /// compared with those of a parameter, so memory is bounded by the model and not by the file.
 pub(crate) struct TensorFile {
     path: PathBuf,
     file: File,
-    header: Metadata,
-    metadata: HashMap<String, String>,
-    /// The offset of the first tensor, in bytes.
-    data_start: u64,
+    header: Header,
     /// The parts of each tensor that were read, as (number of parts, part). A part counts from 1.
     parts_read: BTreeMap<String, BTreeSet<(usize, usize)>>,
 }
@@ -52,59 +44,34 @@ impl<'a> ExpectedTensor<'a> {
 impl TensorFile {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let unreadable = |source| LoadError::Read { path: path.into(), source };
-        let damaged = |message| LoadError::Format { path: path.into(), message };
         // Checked before opening, because opening a pipe waits for a writer.
         fs::metadata(path).and_then(|found| ensure_regular_file(&found)).map_err(unreadable)?;
         let mut file = File::open(path).map_err(unreadable)?;
-        let length = file.metadata().map_err(unreadable)?.len();
-
-        let Some(rest_len) = length.checked_sub(HEADER_LEN_BYTES) else {
-            return Err(damaged(format!("it ends after {length} bytes")));
-        };
-        let mut header_len = [0; HEADER_LEN_BYTES as usize];
-        file.read_exact(&mut header_len).map_err(unreadable)?;
-        let header_len = u64::from_le_bytes(header_len);
-        if header_len > rest_len {
-            let why = format!("its header should have {header_len} bytes, but {rest_len} are left");
-            return Err(damaged(why));
-        }
-        if header_len > MAX_HEADER_LEN {
-            let why = format!("its header has {header_len} bytes, but {MAX_HEADER_LEN} are the maximum");
-            return Err(damaged(why));
-        }
-        let mut header = vec![0; header_len as usize];
-        file.read_exact(&mut header).map_err(unreadable)?;
-        let Header { metadata, tensors } =
-            serde_json::from_slice(&header).map_err(|error| damaged(error.to_string()))?;
-        let mut tensors: Vec<_> = tensors.into_iter().collect();
-        tensors.sort_by_key(|(_, tensor)| tensor.data_offsets);
-        let header = Metadata::new(None, tensors).map_err(|error| damaged(error.to_string()))?;
-        let (found, expected) = (rest_len - header_len, header.data_len());
-        if usize::try_from(found) != Ok(expected) {
-            return Err(damaged(format!("its tensors should have {expected} bytes but have {found}")));
-        }
-        Ok(Self {
-            path: path.into(),
-            file,
-            header,
-            metadata,
-            data_start: HEADER_LEN_BYTES + header_len,
-            parts_read: BTreeMap::new(),
-        })
+        let len_bytes = file.metadata().map_err(unreadable)?.len();
+        let header = Header::read(&mut file, len_bytes).map_err(|error| match error {
+            HeaderError::Read(source) => unreadable(source),
+            HeaderError::Format(message) => LoadError::Format { path: path.into(), message },
+        })?;
+        Ok(Self { path: path.into(), file, header, parts_read: BTreeMap::new() })
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The strings of the header's `__metadata__`, by key.
-    pub fn metadata(&self) -> &HashMap<String, String> {
-        &self.metadata
+    /// The strings of the header's `__metadata__`, by key, without the checksums.
+    pub fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.header.metadata
+    }
+
+    /// Whether the bytes of all tensors are compared with checksums.
+    pub fn has_checksums(&self) -> bool {
+        self.header.checksums.is_some()
     }
 
     /// The dtype, sizes and position of a tensor, as in the header.
     pub fn tensor(&self, name: &str) -> Option<TensorInfo> {
-        self.header.info(name).cloned()
+        self.header.tensors.info(name).cloned()
     }
 
     /// Reads the elements of a parameter. It is an error if the tensor is missing, has another dtype or
@@ -124,27 +91,32 @@ impl TensorFile {
         Ok(elements)
     }
 
-    /// Reads all elements of a tensor that the file has, and records that part `part` of `parts` is used.
+    /// Reads all elements of a tensor that the file has, compares its checksum, and records that part `part` of
+    /// `parts` is used.
     pub fn elements<E: SafetensorsDtype>(
         &mut self,
         name: &str,
         (part, parts): (usize, usize),
     ) -> Result<Vec<E>, LoadError> {
-        let (begin, end) = self.header.info(name).map_or((0, 0), |i| i.data_offsets);
+        let Some(&TensorInfo { dtype, data_offsets: (begin, end), .. }) = self.header.tensors.info(name) else {
+            return Ok(Vec::new());
+        };
         let mut bytes = vec![0; end - begin];
-        let read = self
-            .file
-            .seek(SeekFrom::Start(self.data_start + begin as u64))
-            .and_then(|_| self.file.read_exact(&mut bytes));
+        let start = header::LEN_BYTES + self.header.len_bytes + begin as u64;
+        let read = self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes));
         read.map_err(|source| LoadError::Read { path: self.path.clone(), source })?;
+        let checksum = self.header.checksums.as_ref().and_then(|checksums| checksums.get(name));
+        if checksum.is_some_and(|&checksum| crc32fast::hash(&bytes) != checksum) {
+            return Err(LoadError::Checksum { tensor: name.into() });
+        }
         self.parts_read.entry(name.into()).or_default().insert((parts, part));
-        Ok(decode_elements(&bytes))
+        Ok(decode_elements(&bytes, dtype))
     }
 
     /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error names
     /// the first by name.
     pub fn ensure_all_read(&self, ignored: impl Fn(&str) -> bool) -> Result<(), LoadError> {
-        let mut names = self.header.offset_keys();
+        let mut names = self.header.tensors.offset_keys();
         names.sort_unstable();
         for tensor in names {
             let Some(read) = self.parts_read.get(&tensor) else {
@@ -180,7 +152,7 @@ pub(crate) fn ensure_dtype<E: SafetensorsDtype>(
     expected: &ExpectedTensor,
     tensor: &TensorInfo,
 ) -> Result<(), LoadError> {
-    if tensor.dtype == E::DTYPE {
+    if is_readable::<E>(tensor.dtype) {
         return Ok(());
     }
     Err(LoadError::Dtype { tensor: expected.path.into(), expected: E::DTYPE, found: tensor.dtype })
@@ -190,56 +162,5 @@ pub(crate) fn ensure_finite<E: SafetensorsDtype>(expected: &ExpectedTensor, elem
     match first_non_finite(elements) {
         None => Ok(()),
         Some((index, value)) => Err(LoadError::NotFinite { tensor: expected.path.into(), index, value }),
-    }
-}
-
-/// The header of a file, not yet checked for overlapping tensors.
-struct Header {
-    metadata: HashMap<String, String>,
-    tensors: BTreeMap<String, TensorInfo>,
-}
-
-/// A tensor in the header. Unknown fields are refused: other readers would have to skip values of any depth.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TensorEntry {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    data_offsets: (usize, usize),
-}
-
-impl<'de> Deserialize<'de> for Header {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ReadHeader)
-    }
-}
-
-/// Refuses two tensors of one name. The format's library would use the second.
-struct ReadHeader;
-
-impl<'de> Visitor<'de> for ReadHeader {
-    type Value = Header;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a map of tensors")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header, A::Error> {
-        let (mut metadata, mut tensors) = (None, BTreeMap::new());
-        while let Some(name) = map.next_key::<String>()? {
-            let is_new = match name.as_str() {
-                "__metadata__" => metadata.replace(map.next_value()?).is_none(),
-                _ => {
-                    let TensorEntry { dtype, shape, data_offsets } = map.next_value()?;
-                    let tensor = TensorInfo { dtype, shape, data_offsets };
-                    tensors.insert(name.clone(), tensor).is_none()
-                }
-            };
-            if !is_new {
-                return Err(A::Error::custom(format!("`{name}` appears twice")));
-            }
-        }
-        let metadata = metadata.flatten().unwrap_or_default();
-        Ok(Header { metadata, tensors })
     }
 }

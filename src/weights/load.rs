@@ -16,8 +16,8 @@ use std::{
 ///
 /// # Errors
 /// A [`LoadError`] if the file cannot be read or is damaged. Otherwise it names the first tensor that is
-/// missing, has another dtype, has other dimensions, is not finite, or is not in the model; or the first
-/// [convention](crate::nn::Conventions::conventions) that differs. Files of other systems store no
+/// missing, has another dtype, has other dimensions, is damaged, is not finite, or is not in the model; or the
+/// first [convention](crate::nn::Conventions::conventions) that differs. Files of other systems store no
 /// conventions, so they are not compared there.
 ///
 /// ```
@@ -110,9 +110,9 @@ where
 /// assert!(error.to_string().starts_with("cannot read /no/such/file.safetensors: "));
 /// ```
 pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadError> {
-    let mut metadata = TensorFile::open(path.as_ref())?.metadata().clone();
-    metadata.remove(CONVENTIONS);
-    Ok(metadata)
+    let file = TensorFile::open(path.as_ref())?;
+    let entries = file.metadata().iter().filter(|(key, _)| *key != CONVENTIONS);
+    Ok(entries.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
 /// Compares the conventions in the file, if it has them, with those of the model.

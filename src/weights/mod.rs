@@ -3,35 +3,50 @@
 //!
 //! Dimensions are compared before a tensor is read, so a malicious header cannot make loading use more
 //! memory than the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or
-//! is not the model's. The [conventions](crate::nn::Conventions) of a model, such as its activation, leave
+//! is not the model's; and if its bytes are not those that [`save`] wrote. The [conventions](crate::nn::Conventions) of a model, such as its activation, leave
 //! no trace in the tensors; they are stored in the metadata and compared.
 //!
 //! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
-//! names and layouts by a [`NameMap`].
+//! names and layouts by a [`NameMap`]. Tensors of 16 bits, `F16` and `BF16`, are widened exactly.
 
-mod atomic;
+pub(crate) mod atomic;
+mod checksum;
+#[doc(hidden)]
+pub mod disk;
 mod error;
+mod escape;
 mod file;
+mod header;
 mod load;
+mod lock;
 mod name_map;
+mod outputs;
 mod save;
 
-pub(crate) use atomic::clear_partial;
-pub use atomic::ensure_writable;
 pub use error::{LoadError, SaveError};
+pub(crate) use escape::escape;
 pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite, ensure_regular_file};
 pub(crate) use load::build;
 pub use load::{load, load_mapped, metadata};
+pub(crate) use lock::FileLock;
 pub use name_map::{NameMap, NameMapError};
+pub(crate) use outputs::{Found, ensure_creatable, found_at};
+pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub(crate) use save::{FileTensor, collect, write};
 pub use save::{save, save_with_metadata};
 
-use crate::{nn::Module, ops::Real};
+use crate::{
+    nn::Module,
+    ops::{Real, cast},
+};
+use half::{bf16, f16};
 use safetensors::Dtype;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The metadata key of the model's conventions, one per line.
 const CONVENTIONS: &str = "conventions";
+/// The metadata key of the training that a checkpoint holds.
+pub(crate) const TRAINING: &str = "training";
 
 /// The conventions of a model, values by name. If parts of the model differ, their values are joined with
 /// `and`.
@@ -79,10 +94,20 @@ macro_rules! safetensors_dtype {
 safetensors_dtype!(f32, Dtype::F32);
 safetensors_dtype!(f64, Dtype::F64);
 
-/// Decodes elements from their bytes, in little-endian order.
-pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8]) -> Vec<E> {
-    let elements = bytes.chunks_exact(size_of::<E>());
-    elements.filter_map(E::read).collect()
+/// Whether elements of type `E` can be read from a tensor of this dtype: the same one, or one of 16 bits, of
+/// which every value is also one of `E`.
+pub(crate) fn is_readable<E: SafetensorsDtype>(dtype: Dtype) -> bool {
+    dtype == E::DTYPE || matches!(dtype, Dtype::F16 | Dtype::BF16)
+}
+
+/// Decodes elements of a [readable](is_readable) dtype from their bytes, in little-endian order.
+pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype) -> Vec<E> {
+    let widen = |to_f64: fn([u8; 2]) -> f64| bytes.as_chunks().0.iter().map(|&bits| cast(to_f64(bits))).collect();
+    match dtype {
+        Dtype::F16 => widen(|bits| f16::from_le_bytes(bits).to_f64()),
+        Dtype::BF16 => widen(|bits| bf16::from_le_bytes(bits).to_f64()),
+        _ => bytes.chunks_exact(size_of::<E>()).filter_map(E::read).collect(),
+    }
 }
 
 /// The position and value of the first NaN or infinity.

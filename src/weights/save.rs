@@ -1,4 +1,7 @@
-use super::{CONVENTIONS, SafetensorsDtype, SaveError, atomic::write_atomically, conventions};
+use super::{
+    CONVENTIONS, SafetensorsDtype, SaveError, atomic::Partial, checksum, conventions, header,
+    outputs::ensure_no_other_kind,
+};
 use crate::nn::Module;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
@@ -6,17 +9,23 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::Device,
 };
-use safetensors::{Dtype, serialize, tensor::TensorView};
-use std::{collections::HashMap, path::Path};
+use safetensors::{Dtype, tensor::TensorInfo};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    io::{self, Write},
+    path::Path,
+};
 
 /// Saves a model as safetensors: each parameter under its field path, and in the metadata the model's
-/// [conventions](crate::nn::Conventions::conventions).
+/// [conventions](crate::nn::Conventions::conventions) and a checksum of every tensor and of the header.
+/// Equal models give equal files.
 ///
-/// The file is replaced atomically: it is written beside `path` and then renamed.
+/// A file of weights is replaced atomically: the new one is written beside `path` and then renamed.
 ///
 /// # Errors
-/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Format`] if the format cannot hold
-/// the tensors.
+/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than
+/// weights; [`SaveError::Format`] if the format cannot hold the tensors.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -58,7 +67,7 @@ where
 pub fn save_with_metadata<Model, E, D>(
     model: &Model,
     path: impl AsRef<Path>,
-    mut metadata: HashMap<String, String>,
+    metadata: HashMap<String, String>,
 ) -> Result<(), SaveError>
 where
     Model: Module + TensorCollection<E, D>,
@@ -68,11 +77,13 @@ where
     let path = path.as_ref();
     let conventions = conventions::<Model>().into_iter();
     let lines: Vec<_> = conventions.map(|(name, value)| format!("{name}: {value}")).collect();
+    let mut metadata: BTreeMap<_, _> = metadata.into_iter().collect();
     if !lines.is_empty() {
         metadata.insert(CONVENTIONS.into(), lines.join("\n"));
     }
-    let metadata = (!metadata.is_empty()).then_some(metadata);
-    write(path, &collect(model, "", path)?, metadata)
+    ensure_no_other_kind(path)?;
+    let file = write(path, &collect(model, "", path)?, metadata)?;
+    file.commit().map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
 /// A tensor in the form of the file: little-endian bytes in row-major order.
@@ -104,21 +115,45 @@ where
     Ok(collect.0)
 }
 
-/// Writes a safetensors file, atomically.
+/// Writes the new content of a safetensors file. Equal tensors and metadata give equal bytes.
 pub(crate) fn write(
     path: &Path,
     tensors: &[FileTensor],
-    metadata: Option<HashMap<String, String>>,
-) -> Result<(), SaveError> {
-    let views = tensors.iter().map(|tensor| {
-        let view = TensorView::new(tensor.dtype, tensor.sizes.clone(), &tensor.bytes)?;
-        Ok((&tensor.path, view))
-    });
-    let bytes = views
-        .collect::<Result<Vec<_>, _>>()
-        .and_then(|views| serialize(views, metadata))
-        .map_err(|error| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
-    write_atomically(path, &bytes).map_err(|source| SaveError::Write { path: path.to_path_buf(), source })
+    metadata: BTreeMap<String, String>,
+) -> Result<Partial, SaveError> {
+    // The order of the format's own library: large elements first, so that all are aligned.
+    let mut tensors: Vec<_> = tensors.iter().collect();
+    tensors.sort_by_key(|tensor| (Reverse(tensor.dtype), &tensor.path));
+    let header = header(&tensors, metadata)
+        .map_err(|error| SaveError::Format { path: path.into(), message: error.to_string() })?;
+    let content = |file: &mut dyn Write| -> io::Result<()> {
+        file.write_all(&(header.len() as u64).to_le_bytes())?;
+        file.write_all(&header)?;
+        tensors.iter().try_for_each(|tensor| file.write_all(&tensor.bytes))
+    };
+    Partial::write(path, content).map_err(|source| SaveError::Write { path: path.into(), source })
+}
+
+/// The header: JSON, with spaces at its end so that the tensors begin at a multiple of 8 bytes.
+fn header(tensors: &[&FileTensor], mut metadata: BTreeMap<String, String>) -> serde_json::Result<Vec<u8>> {
+    let mut end = 0;
+    let infos: BTreeMap<String, TensorInfo> = tensors
+        .iter()
+        .map(|tensor| {
+            let begin = end;
+            end += tensor.bytes.len();
+            let info = TensorInfo { dtype: tensor.dtype, shape: tensor.sizes.clone(), data_offsets: (begin, end) };
+            (tensor.path.clone(), info)
+        })
+        .collect();
+    checksum::insert(&mut metadata, tensors, &infos)?;
+    let mut entries = serde_json::Map::from_iter([("__metadata__".into(), serde_json::to_value(metadata)?)]);
+    for (name, info) in infos {
+        entries.insert(name, serde_json::to_value(info)?);
+    }
+    let mut json = serde_json::to_vec(&entries)?;
+    json.resize(json.len().next_multiple_of(header::LEN_BYTES as usize), b' ');
+    Ok(json)
 }
 
 /// Collects all parameters.

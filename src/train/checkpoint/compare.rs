@@ -2,7 +2,10 @@
 
 use super::{super::ResumeError, parameter_info::ParameterInfo};
 use crate::weights::LoadError;
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Stands for a dimension or setting that only one side has.
 const ABSENT: &str = "absent";
@@ -13,39 +16,45 @@ pub(super) fn compare_dimensions(
     found: &[(String, Vec<String>)],
 ) -> Result<(), ResumeError> {
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
+    let found_dims: BTreeMap<_, _> = found.iter().map(|(path, dims)| (path, dims)).collect();
     for parameter in expected {
         let tensor = format!("model.{}", parameter.path);
-        let Some((_, found)) = found.iter().find(|(path, _)| *path == parameter.path) else {
+        let Some(found) = found_dims.get(&parameter.path) else {
             let expected = format!("({})", parameter.dims.join(", "));
             return Err(load_error(LoadError::Missing { tensor, expected }));
         };
         for position in 0..parameter.dims.len().max(found.len()) {
             let dim = |dims: &[String]| dims.get(position).map_or(ABSENT.into(), String::clone);
-            let (expected, found) = (dim(&parameter.dims), dim(found));
-            if expected != found {
+            if parameter.dims.get(position) != found.get(position) {
+                let (expected, found) = (dim(&parameter.dims), dim(found));
                 return Err(ResumeError::Dimension { path: path.to_path_buf(), tensor, position, expected, found });
             }
         }
     }
-    let is_expected = |path: &str| expected.iter().any(|parameter| parameter.path == path);
-    match found.iter().find(|(path, _)| !is_expected(path)) {
+    let expected: BTreeSet<_> = expected.iter().map(|parameter| &parameter.path).collect();
+    match found.iter().find(|(path, _)| !expected.contains(path)) {
         None => Ok(()),
         Some((path, _)) => Err(load_error(LoadError::Unexpected { tensor: format!("model.{path}") })),
     }
 }
 
+/// Compares the settings except `ignored`.
 pub(super) fn compare_settings(
     path: &Path,
     expected: &[(String, String)],
     found: &[(String, String)],
+    ignored: Option<&str>,
 ) -> Result<(), ResumeError> {
-    let value = |settings: &[(String, String)], name: &str| {
-        let setting = settings.iter().find(|(other, _)| other == name);
-        setting.map_or(ABSENT.to_string(), |(_, value)| value.clone())
+    let by_name = |settings| -> BTreeMap<&str, &str> {
+        let settings: &[(String, String)] = settings;
+        settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     };
+    let (expected_values, found_values) = (by_name(expected), by_name(found));
     for (setting, _) in expected.iter().chain(found) {
-        let (expected, found) = (value(expected, setting), value(found, setting));
-        if expected != found {
+        let (expected, found) = (expected_values.get(setting.as_str()), found_values.get(setting.as_str()));
+        if expected != found && ignored != Some(setting) {
+            let text = |value: Option<&&str>| value.map_or(ABSENT, |value| value).to_string();
+            let (expected, found) = (text(expected), text(found));
             return Err(ResumeError::Setting { path: path.to_path_buf(), setting: setting.clone(), expected, found });
         }
     }

@@ -4,12 +4,17 @@
 
 mod compare;
 mod parameter_info;
+mod progress;
+mod resume_note;
+mod series;
 
 use super::{OptimizerState, ResumeError};
 use crate::{
     dims::name,
     nn::Module,
-    weights::{self, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TensorFile},
+    weights::{
+        self, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile, atomic::Partial,
+    },
 };
 use compare::{compare_dimensions, compare_settings};
 use dfdx::{
@@ -19,41 +24,70 @@ use dfdx::{
     tensor_ops::Device,
 };
 use parameter_info::parameter_infos;
+pub(super) use progress::Progress;
+use rayon::current_num_threads;
+pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, path::Path};
+pub use series::checkpoint_of;
+pub(super) use series::{Origin, Series, in_place_of};
+use std::{collections::BTreeMap, path::Path};
 
 /// The version of the format.
-const FORMAT: u32 = 1;
-/// The key of the header in the metadata.
-const HEADER: &str = "training";
-
-/// How far a training has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Progress {
-    /// The number of steps made.
-    pub step: usize,
-    pub best_loss: f64,
-}
+const FORMAT: u32 = 2;
+/// The end of the name of a slot that holds squares.
+const SQUARES: &str = "_sq";
 
 #[derive(Serialize, Deserialize)]
 struct Header {
     format: u32,
-    step: usize,
-    /// A string, because JSON has no infinity.
-    best_loss: String,
+    #[serde(flatten)]
+    progress: Progress,
     optimizer_steps: u64,
+    threads: usize,
     settings: Vec<(String, String)>,
     /// The path of each parameter, and the name and size of each of its dimensions.
     dimensions: Vec<(String, Vec<String>)>,
 }
 
-pub(super) fn save<Model, E, D>(
+/// A training as a checkpoint compares and stores it.
+pub(super) struct Training<'a> {
+    pub progress: Progress,
+    /// The number of its last step.
+    pub steps: usize,
+    pub settings: Vec<(String, String)>,
+    /// The setting that may differ, if any.
+    pub ignored_setting: Option<&'a str>,
+}
+
+/// A training read from a checkpoint.
+pub(super) struct Resumed<Model> {
+    pub model: Model,
+    pub progress: Progress,
+    /// The number of threads that it ran with.
+    pub threads: usize,
+}
+
+/// The size of a checkpoint, without its header.
+pub(super) fn len_bytes<Model, E, D>(state: &OptimizerState<Model, E>) -> u64
+where
+    Model: TensorCollection<E, D>,
+    E: SafetensorsDtype,
+    D: Device<E>,
+{
+    let parameters = parameter_infos::<Model, E, D>();
+    let elements = |is_counted: fn(&&parameter_info::ParameterInfo) -> bool| -> usize {
+        parameters.iter().filter(is_counted).map(|p| p.sizes.iter().product::<usize>()).sum()
+    };
+    ((elements(|_| true) + state.slots.len() * elements(|p| p.is_trained)) * size_of::<E>()) as u64
+}
+
+/// Writes the new content of a checkpoint.
+pub(super) fn write<Model, E, D>(
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E>,
-    progress: Progress,
-    settings: Vec<(String, String)>,
-) -> Result<(), SaveError>
+    Training { progress, settings, .. }: Training,
+) -> Result<Partial, SaveError>
 where
     Model: Module + TensorCollection<E, D>,
     E: SafetensorsDtype,
@@ -76,22 +110,22 @@ where
         }
     }
     for tensor in &tensors {
-        let elements = weights::decode_elements::<E>(&tensor.bytes);
+        let elements = weights::decode_elements::<E>(&tensor.bytes, tensor.dtype);
         if let Some((index, value)) = weights::first_non_finite(&elements) {
             return Err(SaveError::NotFinite { path: path.to_path_buf(), tensor: tensor.path.clone(), index, value });
         }
     }
     let header = Header {
         format: FORMAT,
-        step: progress.step,
-        best_loss: progress.best_loss.to_string(),
+        progress,
         optimizer_steps: state.steps,
+        threads: current_num_threads(),
         settings: with_model::<Model, E, D>(settings),
         dimensions: parameters.into_iter().map(|p| (p.path, p.dims)).collect(),
     };
     let header = serde_json::to_string(&header)
         .map_err(|error| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
-    weights::write(path, &tensors, Some(HashMap::from([(HEADER.into(), header)])))
+    weights::write(path, &tensors, BTreeMap::from([(TRAINING.into(), header)]))
 }
 
 /// Loads the model and the progress. Changes `state` only if everything fits.
@@ -99,8 +133,8 @@ pub(super) fn load<Model, E, D>(
     path: &Path,
     device: &D,
     state: &mut OptimizerState<Model, E>,
-    settings: Vec<(String, String)>,
-) -> Result<(Model, Progress), ResumeError>
+    training: &Training,
+) -> Result<Resumed<Model>, ResumeError>
 where
     Model: Module + TensorCollection<E, D, To<E, D> = Model>,
     E: SafetensorsDtype,
@@ -108,9 +142,21 @@ where
 {
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load_error)?;
-    let (header, best_loss) = read_header(&file)?;
+    let header = read_header(&file)?;
     compare_dimensions(path, &parameter_infos::<Model, E, D>(), &header.dimensions)?;
-    compare_settings(path, &with_model::<Model, E, D>(settings), &header.settings)?;
+    let settings = with_model::<Model, E, D>(training.settings.clone());
+    compare_settings(path, &settings, &header.settings, training.ignored_setting)?;
+    let (step, steps) = (header.progress.step, training.steps);
+    if step > steps {
+        return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), step, steps });
+    }
+    let invalid = |message| ResumeError::NotACheckpoint { path: path.to_path_buf(), message };
+    // An optimizer may have made steps before the training.
+    let steps_before = state.steps.wrapping_sub(training.progress.step as u64);
+    if header.optimizer_steps != steps_before.wrapping_add(step as u64) {
+        let optimizer_steps = header.optimizer_steps;
+        return Err(invalid(format!("its step is {step}, but the optimizer's is {optimizer_steps}")));
+    }
 
     let model = weights::build(&mut file, "model", device).map_err(load_error)?;
     let mut slots = Vec::new();
@@ -118,6 +164,10 @@ where
         let mut read = ReadSlot { file: &mut file, values: Vec::new() };
         Model::iter_tensors(&mut RecursiveWalker { m: format!("optimizer.{}", slot.name), f: &mut read })
             .map_err(load_error)?;
+        let is_negative = |values: &Vec<E>| values.iter().any(|&value| value < E::zero());
+        if slot.name.ends_with(SQUARES) && read.values.iter().any(is_negative) {
+            return Err(invalid(format!("`optimizer.{}` holds squares, but one is negative", slot.name)));
+        }
         slots.push(read.values);
     }
     file.ensure_all_read(|_| false).map_err(load_error)?;
@@ -126,7 +176,13 @@ where
     for (slot, values) in state.slots.iter_mut().zip(slots) {
         slot.values = values;
     }
-    Ok((model, Progress { step: header.step, best_loss }))
+    Ok(Resumed { model, progress: header.progress, threads: header.threads })
+}
+
+/// How far the training of a checkpoint has come; `None` if it is damaged.
+fn read_progress(path: &Path) -> Option<Progress> {
+    let file = TensorFile::open(path).ok()?;
+    Some(read_header(&file).ok()?.progress)
 }
 
 /// Puts the model's type and conventions before the settings. The type is written for `f32` on the CPU, so
@@ -142,20 +198,22 @@ where
     settings
 }
 
-/// Reads the header, and the best loss in it.
-fn read_header(file: &TensorFile) -> Result<(Header, f64), ResumeError> {
+fn read_header(file: &TensorFile) -> Result<Header, ResumeError> {
     let invalid = |message: String| ResumeError::NotACheckpoint { path: file.path().to_path_buf(), message };
-    let header = file.metadata().get(HEADER);
-    let header = header.ok_or_else(|| invalid(format!("its metadata lack the key `{HEADER}`")))?;
-    let header: Header = serde_json::from_str(header).map_err(|e| invalid(e.to_string()))?;
-    if header.format != FORMAT {
-        let found = header.format;
-        return Err(invalid(format!("its format version is {found}, but only {FORMAT} is supported")));
+    let header = file.metadata().get(TRAINING);
+    let header = header.ok_or_else(|| invalid(format!("its metadata lack the key `{TRAINING}`")))?;
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
     }
-    match header.best_loss.parse() {
-        Ok(best_loss) if !f64::is_nan(best_loss) => Ok((header, best_loss)),
-        _ => Err(invalid(format!("its best loss is {}", header.best_loss))),
+    let Version { format } = serde_json::from_str(header).map_err(|e| invalid(e.to_string()))?;
+    if format != FORMAT {
+        return Err(invalid(format!("its format version is {format}, but only {FORMAT} is supported")));
     }
+    if !file.has_checksums() {
+        return Err(invalid("it has no checksums".into()));
+    }
+    serde_json::from_str(header).map_err(|e| invalid(e.to_string()))
 }
 
 /// Reads one slot of the optimizer state, parameter by parameter.

@@ -1,0 +1,86 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+/// The mean of the losses forgets a loss after about this many steps.
+const MEAN_STEPS: usize = 20;
+
+/// How far a training has come.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Progress {
+    /// The number of steps made.
+    pub step: usize,
+    /// The loss of the first step; infinite before it.
+    #[serde(with = "loss_text")]
+    pub first_loss: f64,
+    /// The loss of the last step; infinite before it.
+    #[serde(with = "loss_text")]
+    pub last_loss: f64,
+    /// The mean loss of the last steps, weighted exponentially; infinite before the first step.
+    #[serde(with = "loss_text")]
+    pub mean_loss: f64,
+    /// The lowest loss that the caller recorded.
+    #[serde(with = "loss_text")]
+    pub best_loss: f64,
+}
+
+impl Progress {
+    /// Before the first step.
+    pub const START: Self = Self {
+        step: 0,
+        first_loss: f64::INFINITY,
+        last_loss: f64::INFINITY,
+        mean_loss: f64::INFINITY,
+        best_loss: f64::INFINITY,
+    };
+
+    /// Counts a step with this loss.
+    pub fn count_step(&mut self, loss: f64) {
+        if self.step == 0 {
+            (self.first_loss, self.mean_loss) = (loss, loss);
+        }
+        self.step = self.step.saturating_add(1);
+        self.last_loss = loss;
+        self.mean_loss += (loss - self.mean_loss) / self.step.min(MEAN_STEPS) as f64;
+    }
+
+    /// Whether the last losses are far above the first: the model predicts worse than before its training.
+    pub fn is_diverged(&self) -> bool {
+        self.step >= MEAN_STEPS && self.mean_loss > self.loss_limit()
+    }
+
+    /// The loss above which a model is worse than before its training.
+    fn loss_limit(&self) -> f64 {
+        self.first_loss + self.first_loss.abs() / 2.0
+    }
+
+    /// The mean loss while it falls, and the last loss while it rises.
+    fn cautious_loss(&self) -> f64 {
+        self.mean_loss.max(self.last_loss)
+    }
+
+    /// Whether its checkpoint may be the best, and is better than `best`: by the lowest recorded loss, or by the
+    /// loss of the last steps if the caller recorded none.
+    pub fn is_better_than(&self, best: Option<&Self>) -> bool {
+        if self.best_loss.is_finite() {
+            return best.is_none_or(|best| self.best_loss < best.best_loss);
+        }
+        self.cautious_loss() <= self.loss_limit()
+            && best.is_none_or(|best| best.best_loss.is_infinite() && self.cautious_loss() < best.cautious_loss())
+    }
+}
+
+/// A loss as a string, because JSON has no infinity.
+mod loss_text {
+    use super::{Deserialize, Deserializer, Error, Serializer};
+
+    pub fn serialize<S: Serializer>(loss: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(loss)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.parse() {
+            Ok(loss) if !f64::is_nan(loss) => Ok(loss),
+            _ => Err(D::Error::custom(format!("a loss is {text}"))),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+use std::{fmt, path::PathBuf};
+
+/// What the user should know about a training that was resumed. It prints as one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResumeNote {
+    /// The newest checkpoint is damaged, so the training goes on from an older one.
+    OlderCheckpoint {
+        /// Why the newest one cannot be used; it names the file.
+        damage: String,
+        /// The checkpoint that is used.
+        path: PathBuf,
+        /// The number of steps made until then.
+        step: usize,
+    },
+    /// The number of threads differs from that of the run before, so the last bits of the results may differ
+    /// from those of a training that never stopped.
+    Threads {
+        /// The number of threads until now.
+        before: usize,
+        /// The number of threads from now on.
+        now: usize,
+    },
+}
+
+impl fmt::Display for ResumeNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OlderCheckpoint { damage, path, step } => {
+                write!(f, "{damage}; the training goes on from {}, after step {step}", path.display())
+            }
+            Self::Threads { before, now } => write!(
+                f,
+                "the training ran with {before} threads and goes on with {now}, so its last bits may differ from \
+                 those of an uninterrupted one"
+            ),
+        }
+    }
+}

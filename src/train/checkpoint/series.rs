@@ -1,0 +1,210 @@
+//! The checkpoints of one training: the newest, those before it, and the best.
+
+use super::{Progress, read_progress};
+use crate::weights::{
+    FileLock, Found, SaveError,
+    atomic::{self, Partial, with_suffix},
+    ensure_creatable, found_at,
+};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The end of the name of the best checkpoint.
+const BEST: &str = ".best";
+/// The end of the names of earlier checkpoints, before their number: 1 for the one before the newest.
+const PREVIOUS: &str = ".previous-";
+/// The end of the name of a newest checkpoint that was damaged.
+const DAMAGED: &str = ".damaged";
+/// The most earlier checkpoints.
+const MAX_PREVIOUS: usize = 100;
+
+/// The path of the newest checkpoint, given that of an earlier one or of the best: what was given to
+/// [`Trainer::checkpoint_every`](crate::train::Trainer::checkpoint_every).
+///
+/// ```
+/// use std::path::Path;
+/// use typed_transformer::train::checkpoint_of;
+/// assert_eq!(checkpoint_of("runs/a.checkpoint.best"), Path::new("runs/a.checkpoint"));
+/// assert_eq!(checkpoint_of("a.checkpoint.previous-1"), Path::new("a.checkpoint"));
+/// assert_eq!(checkpoint_of("a.checkpoint"), Path::new("a.checkpoint"));
+/// ```
+#[must_use]
+pub fn checkpoint_of(path: impl AsRef<Path>) -> PathBuf {
+    let path = path.as_ref();
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_number = |text: &str| text.parse::<usize>().is_ok();
+    let base = name.strip_suffix(BEST).or_else(|| {
+        let (base, number) = name.rsplit_once(PREVIOUS)?;
+        is_number(number).then_some(base)
+    });
+    match base {
+        Some(base) if !base.is_empty() => path.with_file_name(base),
+        _ => path.to_path_buf(),
+    }
+}
+
+fn previous(newest: &Path, number: usize) -> PathBuf {
+    with_suffix(newest, &format!("{PREVIOUS}{number}"))
+}
+
+/// The earlier checkpoints and the best, those that exist.
+fn older(newest: &Path) -> Vec<PathBuf> {
+    let previous = (1..=MAX_PREVIOUS).map(|number| previous(newest, number));
+    let all = previous.chain([with_suffix(newest, BEST)]);
+    all.filter(|path| path.exists()).collect()
+}
+
+/// Where a training comes from: the checkpoint that it was resumed from, or that it saved last.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct Origin {
+    path: PathBuf,
+    progress: Progress,
+    /// Whether the newest checkpoint was damaged, so that this one took its place.
+    is_substitute: bool,
+}
+
+impl Origin {
+    pub fn new(path: &Path, progress: Progress, is_substitute: bool) -> Self {
+        Self { path: path.canonicalize().unwrap_or_else(|_| path.into()), progress, is_substitute }
+    }
+}
+
+/// Writes the checkpoints of one training, as the only process that does.
+#[derive(Debug)]
+pub(in super::super) struct Series {
+    /// The newest one, as the caller names it.
+    path: PathBuf,
+    /// The newest one, with all links followed.
+    newest: PathBuf,
+    /// A checkpoint is due after every so many steps; 0 for never.
+    pub interval: usize,
+    /// How far the best one has come.
+    best: Option<Progress>,
+    /// What to do with what is there before the first checkpoint is saved.
+    before: Before,
+    _lock: FileLock,
+}
+
+/// What is at the path before the first checkpoint of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// Nothing, or a checkpoint of this training.
+    Own,
+    /// A damaged checkpoint of this training, which another one replaced.
+    Damaged,
+    /// Files of another training, or of another kind, that the caller gave up.
+    Foreign,
+}
+
+impl Series {
+    /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it
+    /// comes from one of the checkpoints there, or if `overwrite` is true.
+    pub fn open(path: &Path, interval: usize, overwrite: bool, origin: Option<&Origin>) -> Result<Self, SaveError> {
+        ensure_creatable(path)?;
+        let cannot_write = |source| SaveError::Write { path: path.into(), source };
+        let newest = atomic::resolve_target(path).map_err(cannot_write)?;
+        let lock = FileLock::acquire(path, &newest)?;
+        let best = with_suffix(&newest, BEST);
+        for file in [&newest, &best, &previous(&newest, 1)] {
+            atomic::clear_partial(file).map_err(cannot_write)?;
+        }
+
+        let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
+        let origin = origin.filter(|origin| origin.path == newest || checkpoint_of(&origin.path) == newest);
+        let found = found_at(&newest);
+        let before = match (origin, found) {
+            // Another run may have saved before this one took the lock.
+            (Some(origin), _) if !overwrite && read_progress(&origin.path) != Some(origin.progress) => {
+                return exists(&origin.path, "no longer the checkpoint that this training was resumed from");
+            }
+            (Some(origin), _) if origin.is_substitute && newest.exists() => Before::Damaged,
+            (Some(_), Found::Nothing | Found::Checkpoint) => Before::Own,
+            (Some(_), _) => Before::Damaged,
+            (None, _) if overwrite => Before::Foreign,
+            (None, Found::Weights) => return exists(path, "a file of weights, not a checkpoint"),
+            (None, Found::Other) => return exists(path, "not a checkpoint"),
+            (None, Found::Checkpoint) => return exists(path, "the checkpoint of another training"),
+            (None, Found::Nothing) => match older(&newest).first() {
+                Some(path) => return exists(path, "the checkpoint of another training"),
+                None => Before::Own,
+            },
+        };
+        let best = if before == Before::Foreign { None } else { read_progress(&best) };
+        // The other checkpoints are beside the file that a link leads to.
+        let path = if path.is_symlink() { newest.clone() } else { path.into() };
+        Ok(Self { path, newest, interval, best, before, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn newest(&self) -> &Path {
+        &self.newest
+    }
+
+    /// The best checkpoint, if there is one.
+    pub fn best(&self) -> Option<PathBuf> {
+        self.best.map(|_| with_suffix(&self.path, BEST))
+    }
+
+    /// The number of bytes that `generations` checkpoints and the best of this size need, and one that is being
+    /// written, besides those that exist.
+    pub fn needed_bytes(&self, len_bytes: u64, generations: usize) -> u64 {
+        let existing = older(&self.newest).len() + usize::from(self.newest.exists());
+        len_bytes.saturating_mul((generations + 2).saturating_sub(existing).max(1) as u64)
+    }
+
+    /// Makes `partial` the newest checkpoint. At every moment there is a whole one under one of the names.
+    pub fn commit(&mut self, partial: Partial, progress: Progress, generations: usize) -> io::Result<()> {
+        match self.before {
+            Before::Own => self.keep_previous(generations)?,
+            Before::Damaged => atomic::rename(&self.newest, &with_suffix(&self.newest, DAMAGED))?,
+            Before::Foreign => {}
+        }
+        partial.commit()?;
+        if self.before == Before::Foreign {
+            older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))?;
+        }
+        self.before = Before::Own;
+        if progress.is_better_than(self.best.as_ref()) {
+            atomic::link(&self.newest, &with_suffix(&self.newest, BEST))?;
+            self.best = Some(progress);
+        }
+        Ok(())
+    }
+
+    /// Gives the newest checkpoint a second name, so that it remains when it is replaced.
+    fn keep_previous(&self, generations: usize) -> io::Result<()> {
+        let last = generations.clamp(1, MAX_PREVIOUS) - 1;
+        for number in last + 1.. {
+            let path = previous(&self.newest, number);
+            if !path.exists() {
+                break;
+            }
+            atomic::remove_if_exists(&path)?;
+        }
+        if last == 0 || !self.newest.exists() {
+            return Ok(());
+        }
+        for number in (1..last).rev() {
+            let path = previous(&self.newest, number);
+            if path.exists() {
+                atomic::rename(&path, &previous(&self.newest, number + 1))?;
+            }
+        }
+        atomic::link(&self.newest, &previous(&self.newest, 1))
+    }
+}
+
+/// The checkpoints to try in place of a damaged one, the newest first.
+pub(in super::super) fn in_place_of(damaged: &Path) -> Vec<PathBuf> {
+    let newest = damaged.canonicalize().unwrap_or_else(|_| damaged.into());
+    let steps = older(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.step, path)));
+    let mut found: Vec<_> = steps.collect();
+    // A stable sort: of two after the same step, the earlier one is before the best.
+    found.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
+    found.into_iter().map(|(_, path)| path).collect()
+}

@@ -1,0 +1,297 @@
+//! The files of a training.
+
+use super::Trainer;
+use crate::{
+    backend::Backend,
+    nn::Module,
+    train::{
+        Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
+        checkpoint::{self, Origin, Progress, Series, Training},
+    },
+    weights::{self, FileLock, Found, SafetensorsDtype, SaveError, atomic},
+};
+use dfdx::nn::TensorCollection;
+use rayon::current_num_threads;
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+    process,
+};
+
+/// The name of the setting that [`Trainer::allow_other_schedule`] is about.
+const SCHEDULE: &str = "the schedule";
+
+impl<O, S> Trainer<O, S> {
+    /// Saves the training at `path` after every `steps` steps, after the last step, and when it is
+    /// stopped. With `steps` 0, only when it is stopped.
+    ///
+    /// The checkpoint before is kept as `PATH.previous-1`, further ones as
+    /// [`generations`](Self::generations) says, and the best as `PATH.best`: that of the lowest
+    /// [recorded](Self::record_best) loss, or else of the lowest mean loss of the last steps, if it is not far
+    /// above the first loss. All are whole at every moment.
+    ///
+    /// Until the trainer is dropped, `path` is locked: no other training can save there. A resumed training
+    /// calls it after [`resume`](Self::resume).
+    ///
+    /// # Errors
+    /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training saves
+    /// there; [`SaveError::Exists`] if there is something else than a checkpoint that this training comes
+    /// from, unless [`overwrite`](Self::overwrite) is true.
+    pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
+        // Ends the lock of an earlier call.
+        self.checkpoints = None;
+        let series = Series::open(path.as_ref(), steps, self.overwrite, self.origin.as_ref())?;
+        self.checkpoints = Some(series);
+        Ok(())
+    }
+
+    /// The best checkpoint, if [`checkpoint_every`](Self::checkpoint_every) has kept one.
+    pub fn best_checkpoint(&self) -> Option<PathBuf> {
+        self.checkpoints.as_ref()?.best()
+    }
+
+    /// What the user should know about the last [`resume`](Self::resume).
+    pub fn resume_notes(&self) -> &[ResumeNote] {
+        &self.resume_notes
+    }
+
+    /// The files that could not be written so far. A checkpoint that could be written later is not among
+    /// them.
+    pub fn failures(&self) -> &[TrainError] {
+        &self.failures
+    }
+
+    /// Ends a training. If it fails, the model is still there to be saved.
+    ///
+    /// # Errors
+    /// The first of the [`failures`](Self::failures); [`TrainError::Diverged`] if the mean loss of the last
+    /// steps is far above the loss of the first step.
+    pub fn finish(&mut self) -> Result<(), TrainError> {
+        self.use_metrics(|metrics| metrics.sync());
+        let Progress { step, mean_loss, first_loss, .. } = self.progress;
+        if self.progress.is_diverged() {
+            self.failures.push(TrainError::Diverged { step, mean_loss, first_loss });
+        }
+        match self.failures.is_empty() {
+            true => Ok(()),
+            false => Err(self.failures.remove(0)),
+        }
+    }
+
+    /// Writes a line of metrics.
+    pub(super) fn write_metrics(&mut self, report: &StepReport) {
+        let values = [
+            ("loss", report.loss),
+            ("learning_rate", report.learning_rate),
+            ("gradient_norm", report.gradient_norm),
+            ("tokens_per_second", report.tokens_per_second),
+        ];
+        self.use_metrics(|metrics| metrics.write(report.step, &values));
+    }
+
+    /// Does something with the metrics. A failure is the end of them.
+    fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
+        if let Some(metrics) = &mut self.metrics
+            && let Err(source) = action(metrics)
+        {
+            self.failures.push(TrainError::Metrics { path: metrics.path().into(), source });
+            self.metrics = None;
+        }
+    }
+}
+
+impl<O, S: Schedule> Trainer<O, S> {
+    /// Saves the training: model, optimizer state, step, losses and settings.
+    ///
+    /// As with [`weights::save`](crate::weights::save), an existing checkpoint stays intact until the new one
+    /// is complete.
+    ///
+    /// # Errors
+    /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could
+    /// not continue from it. [`SaveError::Exists`] if there is something else than a checkpoint, unless
+    /// [`overwrite`](Self::overwrite) is true; [`SaveError::Locked`] if another training saves there.
+    pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
+    where
+        O: Optimizer<Model, E>,
+        Model: Module + TensorCollection<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        let path = path.as_ref();
+        let exists = |found| Err(SaveError::Exists { path: path.into(), found });
+        match weights::found_at(path) {
+            Found::Weights if !self.overwrite => return exists("a file of weights, not a checkpoint"),
+            Found::Other if !self.overwrite => return exists("not a checkpoint"),
+            _ => {}
+        }
+        let cannot_write = |source| SaveError::Write { path: path.into(), source };
+        let target = atomic::resolve_target(path).map_err(cannot_write)?;
+        let is_own = self.checkpoints.as_ref().is_some_and(|own| own.newest() == target);
+        let _lock = if is_own { None } else { Some(FileLock::acquire(path, &target)?) };
+        checkpoint::write(path, model, self.optimizer.state(), self.training())?.commit().map_err(cannot_write)
+    }
+
+    /// Loads a training: returns its model, and sets the optimizer state, the step and the losses.
+    ///
+    /// If the file is damaged, the newest whole one of those that
+    /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded.
+    /// [`resume_notes`](Self::resume_notes) says so.
+    ///
+    /// # Errors
+    /// A [`ResumeError`] that names the first difference between the file and this training. The
+    /// training is then unchanged.
+    pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
+    where
+        O: Optimizer<Model, E>,
+        Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        let path = path.as_ref();
+        let training = self.training();
+        let state = self.optimizer.state_mut();
+        let mut notes = Vec::new();
+        let (resumed, used) = match checkpoint::load(path, device, state, &training) {
+            Ok(resumed) => (resumed, path.to_path_buf()),
+            Err(error) if error.is_damage() => {
+                let older = checkpoint::in_place_of(path);
+                let load = |used: PathBuf| Some((checkpoint::load(&used, device, state, &training).ok()?, used));
+                let Some((resumed, used)) = older.into_iter().find_map(load) else {
+                    return Err(error);
+                };
+                let (damage, step) = (error.to_string(), resumed.progress.step);
+                notes.push(ResumeNote::OlderCheckpoint { damage, path: used.clone(), step });
+                (resumed, used)
+            }
+            Err(error) => return Err(error),
+        };
+        let (before, now) = (resumed.threads, current_num_threads());
+        if before != now {
+            notes.push(ResumeNote::Threads { before, now });
+        }
+        self.progress = resumed.progress;
+        self.origin = Some(Origin::new(&used, resumed.progress, used != path));
+        self.resume_notes = notes;
+        Ok(resumed.model)
+    }
+
+    /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
+    pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
+    where
+        O: Optimizer<Model, E>,
+        Model: Module + TensorCollection<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        let step = self.progress.step;
+        let is_due = self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
+            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
+        });
+        if !is_due {
+            return;
+        }
+        // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
+        self.use_metrics(|metrics| metrics.sync());
+        let training = self.training();
+        let Some(series) = &mut self.checkpoints else {
+            return;
+        };
+        let path = series.path().to_path_buf();
+        let written = checkpoint::write(&path, model, self.optimizer.state(), training);
+        let saved = written.and_then(|partial| {
+            let committed = series.commit(partial, self.progress, self.generations);
+            committed.map_err(|source| SaveError::Write { path: path.clone(), source })
+        });
+        let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
+        let before = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
+        match saved {
+            Ok(()) => self.origin = Some(Origin::new(&path, self.progress, false)),
+            Err(source) => {
+                let before = match before {
+                    Some(TrainError::Save { saved_at, .. }) => saved_at,
+                    _ => None,
+                };
+                let saved_at = self.save_elsewhere(model, &path, before).ok();
+                self.failures.push(TrainError::Save { source, saved_at });
+            }
+        }
+    }
+
+    /// Saves the training in a folder of temporary files that only its user can read: that of `before`, or a new
+    /// one.
+    fn save_elsewhere<Model, E, D>(
+        &self,
+        model: &Model,
+        refused: &Path,
+        before: Option<PathBuf>,
+    ) -> Result<PathBuf, SaveError>
+    where
+        O: Optimizer<Model, E>,
+        Model: Module + TensorCollection<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        if let Some(path) = before {
+            return self.save(model, &path).map(|()| path);
+        }
+        let cannot_write = |source| SaveError::Write { path: env::temp_dir(), source };
+        let folder = private_folder().map_err(cannot_write)?;
+        let path = folder.join(refused.file_name().unwrap_or_default());
+        let saved = self.save(model, &path);
+        if saved.is_err() {
+            // The caller needs the error that came before, not this one.
+            let _ = fs::remove_dir(&folder);
+        }
+        saved.map(|()| path)
+    }
+
+    /// Checks that the disk has room for the checkpoints.
+    pub(super) fn ensure_space<Model, E, D>(&self) -> Result<(), TrainError>
+    where
+        O: Optimizer<Model, E>,
+        Model: TensorCollection<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        let Some(series) = &self.checkpoints else {
+            return Ok(());
+        };
+        let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
+        let needed_bytes = series.needed_bytes(len_bytes, self.generations);
+        weights::ensure_space(series.path(), needed_bytes).map_err(|source| TrainError::Save { source, saved_at: None })
+    }
+
+    fn training<Model, E>(&self) -> Training<'static>
+    where
+        O: Optimizer<Model, E>,
+    {
+        let mut settings: Vec<(String, String)> = vec![
+            ("the optimizer".into(), self.optimizer.hyperparameters()),
+            (SCHEDULE.into(), format!("{:?}", self.schedule)),
+            ("the clip norm".into(), self.clip_norm.to_string()),
+            ("the random generator".into(), format!("ChaCha8 with seed {}", self.seed)),
+        ];
+        settings.extend_from_slice(&self.required);
+        Training {
+            progress: self.progress,
+            steps: self.steps,
+            settings,
+            ignored_setting: self.allow_other_schedule.then_some(SCHEDULE),
+        }
+    }
+}
+
+/// Makes a folder for temporary files that only its user can read.
+fn private_folder() -> io::Result<PathBuf> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let mut number = 0;
+    loop {
+        let path = env::temp_dir().join(format!("typed-transformer-{}-{number}", process::id()));
+        match builder.create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            result => return result.map(|()| path),
+        }
+    }
+}

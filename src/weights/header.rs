@@ -1,0 +1,158 @@
+//! The header of a safetensors file: its length in 8 bytes, then JSON.
+
+use super::checksum;
+use safetensors::tensor::{Dtype, Metadata, TensorInfo};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor},
+};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    io::{self, Read},
+};
+
+/// The length of the number at the beginning of a file, which is the length of its header.
+pub(super) const LEN_BYTES: u64 = 8;
+/// The longest header that is read. The largest models need less than 2 MB. The format allows 100 MB, which
+/// take a reader seconds and 1 GB of memory.
+const MAX_LEN_BYTES: u64 = 10_000_000;
+/// The most dimensions of a tensor.
+const MAX_RANK: usize = 64;
+
+/// What the header of a file says.
+pub(super) struct Header {
+    /// The tensors, which cover the file without gaps or overlaps.
+    pub tensors: Metadata,
+    /// The strings of `__metadata__` by key, without the checksums.
+    pub metadata: BTreeMap<String, String>,
+    /// The checksum of each tensor. A file of another system has none.
+    pub checksums: Option<BTreeMap<String, u32>>,
+    /// The length of the JSON text.
+    pub len_bytes: u64,
+}
+
+/// Why there is no header.
+pub(super) enum HeaderError {
+    Read(io::Error),
+    /// What is wrong with the file.
+    Format(String),
+}
+
+impl From<io::Error> for HeaderError {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<String> for HeaderError {
+    fn from(message: String) -> Self {
+        Self::Format(message)
+    }
+}
+
+impl Header {
+    /// Reads and checks the header of a file of this length.
+    pub fn read(mut file: impl Read, file_len_bytes: u64) -> Result<Self, HeaderError> {
+        let Some(rest_len) = file_len_bytes.checked_sub(LEN_BYTES) else {
+            return Err(format!("it ends after {file_len_bytes} bytes").into());
+        };
+        let mut start = [0; LEN_BYTES as usize];
+        file.read_exact(&mut start)?;
+        let len_bytes = u64::from_le_bytes(start);
+        if len_bytes > rest_len || len_bytes > MAX_LEN_BYTES {
+            return Err(match other_format(&start) {
+                Some(format) => format!("it is {format}"),
+                None if len_bytes > rest_len => {
+                    format!("its header should have {len_bytes} bytes, but {rest_len} are left")
+                }
+                None => format!("its header has {len_bytes} bytes, but {MAX_LEN_BYTES} are the maximum"),
+            }
+            .into());
+        }
+        let mut json = vec![0; len_bytes as usize];
+        file.read_exact(&mut json)?;
+        let Entries { mut metadata, tensors } = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+        drop(json);
+        let checksums = checksum::take(&mut metadata, &tensors)?;
+        let mut tensors: Vec<_> = tensors.into_iter().collect();
+        tensors.sort_by_key(|(_, tensor)| tensor.data_offsets);
+        let tensors = Metadata::new(None, tensors).map_err(|error| error.to_string())?;
+        let (found, expected) = (rest_len - len_bytes, tensors.data_len());
+        if usize::try_from(found) != Ok(expected) {
+            return Err(format!("its tensors should have {expected} bytes but have {found}").into());
+        }
+        Ok(Self { tensors, metadata, checksums, len_bytes })
+    }
+}
+
+/// The format of a file that begins like one of another system.
+fn other_format(start: &[u8; LEN_BYTES as usize]) -> Option<&'static str> {
+    match start {
+        [b'P', b'K', 3, 4, ..] => Some("a zip archive, such as a `.bin` or `.pt` file of PyTorch"),
+        [0x80, 2..=5, ..] => Some("a Python pickle, such as a file of PyTorch before version 1.6"),
+        [b'G', b'G', b'U', b'F', ..] => Some("a GGUF file"),
+        [0x89, b'H', b'D', b'F', ..] => Some("an HDF5 file, such as one of Keras"),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("an array of NumPy"),
+        [b'{', ..] => {
+            Some("JSON text. If it is the index of a model in several files, load one of the files that it names")
+        }
+        _ => None,
+    }
+}
+
+/// The content of the JSON text, not yet checked for overlapping tensors.
+struct Entries {
+    metadata: BTreeMap<String, String>,
+    tensors: BTreeMap<String, TensorInfo>,
+}
+
+/// A tensor in the header. Unknown fields are refused: other readers would have to skip values of any depth.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TensorEntry {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data_offsets: (usize, usize),
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ReadEntries)
+    }
+}
+
+/// Refuses two tensors of one name. The format's library would use the second.
+struct ReadEntries;
+
+impl<'de> Visitor<'de> for ReadEntries {
+    type Value = Entries;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a map of tensors")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+        let (mut metadata, mut tensors) = (None, BTreeMap::new());
+        while let Some(name) = map.next_key::<String>()? {
+            let is_new = match name.as_str() {
+                "__metadata__" => metadata.replace(map.next_value()?).is_none(),
+                _ => {
+                    let TensorEntry { dtype, shape, data_offsets } = map.next_value()?;
+                    if shape.len() > MAX_RANK {
+                        let found = shape.len();
+                        let why = format!("`{name}` has {found} dimensions, but {MAX_RANK} are the maximum");
+                        return Err(A::Error::custom(why));
+                    }
+                    let tensor = TensorInfo { dtype, shape, data_offsets };
+                    tensors.insert(name.clone(), tensor).is_none()
+                }
+            };
+            if !is_new {
+                return Err(A::Error::custom(format!("`{name}` appears twice")));
+            }
+        }
+        let metadata = metadata.flatten().unwrap_or_default();
+        Ok(Entries { metadata, tensors })
+    }
+}

@@ -1,0 +1,82 @@
+use super::{SaveError, atomic::with_suffix, ensure_regular_file};
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{ErrorKind, Read, Seek, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+/// The right of one process to write a file and the files beside it that belong to it. The operating system
+/// takes it back when the process ends, however it ends.
+///
+/// It is a lock on a file `PATH.lock`, which holds the number of the process. On a file system without
+/// locks, it does nothing.
+#[derive(Debug)]
+pub(crate) struct FileLock {
+    path: PathBuf,
+    /// Closing it ends the lock.
+    _file: Option<File>,
+}
+
+impl FileLock {
+    /// Takes the lock of the file at `target`. Errors call it `name`.
+    pub fn acquire(name: &Path, target: &Path) -> Result<Self, SaveError> {
+        let path = with_suffix(target, ".lock");
+        let cannot_write = |source| SaveError::Write { path: path.clone(), source };
+        loop {
+            if let Ok(found) = fs::symlink_metadata(&path) {
+                ensure_regular_file(&found).map_err(cannot_write)?;
+            }
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create(true).truncate(false);
+            let mut file = options.open(&path).map_err(cannot_write)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(SaveError::Locked { path: name.into(), process: holder(file) });
+                }
+                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                    return Ok(Self { path, _file: None });
+                }
+                Err(TryLockError::Error(error)) => return Err(cannot_write(error)),
+            }
+            // The holder before may have removed the file after it was opened here.
+            if !is_at(&file, &path) {
+                continue;
+            }
+            let write = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
+            write.map_err(cannot_write)?;
+            return Ok(Self { path, _file: Some(file) });
+        }
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // A file that is left does no harm: the lock is on its content.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The process that the file of a lock names.
+fn holder(mut file: File) -> Option<u32> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.take(16).read_to_string(&mut text).ok()?;
+    text.parse().ok()
+}
+
+/// Whether the open file is still the one at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |found: fs::Metadata| (found.dev(), found.ino());
+    let ids = (file.metadata().map(id), fs::metadata(path).map(id));
+    matches!(ids, (Ok(open), Ok(found)) if open == found)
+}
+
+/// Other systems do not remove a file that is open.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}

@@ -1,0 +1,128 @@
+//! Checks before a file is written: that nothing else is lost, and that there is room.
+
+use super::{
+    SaveError, TRAINING, TensorFile,
+    atomic::{Partial, folder, resolve_target},
+};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No file, an empty one, or something that cannot be replaced at all, which writing reports.
+    Nothing,
+    /// Weights: a safetensors file.
+    Weights,
+    /// A safetensors file with a training in its metadata.
+    Checkpoint,
+    /// Anything else.
+    Other,
+}
+
+/// What is at `path`. Only the header of a file is read.
+pub(crate) fn found_at(path: &Path) -> Found {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open(path) {
+            Ok(file) if file.metadata().contains_key(TRAINING) => Found::Checkpoint,
+            Ok(_) => Found::Weights,
+            Err(_) => Found::Other,
+        },
+        _ => Found::Nothing,
+    }
+}
+
+/// Checks that a file at `path` may be replaced by weights.
+pub(super) fn ensure_no_other_kind(path: &Path) -> Result<(), SaveError> {
+    let exists = |found| Err(SaveError::Exists { path: path.into(), found });
+    match found_at(path) {
+        Found::Nothing | Found::Weights => Ok(()),
+        Found::Checkpoint => exists("the checkpoint of a training"),
+        Found::Other => exists("not a file of weights"),
+    }
+}
+
+/// Checks that [`save`](super::save) can write `path`, without changing a file that is there. It lets a
+/// long training fail at its beginning instead of its end.
+///
+/// # Errors
+/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than
+/// weights.
+///
+/// ```
+/// use typed_transformer::weights::ensure_writable;
+/// assert!(ensure_writable(std::env::temp_dir().join("weights.safetensors")).is_ok());
+/// assert!(ensure_writable("/no/such/folder/weights.safetensors").is_err());
+/// ```
+pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
+    let path = path.as_ref();
+    ensure_creatable(path)?;
+    ensure_no_other_kind(path)
+}
+
+/// Checks that a file can be created beside `path`, which then replaces it.
+pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
+    // Dropping the partial file removes it.
+    Partial::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
+}
+
+/// Checks that no two of the paths are the same file, also by another spelling or through a link.
+///
+/// # Errors
+/// [`SaveError::SamePath`] with the first two that are.
+///
+/// ```
+/// use typed_transformer::weights::ensure_distinct;
+/// assert!(ensure_distinct(["weights", "metrics"]).is_ok());
+/// let error = ensure_distinct(["weights", "metrics", "./weights"]).unwrap_err();
+/// assert_eq!(error.to_string(), "weights and ./weights are the same file");
+/// ```
+pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<(), SaveError> {
+    let mut seen: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for path in paths {
+        let path = path.as_ref().to_path_buf();
+        // A path that cannot be written is another error.
+        let target = resolve_target(&path).or_else(|_| fs::canonicalize(&path)).unwrap_or_else(|_| path.clone());
+        if let Some(other) = seen.insert(target, path.clone()) {
+            return Err(SaveError::SamePath { path: other, other: path });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the disk of `path` has room for `needed_bytes` more. On systems that do not tell, it has.
+///
+/// # Errors
+/// [`SaveError::Space`] with both numbers.
+///
+/// ```
+/// use typed_transformer::weights::ensure_space;
+/// let path = std::env::temp_dir().join("weights.safetensors");
+/// assert!(ensure_space(&path, 1).is_ok());
+/// # if cfg!(unix) {
+/// assert!(ensure_space(&path, u64::MAX).is_err());
+/// # }
+/// ```
+pub fn ensure_space(path: impl AsRef<Path>, needed_bytes: u64) -> Result<(), SaveError> {
+    let path = path.as_ref();
+    match free_bytes(folder(path)) {
+        Some(free_bytes) if free_bytes < needed_bytes => {
+            Err(SaveError::Space { path: path.into(), needed_bytes, free_bytes })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}

@@ -1,0 +1,173 @@
+//! The checkpoints of a training: at every moment one is whole, whatever fails; one run at a time; nothing else
+//! is overwritten.
+
+use crate::{
+    support::{file_names, temp_dir},
+    tiny_training::{Tiny, Training, saved, step, steps_in, trainer},
+};
+use std::{
+    env, fs,
+    io::{BufRead, BufReader, ErrorKind},
+    path::Path,
+    process::{self, Command, Stdio},
+};
+use tempfile::TempDir;
+use typed_transformer::{
+    prelude::*,
+    train::TrainError,
+    weights::{
+        SaveError,
+        disk::{self, Fault},
+    },
+};
+
+/// Resumes, and makes a step that saves a checkpoint. `fault` happens at one of its calls.
+fn step_with_fault(path: &Path, fault: Option<(usize, Fault)>) -> Training {
+    let mut trainer = trainer();
+    let mut model: Tiny = trainer.resume(path, &Cpu::default()).unwrap();
+    trainer.checkpoint_every(path, 1).unwrap();
+    disk::inject(fault);
+    step(&mut trainer, &mut model);
+    trainer
+}
+
+// ---- Faults at every call of a save ----
+
+/// Asserts that every checkpoint in the folder is whole, and that the newest has as many steps as it should.
+#[track_caller]
+fn assert_whole(folder: &Path, newest: usize, what: &str) {
+    let whole: Vec<usize> = ["ck", "ck.previous-1", "ck.best"]
+        .iter()
+        .map(|name| folder.join(name))
+        .filter(|path| path.exists())
+        .map(|path| steps_in(&path))
+        .collect();
+    assert!(folder.join("ck").exists(), "{what}");
+    assert!(whole.len() >= 2, "{what}: {whole:?}");
+    assert!(whole[0] >= newest, "{what}: {whole:?}");
+}
+
+fn copy_of(folder: &TempDir) -> TempDir {
+    let copy = temp_dir();
+    for name in file_names(folder) {
+        fs::copy(folder.path().join(&name), copy.path().join(&name)).unwrap();
+    }
+    copy
+}
+
+#[test]
+fn a_fault_at_any_call_of_a_save_loses_nothing() {
+    let before = temp_dir();
+    saved(&before, 3, 2);
+    let whole = copy_of(&before);
+    let trainer = step_with_fault(&whole.path().join("ck"), None);
+    assert_eq!(trainer.failures().len(), 0);
+    let calls = disk::calls();
+    assert!(calls >= 10, "{calls}");
+    for call in 0..calls {
+        for fault in [
+            Fault::Error(ErrorKind::Other),
+            Fault::Error(ErrorKind::PermissionDenied),
+            Fault::Error(ErrorKind::Interrupted),
+            Fault::ShortWrite,
+            Fault::DiskFull,
+        ] {
+            let folder = copy_of(&before);
+            let mut trainer = step_with_fault(&folder.path().join("ck"), Some((call, fault)));
+            disk::inject(None);
+            let what = format!("{fault:?} at call {call} of {calls}");
+            // The training goes on, and is saved at one of two places.
+            assert_eq!(trainer.steps_made(), 4, "{what}");
+            let newest = match trainer.finish() {
+                Ok(()) => 4,
+                Err(TrainError::Save { source, saved_at }) => {
+                    assert!(matches!(source, SaveError::Write { .. }), "{what}: {source}");
+                    assert_eq!(saved_at.is_some(), fault != Fault::DiskFull, "{what}");
+                    if let Some(path) = saved_at {
+                        assert_eq!(steps_in(&path), 4, "{what}");
+                        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+                    }
+                    3
+                }
+                Err(error) => panic!("{what}: {error}"),
+            };
+            drop(trainer);
+            assert_whole(folder.path(), newest, &what);
+            let left = file_names(&folder).iter().filter(|name| name.ends_with(".partial")).count();
+            assert!(left <= 1, "{what}: {:?}", file_names(&folder));
+        }
+    }
+}
+
+/// The same with a process that dies at the call.
+#[test]
+fn a_kill_at_any_call_of_a_save_loses_nothing() {
+    const TEST: &str = "checkpoints::a_kill_at_any_call_of_a_save_loses_nothing";
+    const CALL: &str = "TYPED_TRANSFORMER_TEST_CALL";
+    if let Some(call) = env::var_os(CALL) {
+        let call = call.to_str().unwrap().parse().unwrap();
+        step_with_fault(Path::new("ck"), Some((call, Fault::Kill)));
+        process::exit(9);
+    }
+    let before = temp_dir();
+    saved(&before, 3, 2);
+    let kill_at = |call: usize| {
+        let folder = copy_of(&before);
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", TEST]).env(CALL, call.to_string()).current_dir(folder.path());
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        (folder, status.code())
+    };
+    let mut call = 0;
+    loop {
+        let (folder, status) = kill_at(call);
+        let what = format!("killed at call {call}");
+        assert_whole(folder.path(), 3, &what);
+        // The lock died with its process, and what it left is removed.
+        let trainer = step_with_fault(&folder.path().join("ck"), None);
+        assert_eq!(trainer.failures().len(), 0, "{what}");
+        drop(trainer);
+        assert_eq!(file_names(&folder), ["ck", "ck.best", "ck.previous-1"], "{what}");
+        if status == Some(9) {
+            break;
+        }
+        call += 1;
+    }
+    assert!(call >= 10, "{call}");
+}
+
+// ---- One run at a time ----
+
+#[test]
+fn a_second_run_is_told_which_process_holds_the_checkpoint() {
+    const TEST: &str = "checkpoints::a_second_run_is_told_which_process_holds_the_checkpoint";
+    const TARGET: &str = "TYPED_TRANSFORMER_TEST_LOCK";
+    if let Some(target) = env::var_os(TARGET) {
+        let mut trainer = trainer();
+        trainer.checkpoint_every(target, 1).unwrap();
+        eprintln!("locked");
+        std::thread::sleep(std::time::Duration::from_secs(100));
+    }
+    let folder = temp_dir();
+    let path = folder.path().join("ck");
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", TEST, "--nocapture"]).env(TARGET, &path).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "locked"));
+
+    let mut second = trainer();
+    let error = second.checkpoint_every(&path, 1).unwrap_err().to_string();
+    assert_eq!(error, format!("{} is in use by process {}", path.display(), child.id()));
+    let model = Tiny::build(&Cpu::default());
+    assert!(matches!(second.save(&model, &path), Err(SaveError::Locked { .. })));
+    // The first run's files are untouched, and its death ends the lock.
+    assert_eq!(file_names(&folder), ["ck.lock"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    second.checkpoint_every(&path, 1).unwrap();
+    let error = trainer().checkpoint_every(&path, 1).unwrap_err().to_string();
+    assert_eq!(error, format!("{} is in use by another training of this process", path.display()));
+    drop(second);
+    assert_eq!(file_names(&folder), [""; 0]);
+}

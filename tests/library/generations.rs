@@ -1,0 +1,295 @@
+//! Earlier checkpoints and the best one; outputs that are not overwritten; metrics that are kept.
+
+use crate::{
+    support::{file_names, temp_dir},
+    tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer},
+};
+use dfdx::tensor::Cpu;
+use std::{fs, path::Path};
+use typed_transformer::{
+    prelude::*,
+    train::{Metrics, ResumeError, ResumeNote, TrainError},
+    weights::{self, LoadError, SaveError},
+};
+
+// ---- Generations ----
+
+#[test]
+fn the_last_checkpoints_and_the_best_are_kept() {
+    let folder = temp_dir();
+    let path = folder.path().join("ck");
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.generations = 3;
+    trainer.checkpoint_every(&path, 1).unwrap();
+    for loss in [3.0, 1.0, 5.0, 6.0, 7.0, 8.0] {
+        step_with_loss(&mut trainer, &mut model, Some(loss));
+    }
+    let best = trainer.best_checkpoint().unwrap();
+    drop(trainer);
+    assert_eq!(file_names(&folder), ["ck", "ck.best", "ck.previous-1", "ck.previous-2"]);
+    let steps = ["ck", "ck.previous-1", "ck.previous-2"].map(|name| steps_in(&folder.path().join(name)));
+    assert_eq!(steps, [6, 5, 4]);
+    assert_eq!(steps_in(&best), 2);
+
+    // With fewer generations, the older ones are removed.
+    let mut trainer = crate::tiny_training::trainer();
+    let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
+    trainer.generations = 1;
+    trainer.checkpoint_every(&path, 1).unwrap();
+    step_with_loss(&mut trainer, &mut model, Some(9.0));
+    drop(trainer);
+    assert_eq!(file_names(&folder), ["ck", "ck.best"]);
+    assert_eq!((steps_in(&path), steps_in(&best)), (7, 2));
+}
+
+#[test]
+fn the_best_is_that_of_the_lowest_recorded_loss() {
+    let folder = temp_dir();
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.checkpoint_every(folder.path().join("ck"), 1).unwrap();
+    for validation_loss in [2.0, 1.5, 1.0, 1.0, 1.2] {
+        trainer.record_best(validation_loss);
+        step(&mut trainer, &mut model);
+    }
+    assert_eq!(steps_in(&folder.path().join("ck.best")), 3);
+}
+
+#[test]
+fn the_newest_whole_checkpoint_is_resumed() {
+    let folder = temp_dir();
+    let path = saved(&folder, 3, 2);
+    let whole = fs::read(&path).unwrap();
+    // Otherwise the best one is another name of the newest.
+    fs::remove_file(folder.path().join("ck.best")).unwrap();
+    fs::copy(folder.path().join("ck.previous-1"), folder.path().join("ck.best")).unwrap();
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    for (bytes, why) in [
+        (&damaged[..], "`optimizer.exp_avg_sq.weight` is damaged: its checksum differs"),
+        (&whole[..whole.len() / 2], "is damaged or not a safetensors file: "),
+        (b"", "is damaged or not a safetensors file: it ends after 0 bytes"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        let mut trainer = trainer();
+        let _: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
+        assert_eq!(trainer.steps_made(), 2);
+        let [note @ ResumeNote::OlderCheckpoint { damage, path: used, step: 2 }] = trainer.resume_notes() else {
+            panic!("{:?}", trainer.resume_notes());
+        };
+        assert!(damage.contains(why), "{damage}");
+        assert_eq!(*used, path.with_file_name("ck.previous-1").canonicalize().unwrap());
+        assert_eq!(note.to_string(), format!("{damage}; the training goes on from {}, after step 2", used.display()));
+    }
+    // The training goes on there, and the damaged file is set aside.
+    fs::write(&path, &damaged).unwrap();
+    let mut trainer = trainer();
+    let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
+    trainer.checkpoint_every(&path, 1).unwrap();
+    step(&mut trainer, &mut model);
+    drop(trainer);
+    assert_eq!(file_names(&folder), ["ck", "ck.best", "ck.damaged", "ck.previous-1"]);
+    assert!(fs::read(&path).unwrap() == whole);
+    assert!(fs::read(folder.path().join("ck.damaged")).unwrap() == damaged);
+    assert_eq!(steps_in(&folder.path().join("ck.previous-1")), 2);
+
+    // If none is whole, the error is that of the newest.
+    for name in file_names(&folder) {
+        fs::write(folder.path().join(name), "none").unwrap();
+    }
+    let error = crate::tiny_training::trainer().resume::<Tiny, _, _>(&path, &Cpu::default()).unwrap_err();
+    assert!(matches!(error, ResumeError::Load { source: LoadError::Format { .. }, .. }), "{error}");
+}
+
+#[test]
+fn another_number_of_threads_is_said() {
+    let folder = temp_dir();
+    let path = saved(&folder, 1, 2);
+    let before = rayon::current_num_threads();
+    let other = rayon::ThreadPoolBuilder::new().num_threads(before + 1).build().unwrap();
+    let notes = other.install(|| {
+        let mut trainer = trainer();
+        let _: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
+        trainer.resume_notes().to_vec()
+    });
+    assert_eq!(notes, [ResumeNote::Threads { before, now: before + 1 }]);
+}
+
+// ---- Divergence ----
+
+#[test]
+fn a_diverged_training_keeps_its_best_checkpoint() {
+    let folder = temp_dir();
+    let path = folder.path().join("ck");
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.checkpoint_every(&path, 10).unwrap();
+    for number in 0..60 {
+        let loss = if number < 30 { 2.0 - f64::from(number) / 30.0 } else { 40.0 };
+        step_with_loss(&mut trainer, &mut model, Some(loss));
+    }
+    let best = trainer.best_checkpoint().unwrap();
+    let error = trainer.finish().unwrap_err();
+    assert!(matches!(error, TrainError::Diverged { step: 60, first_loss: 2.0, .. }), "{error:?}");
+    drop(trainer);
+    assert_eq!((steps_in(&path), steps_in(&best)), (60, 30));
+
+    // It goes on from there, with another schedule if that is allowed.
+    let mut slower = crate::tiny_training::trainer();
+    slower.schedule.0 = 0.001;
+    let refused: Result<Tiny, _> = slower.resume(&best, &Cpu::default());
+    assert!(matches!(refused.unwrap_err(), ResumeError::Setting { setting, .. } if setting == "the schedule"));
+    slower.allow_other_schedule = true;
+    let mut model: Tiny = slower.resume(&best, &Cpu::default()).unwrap();
+    slower.checkpoint_every(&path, 1).unwrap();
+    step_with_loss(&mut slower, &mut model, Some(0.5));
+    slower.finish().unwrap();
+    assert_eq!(slower.steps_made(), 31);
+
+    // A checkpoint that is worse than the beginning is not the best of anything.
+    let (mut bad, mut model) = (crate::tiny_training::trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    bad.checkpoint_every(folder.path().join("bad"), 2).unwrap();
+    [1.0, 9.0, 8.0, 7.0].into_iter().for_each(|loss| step_with_loss(&mut bad, &mut model, Some(loss)));
+    assert_eq!(bad.best_checkpoint(), None);
+}
+
+// ---- Outputs that are not overwritten ----
+
+#[test]
+fn only_an_own_kind_of_file_is_replaced() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    let model = Tiny::build(&Cpu::seed_from_u64(1));
+    fs::write(at("notes"), "of great value").unwrap();
+    weights::save(&model, at("weights")).unwrap();
+    saved(&folder, 2, 2);
+    let contents = || file_names(&folder).into_iter().map(|name| fs::read(at(&name)).unwrap()).collect::<Vec<_>>();
+    let before = contents();
+
+    let exists = |error: SaveError, name: &str, found: &str| {
+        assert!(matches!(error, SaveError::Exists { .. }), "{error:?}");
+        assert_eq!(error.to_string(), format!("{} is {found}; it is not overwritten", at(name).display()));
+    };
+    for (name, found) in [("notes", "not a file of weights"), ("ck", "the checkpoint of a training")] {
+        exists(weights::ensure_writable(at(name)).unwrap_err(), name, found);
+        exists(weights::save(&model, at(name)).unwrap_err(), name, found);
+    }
+    for (name, found) in [
+        ("notes", "not a checkpoint"),
+        ("weights", "a file of weights, not a checkpoint"),
+        ("ck", "the checkpoint of another training"),
+    ] {
+        exists(trainer().checkpoint_every(at(name), 1).unwrap_err(), name, found);
+        if name != "ck" {
+            exists(trainer().save(&model, at(name)).unwrap_err(), name, found);
+        }
+    }
+    for name in ["notes", "weights", "ck"] {
+        let error = Metrics::open(at(name), 0).unwrap_err();
+        assert_eq!(error.to_string(), "it is not a file of metrics", "{name}");
+    }
+    assert!(contents() == before, "a file was changed");
+
+    // The earlier checkpoints of another training are not replaced either.
+    fs::remove_file(at("ck")).unwrap();
+    let error = trainer().checkpoint_every(at("ck"), 1).unwrap_err();
+    assert!(matches!(error, SaveError::Exists { found: "the checkpoint of another training", .. }));
+
+    // Unless the caller says so.
+    for name in ["notes", "ck"] {
+        let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+        trainer.overwrite = true;
+        trainer.checkpoint_every(at(name), 1).unwrap();
+        step(&mut trainer, &mut model);
+        trainer.finish().unwrap();
+        assert_eq!((steps_in(&at(name)), at(&format!("{name}.previous-1")).exists()), (1, false));
+        assert_eq!(steps_in(&at(&format!("{name}.best"))), 1);
+    }
+    Metrics::overwrite(at("weights"), 0).unwrap();
+    assert_eq!(fs::read(at("weights")).unwrap(), b"");
+}
+
+#[test]
+fn a_training_does_not_replace_what_another_one_saved_meanwhile() {
+    let folder = temp_dir();
+    let path = saved(&folder, 2, 2);
+    let mut slow = trainer();
+    let _: Tiny = slow.resume(&path, &Cpu::default()).unwrap();
+    let mut fast = trainer();
+    let mut model: Tiny = fast.resume(&path, &Cpu::default()).unwrap();
+    fast.checkpoint_every(&path, 1).unwrap();
+    step(&mut fast, &mut model);
+    drop(fast);
+    let error = slow.checkpoint_every(&path, 1).unwrap_err();
+    let found = "no longer the checkpoint that this training was resumed from";
+    assert!(matches!(error, SaveError::Exists { found: why, .. } if why == found), "{error}");
+    assert_eq!(steps_in(&path), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_outputs_at_one_path_are_found_through_links() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("file"), "").unwrap();
+    std::os::unix::fs::symlink("file", at("link")).unwrap();
+    let distinct = |names: &[&str]| weights::ensure_distinct(names.iter().map(|name| at(name)));
+    distinct(&["file", "other", "no/such/folder"]).unwrap();
+    for names in [["file", "link"], ["new", "./new"], ["no/folder", "no/folder"]] {
+        assert!(matches!(distinct(&names), Err(SaveError::SamePath { .. })), "{names:?}");
+    }
+}
+
+#[test]
+fn a_disk_without_room_is_an_error_before_the_first_step() {
+    let error = weights::ensure_space(Path::new("weights"), u64::MAX).unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot write weights: 18446744073709551615 bytes are needed, but the disk has "),
+        "{error}"
+    );
+}
+
+// ---- Metrics ----
+
+#[test]
+fn metrics_that_cannot_be_continued_are_kept_under_another_name() {
+    let folder = temp_dir();
+    let path = folder.path().join("metrics");
+    let line = |step: usize| format!("{{\"step\":{step},\"loss\":1}}\n");
+    let lines = |steps: &[usize]| steps.iter().map(|&step| line(step)).collect::<String>();
+    // What is there, and what remains if the training goes on after step 3.
+    for (before, remains) in [
+        (String::new(), Some(String::new())),
+        (lines(&[1, 2, 3]), Some(lines(&[1, 2, 3]))),
+        (lines(&[1, 2, 3, 4, 5]), Some(lines(&[1, 2, 3]))),
+        (lines(&[1, 2, 3]) + "{\"step\":4,", Some(lines(&[1, 2, 3]))),
+        (lines(&[2, 3, 4]), Some(lines(&[2, 3]))),
+        // The metrics began at a later step.
+        (lines(&[4, 5]), Some(String::new())),
+        // A line is missing, twice there, cut off or damaged.
+        (lines(&[1, 3]), None),
+        (lines(&[1, 2]), None),
+        (lines(&[1, 2, 2, 3]), None),
+        (lines(&[1, 2]) + "{\"step\":3,", None),
+        (lines(&[1, 2]) + "{\"step\":\n" + &line(3), None),
+        (lines(&[5, 6]), None),
+    ] {
+        fs::write(&path, &before).unwrap();
+        let mut metrics = Metrics::open(&path, 3).unwrap();
+        let kept = folder.path().join("metrics.kept-1");
+        match &remains {
+            Some(remains) => {
+                assert_eq!(metrics.kept(), None, "{before}");
+                assert_eq!(fs::read_to_string(&path).unwrap(), *remains, "{before}");
+            }
+            None => {
+                assert_eq!(metrics.kept(), Some(&*kept), "{before}");
+                assert_eq!(fs::read_to_string(&kept).unwrap(), before);
+                fs::remove_file(kept).unwrap();
+            }
+        }
+        metrics.write(4, &[("loss", 1.0)]).unwrap();
+        let expected = remains.unwrap_or_default() + "{\"step\":4,\"loss\":1.0}\n";
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        // Another training cannot write it at the same time.
+        assert_eq!(Metrics::open(&path, 0).unwrap_err().to_string(), "another training writes it");
+    }
+}

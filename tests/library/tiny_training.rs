@@ -1,0 +1,66 @@
+//! A training of the smallest model.
+
+use dfdx::tensor::{AsArray, Cpu, OnesTensor, Tensor};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use typed_transformer::{
+    nn::Linear,
+    prelude::*,
+    train::{Adam, Constant, Trainer},
+};
+
+dims! { pub InDim = 2; pub OutDim = 3; }
+
+/// The smallest model.
+pub type Tiny = Linear<InDim, OutDim, f32, Cpu>;
+pub type Training = Trainer<Adam<Tiny, f32>, Constant>;
+
+pub fn trainer() -> Training {
+    Trainer::new(Adam::default(), Constant(0.01), usize::MAX, 0)
+}
+
+/// One step, with `loss` in place of the loss.
+pub fn step_with_loss(trainer: &mut Training, model: &mut Tiny, loss: Option<f64>) {
+    let _step = trainer.next_step().unwrap();
+    let labels = TokenIds::from_ids(&[2], None, (Const::<1>, Const::<1>)).unwrap();
+    let input: Tensor<(Const<1>, Const<1>, InDim), f32, Cpu> = Cpu::default().ones();
+    let tensor = cross_entropy(model.forward(input.leaky_traced()), &labels, Reduction::MeanAll);
+    let loss = loss.unwrap_or(tensor.array().into());
+    trainer.update(model, tensor.backward(), loss, 1).unwrap();
+}
+
+pub fn step(trainer: &mut Training, model: &mut Tiny) {
+    step_with_loss(trainer, model, None);
+}
+
+/// The bias after each number of steps, without files.
+fn biases(steps: usize) -> Vec<Vec<f32>> {
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    let mut biases = vec![model.bias.as_vec()];
+    for _ in 0..steps {
+        step(&mut trainer, &mut model);
+        biases.push(model.bias.as_vec());
+    }
+    biases
+}
+
+/// Saves a checkpoint after each of `steps` steps, and returns the path of the newest.
+pub fn saved(folder: &TempDir, steps: usize, generations: usize) -> PathBuf {
+    let path = folder.path().join("ck");
+    let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
+    trainer.generations = generations;
+    trainer.checkpoint_every(&path, 1).unwrap();
+    (0..steps).for_each(|_| step(&mut trainer, &mut model));
+    trainer.finish().unwrap();
+    path
+}
+
+/// The number of steps in a checkpoint, which is whole and has the right model.
+#[track_caller]
+pub fn steps_in(path: &Path) -> usize {
+    let mut trainer = trainer();
+    let model: Tiny = trainer.resume(path, &Cpu::default()).unwrap();
+    assert_eq!(trainer.resume_notes(), []);
+    assert_eq!(model.bias.as_vec(), biases(trainer.steps_made())[trainer.steps_made()]);
+    trainer.steps_made()
+}
