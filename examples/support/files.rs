@@ -1,18 +1,20 @@
 //! The files of a training: checkpoints, metrics, report, weights.
 
-use super::{BoxError, EXIT_SIGINT, device_error};
+use super::{BoxError, EXIT_SIGINT, Interrupted, device_error, log, stop_on_signals};
 use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{
+    collections::HashMap,
+    env, fs,
     path::{Path, PathBuf},
-    process::exit,
+    process,
     sync::atomic::Ordering,
 };
 use typed_transformer::{
     backend::Backend,
     nn::Module,
-    train::{Metrics, Optimizer, Schedule, Trainer},
-    weights::{self, LoadError},
+    train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of},
+    weights::{self, LoadError, SaveError},
 };
 
 /// The options of a training's files.
@@ -25,6 +27,9 @@ pub struct Files {
     /// Checkpoint to resume from; give all other options as before
     #[arg(long, value_name = "PATH")]
     resume: Option<PathBuf>,
+    /// Resume although --learning-rate or --steps differ from before
+    #[arg(long, requires = "resume")]
+    new_schedule: bool,
     /// File for metrics, one line of JSON per step
     #[arg(long, value_name = "PATH")]
     metrics: Option<PathBuf>,
@@ -32,13 +37,22 @@ pub struct Files {
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+    /// File to save the weights to, as safetensors
+    #[arg(long, value_name = "PATH")]
+    save: Option<PathBuf>,
+    /// Replace files of another kind or of another training
+    #[arg(long)]
+    overwrite: bool,
 }
 
+/// What went wrong with the files of a training that is complete.
+pub type Outcome = Result<(), BoxError>;
+
 impl Files {
-    /// The checkpoint file: `--checkpoint`, else `--resume`, else `default`.
-    pub fn checkpoint<'a>(&'a self, default: &'a str) -> &'a Path {
-        let chosen = self.checkpoint.as_ref().or(self.resume.as_ref());
-        chosen.map_or(Path::new(default), PathBuf::as_path)
+    /// The checkpoint file: `--checkpoint`, else that of `--resume`, else `default`.
+    pub fn checkpoint(&self, default: &str) -> PathBuf {
+        let resumed = self.resume.as_ref().map(checkpoint_of);
+        self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into())
     }
 
     /// Whether the user named a checkpoint file.
@@ -65,27 +79,123 @@ impl Files {
         S: Schedule,
         D: Backend<f32>,
     {
+        let page = self.report_folder().map(|folder| folder.join("index.html"));
+        let outputs = [Some(checkpoint.to_path_buf()), self.save.clone(), self.metrics(), page];
+        weights::ensure_distinct(outputs.into_iter().flatten())?;
+        if let Some(path) = &self.save {
+            match weights::ensure_writable(path) {
+                Err(SaveError::Exists { .. }) if self.overwrite => {}
+                result => result.map_err(overwrite_hint)?,
+            }
+            weights::ensure_space(path, 4 * Model::NUM_PARAMS as u64)?;
+        }
+        trainer.overwrite = self.overwrite;
+        trainer.allow_other_schedule = self.new_schedule;
         let model = match &self.resume {
-            Some(path) => trainer.resume(path, device)?,
+            Some(path) => trainer.resume(path, device).map_err(schedule_hint)?,
             None => new().map_err(device_error)?,
         };
-        trainer.checkpoint_every(checkpoint, interval)?;
+        trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
+        trainer.checkpoint_every(checkpoint, interval).map_err(overwrite_hint)?;
         if let Some(path) = self.metrics() {
-            let metrics = Metrics::open(&path, trainer.steps_made());
-            let mut metrics = metrics.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-            if self.resume.is_some() && self.report_folder().is_some() {
-                metrics.log(Metrics::RESUMED, 1.0);
-            }
-            trainer.metrics = Some(metrics);
+            trainer.metrics = Some(self.open_metrics(&path, trainer.steps_made())?);
         }
-        let stop = trainer.stop.clone();
-        ctrlc::set_handler(move || {
-            if stop.swap(true, Ordering::Relaxed) {
-                exit(EXIT_SIGINT.into());
-            }
-        })
-        .map_err(|error| format!("cannot listen to Ctrl-C: {error}"))?;
+        stop_on_signals(trainer.stop.clone())?;
         Ok(model)
+    }
+
+    fn open_metrics(&self, path: &Path, steps: usize) -> Result<Metrics, BoxError> {
+        let open = if self.overwrite { Metrics::overwrite } else { Metrics::open };
+        let mut metrics = open(path, steps).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::InvalidData => "; --overwrite replaces it",
+                _ => "",
+            };
+            format!("cannot write {}: {error}{hint}", path.display())
+        })?;
+        if let Some(kept) = metrics.kept() {
+            log(&format!(
+                "a line of {} is missing or damaged; the file is kept as {}, and a new one begins",
+                path.display(),
+                kept.display()
+            ));
+        }
+        if self.resume.is_some() && self.report_folder().is_some() {
+            metrics.log(Metrics::RESUMED, 1.0);
+        }
+        Ok(metrics)
+    }
+
+    /// The error of a training step; a diverged training gets a hint.
+    pub fn step_error<O, S>(&self, error: TrainError, trainer: &Trainer<O, S>) -> BoxError {
+        let hint = match trainer.best_checkpoint() {
+            Some(best) => format!(
+                "--resume {} --new-schedule goes on from the best checkpoint with a lower --learning-rate",
+                best.display()
+            ),
+            None => "try a lower --learning-rate".into(),
+        };
+        match error {
+            TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
+                format!("the loss or its gradient is no longer a number at step {step}; {hint}").into()
+            }
+            TrainError::Diverged { .. } => format!("{error}; {hint}").into(),
+            error => error.into(),
+        }
+    }
+
+    /// Ends a training of `steps` steps. Fails if Ctrl-C has stopped it; otherwise its results are to be saved.
+    pub fn finish<O, S>(
+        &self,
+        mut trainer: Trainer<O, S>,
+        steps: usize,
+        checkpoint: &Path,
+    ) -> Result<Outcome, BoxError> {
+        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here.
+        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() {
+            process::exit(EXIT_SIGINT.into());
+        }
+        let finished = trainer.finish();
+        if trainer.stopped() {
+            let interrupted = Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() };
+            return Err(match finished {
+                Ok(()) => interrupted.into(),
+                Err(error @ TrainError::Save { .. }) => error.into(),
+                Err(error) => format!("{error}; {interrupted}").into(),
+            });
+        }
+        Ok(finished.map_err(|error| self.step_error(error, &trainer)))
+    }
+
+    /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary
+    /// files.
+    pub fn save<Model, D>(&self, model: &Model, metadata: &HashMap<String, String>) -> Outcome
+    where
+        Model: Module + TensorCollection<f32, D>,
+        D: Backend<f32>,
+    {
+        let Some(path) = &self.save else {
+            return Ok(());
+        };
+        let save = |path: &Path| weights::save_with_metadata(model, path, metadata.clone());
+        let saved = match save(path) {
+            Err(SaveError::Exists { .. }) if self.overwrite => {
+                let new = path.with_added_extension("new");
+                save(&new).and_then(|()| {
+                    fs::rename(&new, path).map_err(|source| SaveError::Write { path: path.into(), source })
+                })
+            }
+            saved => saved,
+        };
+        let Err(error) = saved else {
+            log(&format!("saved {}", path.display()));
+            return Ok(());
+        };
+        let elsewhere = env::temp_dir().join(format!("typed-transformer-{}.safetensors", process::id()));
+        match save(&elsewhere) {
+            Ok(()) => Err(format!("{error}; the weights are saved at {}", elsewhere.display()).into()),
+            Err(_) => Err(error.into()),
+        }
     }
 
     /// The file of metrics; a report needs one.
@@ -97,7 +207,7 @@ impl Files {
     /// The report of `--report`.
     #[cfg(feature = "plot")]
     pub fn report(&self, title: &str) -> Result<Option<super::Report>, BoxError> {
-        self.report_folder().map(|folder| super::Report::new(folder, title)).transpose()
+        self.report_folder().map(|folder| super::Report::new(folder, title, self.overwrite)).transpose()
     }
 
     fn report_folder(&self) -> Option<&Path> {
@@ -108,23 +218,22 @@ impl Files {
     }
 }
 
-/// Ctrl-C stopped the training; the message says how to resume it.
-#[derive(Debug, thiserror::Error)]
-#[error("stopped after step {step} of {steps}; the same command with --resume {} goes on from there", path.display())]
-pub struct Interrupted {
-    step: usize,
-    steps: usize,
-    path: PathBuf,
+fn overwrite_hint(error: SaveError) -> BoxError {
+    match error {
+        SaveError::Exists { found: "the checkpoint of another training", .. } => {
+            format!("{error}; --resume goes on with it, --overwrite replaces it").into()
+        }
+        SaveError::Exists { .. } => format!("{error}; --overwrite replaces it").into(),
+        error => error.into(),
+    }
 }
 
-/// Returns [`Interrupted`] if Ctrl-C stopped a training of `steps` steps.
-///
-/// It is called after the training: nothing is left to save, so from now on the first Ctrl-C ends the program.
-pub fn check_interrupted<O, S>(trainer: &Trainer<O, S>, steps: usize, checkpoint: &Path) -> Result<(), Interrupted> {
-    trainer.stop.store(true, Ordering::Relaxed);
-    match trainer.stopped() {
-        true => Err(Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() }),
-        false => Ok(()),
+fn schedule_hint(error: ResumeError) -> BoxError {
+    match &error {
+        ResumeError::Setting { setting, .. } if setting == "the schedule" => {
+            format!("{error}; --new-schedule accepts that").into()
+        }
+        _ => error.into(),
     }
 }
 

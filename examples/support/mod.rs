@@ -7,26 +7,23 @@ mod files;
 mod progress;
 #[cfg(feature = "plot")]
 mod report;
+mod signals;
 mod stdin;
+mod values;
 
 pub use device::{DeviceName, cuda};
-pub use files::{Files, Interrupted, check_interrupted, load_weights};
+pub use files::{Files, Outcome, load_weights};
 pub use progress::{Progress, log, print};
 #[cfg(feature = "plot")]
 pub use report::Report;
+pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
 pub use stdin::args_or_stdin;
+pub use values::{batch_size, count, learning_rate, parse};
 
 use std::{error::Error, fmt::Display, process::ExitCode};
-use typed_transformer::train::TrainError;
 
 /// Any error; its message is one line.
 pub type BoxError = Box<dyn Error>;
-
-/// The exit status of a program that Ctrl-C ended, as shells report it: 128 + SIGINT.
-const EXIT_SIGINT: u8 = 130;
-
-/// More sequences per batch would only fill the memory.
-const MAX_BATCH: usize = 10_000;
 
 /// Logs the error, if any, and returns the exit status: 0, 1 for an error, 130 after Ctrl-C.
 pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
@@ -48,31 +45,8 @@ pub fn device_error(error: impl Display) -> BoxError {
     error.to_string().into()
 }
 
-/// The error of a training step; a diverged training gets a hint.
-pub fn step_error(error: TrainError) -> BoxError {
-    match error {
-        TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
-            format!("the loss or its gradient is no longer a number at step {step}; try a lower --learning-rate").into()
-        }
-        error => error.into(),
-    }
-}
-
-/// Parses `--batch`.
-pub fn batch_size(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("it must be at least 1".into()),
-        Ok(number @ ..=MAX_BATCH) => Ok(number),
-        Ok(_) => Err(format!("it must be at most {MAX_BATCH}")),
-        Err(error) => Err(format!("{error}")),
-    }
-}
-
-/// Parses a learning rate that must be positive.
-pub fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        Ok(_) => Err("it must be above 0 and finite".into()),
-        Err(error) => Err(error.to_string()),
-    }
+/// One error of all that went wrong, or none.
+pub fn all<const N: usize>(outcomes: [Outcome; N]) -> Outcome {
+    let errors: Vec<String> = outcomes.into_iter().filter_map(|outcome| Some(outcome.err()?.to_string())).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("; ").into()) }
 }

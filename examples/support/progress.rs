@@ -1,13 +1,19 @@
 //! A progress bar on a terminal, plain lines elsewhere.
 
+use super::Outcome;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{self, IsTerminal, Write, stderr, stdout};
-use typed_transformer::train::StepReport;
+use std::{
+    cell::Cell,
+    io::{self, IsTerminal, Write, stderr, stdout},
+};
+use typed_transformer::train::{StepReport, TrainError};
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
     /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
+    /// How many failures of files were logged.
+    logged: Cell<usize>,
 }
 
 impl Progress {
@@ -16,11 +22,13 @@ impl Progress {
             let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
-        Self { bar }
+        Self { bar, logged: Cell::new(0) }
     }
 
-    /// Updates the bar, or logs a line ten times per training.
-    pub fn show(&self, report: &StepReport) {
+    /// Updates the bar, or logs a line ten times per training. Logs new failures of files.
+    pub fn show(&self, report: &StepReport, failures: &[TrainError]) {
+        let logged = self.logged.replace(failures.len());
+        failures.iter().skip(logged).for_each(|failure| self.log(&format!("warning: {failure}")));
         let StepReport { step, steps, .. } = *report;
         if let Some(bar) = &self.bar {
             bar.set_message(format_step(report));
@@ -59,10 +67,17 @@ pub fn log(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
-pub fn print(text: &str) -> Result<(), String> {
+/// Writes to standard output. A closed pipe, such as that of `head`, is not an error. On a terminal, control
+/// characters other than line breaks and tabs are escaped: they may come from a file.
+pub fn print(text: &str) -> Outcome {
+    let is_safe = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
+    let mut text = text.to_string();
+    if stdout().is_terminal() && !text.chars().all(is_safe) {
+        let escape = |c: char| if is_safe(c) { c.to_string() } else { c.escape_default().to_string() };
+        text = text.chars().map(escape).collect();
+    }
     match stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|error| format!("cannot write to standard output: {error}")),
+        result => result.map_err(|error| format!("cannot write to standard output: {error}").into()),
     }
 }

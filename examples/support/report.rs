@@ -1,9 +1,9 @@
 //! `--report`: the plots of a training, and a page that holds them.
 
-use super::{BoxError, log};
+use super::{BoxError, Outcome, log};
 use std::{
     fmt::Display,
-    fs,
+    fs, io,
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -22,39 +22,45 @@ const CURVES: Range<usize> = 0..4;
 pub struct Report {
     folder: PathBuf,
     pub page: HtmlReport,
+    /// The plots that could not be drawn.
+    failures: Vec<PlotError>,
 }
 
 impl Report {
-    /// An empty report; creates its directory.
-    pub fn new(folder: &Path, title: &str) -> Result<Self, BoxError> {
-        fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-        Ok(Self { folder: folder.into(), page: HtmlReport::new(title) })
+    /// An empty report; creates its directory. One with other files than those of a report is refused unless
+    /// `overwrite` is true.
+    pub fn new(folder: &Path, title: &str, overwrite: bool) -> Result<Self, BoxError> {
+        let name = folder.display();
+        fs::create_dir_all(folder).map_err(|error| format!("cannot make {name}: {error}"))?;
+        if !overwrite && !is_of_report(folder, title).map_err(|error| format!("cannot read {name}: {error}"))? {
+            return Err(format!("{name} has files that are not of a report; --overwrite replaces them").into());
+        }
+        Ok(Self { folder: folder.into(), page: HtmlReport::new(title), failures: Vec::new() })
     }
 
-    /// Adds a plot; `draw` writes it to a file.
-    pub fn plot(
-        &mut self,
-        name: &str,
-        caption: &str,
-        draw: impl Fn(&Path) -> Result<(), PlotError>,
-    ) -> Result<(), BoxError> {
+    /// Adds a plot; `draw` writes it to a file. A failure costs only this plot.
+    pub fn plot(&mut self, name: &str, caption: &str, draw: impl Fn(&Path) -> Result<(), PlotError>) {
         let file = self.folder.join(name);
         let (svg, png) = (file.with_extension("svg"), file.with_extension("png"));
-        draw(&svg)?;
-        draw(&png)?;
-        self.page.picture(&fs::read_to_string(&svg)?, caption);
-        Ok(())
+        let drawn = draw(&svg).and_then(|()| draw(&png)).and_then(|()| {
+            fs::read_to_string(&svg).map_err(|error| PlotError::Write { path: svg, message: error.to_string() })
+        });
+        match drawn {
+            Ok(picture) => self.page.picture(&picture, caption),
+            Err(error) => self.failures.push(error),
+        }
     }
 
     /// Loss, learning rate and gradient norm at each step.
-    pub fn training_curves(&mut self, metrics: &Path) -> Result<(), BoxError> {
+    pub fn training_curves(&mut self, metrics: &Path) {
         self.page.heading("Training");
-        for curves in training_curves(metrics)? {
-            let name = curves.y.replace(' ', "_");
-            let caption = format!("{} at each step.", curves.title);
-            self.plot(&name, &caption, |path| curves.draw(path))?;
+        match training_curves(metrics) {
+            Ok(plots) => plots.iter().for_each(|curves| {
+                let caption = format!("{} at each step.", curves.title);
+                self.plot(&curves.y.replace(' ', "_"), &caption, |path| curves.draw(path));
+            }),
+            Err(error) => self.failures.push(error),
         }
-        Ok(())
     }
 
     /// Attention weights, `(B, H, Q, K)` per layer: how much each query (row) attends to each key (column).
@@ -64,27 +70,24 @@ impl Report {
         (title, caption): (&str, &str),
         weights: &[Tensor<(B, H, Q, K), f32, D>],
         (queries, keys): (&[String], &[String]),
-    ) -> Result<(), BoxError> {
+    ) {
         let maps = HeatMapGrid::of_attention(title, weights, queries, keys);
-        self.plot(name, caption, |path| maps.draw(path))
+        self.plot(name, caption, |path| maps.draw(path));
     }
 
     /// Position embeddings, `(S, M)`.
-    pub fn positions<S: Dim, M: Dim, D: Backend<f32>>(
-        &mut self,
-        positions: &Tensor<(S, M), f32, D>,
-    ) -> Result<(), BoxError> {
+    pub fn positions<S: Dim, M: Dim, D: Backend<f32>>(&mut self, positions: &Tensor<(S, M), f32, D>) {
         self.page.heading("Positions");
         let curves = LinePlot::of_columns("Positions", "position", "embedding", positions, CURVES);
         let caption = "Position embeddings: their first dimensions.";
-        self.plot("position_curves", caption, |path| curves.draw(path))?;
+        self.plot("position_curves", caption, |path| curves.draw(path));
         let matrix = HeatMapGrid::of_matrix("Positions", positions);
         let caption = "Position embeddings: one row per position, one column per dimension.";
-        self.plot("position_matrix", caption, |path| matrix.draw(path))
+        self.plot("position_matrix", caption, |path| matrix.draw(path));
     }
 
-    /// Adds settings and model, writes the page and logs its path.
-    pub fn finish(mut self, settings: &[(&str, &dyn Display)], model: &impl Module) -> Result<(), BoxError> {
+    /// Adds settings and model, writes the page and logs its path. Returns the first failure.
+    pub fn finish(mut self, settings: &[(&str, &dyn Display)], model: &impl Module) -> Outcome {
         self.page.heading("Settings");
         let rows = settings.iter().map(|(name, value)| [name.to_string(), value.to_string()]);
         self.page.table(&["setting", "value"], rows);
@@ -93,6 +96,17 @@ impl Report {
         let path = self.folder.join("index.html");
         self.page.write(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         log(&format!("wrote {}", path.display()));
-        Ok(())
+        self.failures.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
     }
+}
+
+/// Whether a folder has nothing, or what earlier runs wrote: a page with this title, or metrics.
+fn is_of_report(folder: &Path, title: &str) -> io::Result<bool> {
+    let is_empty = fs::read_dir(folder)?.next().is_none();
+    let page = fs::read_to_string(folder.join("index.html"));
+    Ok(match page {
+        Ok(page) => page.contains(&format!("<title>{title}</title>")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => is_empty || folder.join("metrics.jsonl").exists(),
+        Err(error) => return Err(error),
+    })
 }

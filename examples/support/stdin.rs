@@ -12,6 +12,9 @@ use std::{
 /// An open standard input that stays silent for this long counts as empty.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The most bytes of standard input.
+const MAX_LEN_BYTES: u64 = 1_000_000;
+
 /// The words of `args`, with `-` replaced by those of standard input. Without `args`, the words of
 /// standard input unless it is a terminal. Without any words, `default`.
 pub fn args_or_stdin(args: &[String], default: &[&str]) -> Result<Vec<String>, BoxError> {
@@ -31,7 +34,7 @@ pub fn args_or_stdin(args: &[String], default: &[&str]) -> Result<Vec<String>, B
     Ok(words)
 }
 
-/// Reads standard input to its end. The timeout limits the wait for the first byte: a parent process may
+/// Reads standard input to its end or to its maximum. The timeout limits the wait for the first byte: a parent process may
 /// leave the input open without ever writing to it.
 fn read_words(timeout: Option<Duration>) -> Result<Vec<String>, BoxError> {
     let (sender, first_byte) = mpsc::channel();
@@ -42,7 +45,7 @@ fn read_words(timeout: Option<Duration>) -> Result<Vec<String>, BoxError> {
         // Fails after the timeout, when nobody receives any more.
         let _ = sender.send(());
         let mut bytes = Vec::new();
-        input.read_to_end(&mut bytes).map(|_| bytes)
+        input.take(MAX_LEN_BYTES + 1).read_to_end(&mut bytes).map(|_| bytes)
     });
     if timeout.is_some_and(|timeout| first_byte.recv_timeout(timeout).is_err()) {
         log("nothing comes from standard input, so its words are not waited for");
@@ -50,5 +53,8 @@ fn read_words(timeout: Option<Duration>) -> Result<Vec<String>, BoxError> {
     }
     let bytes: io::Result<Vec<u8>> = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
     let bytes = bytes.map_err(|error| format!("cannot read standard input: {error}"))?;
+    if bytes.len() as u64 > MAX_LEN_BYTES {
+        return Err(format!("standard input has more than {MAX_LEN_BYTES} bytes").into());
+    }
     Ok(String::from_utf8_lossy(&bytes).split_whitespace().map(String::from).collect())
 }

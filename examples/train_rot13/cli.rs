@@ -2,7 +2,7 @@
 
 use crate::{
     MaxSeqLen, VocabSize, Word, letter_token,
-    support::{BoxError, DeviceName, Files, batch_size},
+    support::{BoxError, DeviceName, Files, batch_size, count, learning_rate},
 };
 use clap::Parser;
 use std::path::PathBuf;
@@ -20,20 +20,17 @@ pub struct Cli {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Training steps
-    #[arg(long, default_value_t = 2_000)]
+    #[arg(long, default_value_t = 2_000, value_parser = count)]
     pub steps: usize,
     /// Words per step
     #[arg(long, default_value_t = 50, value_parser = batch_size)]
     pub batch: usize,
     /// Peak learning rate
-    #[arg(long, default_value_t = 0.03)]
+    #[arg(long, default_value_t = 0.03, value_parser = learning_rate)]
     pub learning_rate: f64,
     /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     pub device: DeviceName,
-    /// File to save the weights to, as safetensors
-    #[arg(long, value_name = "PATH")]
-    pub save: Option<PathBuf>,
     #[command(flatten)]
     pub files: Files,
     /// Weights to decode with, instead of training

@@ -23,18 +23,16 @@ mod plots;
 #[path = "../support/mod.rs"]
 mod support;
 
-use clap::Parser;
 use cli::{Cli, format_word, parse_word};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use std::process::ExitCode;
-use support::{BoxError, DeviceName, Progress, args_or_stdin, cuda, load_weights, log, print, step_error};
+use std::{collections::HashMap, process::ExitCode};
+use support::{BoxError, DeviceName, Outcome, Progress, args_or_stdin, cuda, load_weights, parse, print};
 use typed_transformer::{
     generate::try_greedy,
     models::another_annotated::Annotated,
     nn::Module,
     prelude::*,
     train::{Adam, Trainer, WarmupCosine, try_cross_entropy},
-    weights,
 };
 
 /// Words to decode if the user gives none.
@@ -114,7 +112,7 @@ fn batch<Len: Dim>(words: &[Word], len: Len) -> Result<TokenIds<Batch, Len, Voca
     TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
 }
 
-fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
+fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 100, steps };
     let mut adam = Adam::default();
@@ -125,7 +123,7 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let interval = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(&mut trainer, checkpoint, interval, device, new)?;
+    let mut model = cli.files.prepare(&mut trainer, &checkpoint, interval, device, new)?;
 
     let progress = Progress::new(steps);
     while let Some(mut step) = trainer.next_step() {
@@ -139,19 +137,23 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
         let loss_value = loss.as_vec()[0].into();
         let gradients = loss.try_backward()?;
         let tokens = cli.batch * TgtLen::SIZE;
-        let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
-        progress.show(&report);
+        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
+        progress.show(&report, trainer.failures());
     }
     progress.finish();
-    support::check_interrupted(&trainer, steps, checkpoint)?;
-    Ok(model)
+    Ok((model, cli.files.finish(trainer, steps, &checkpoint)?))
 }
 
 /// Greedy decoding: the model reads the plain words and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, BoxError> {
-    let cipher: TokenIds<Batch, TgtLen, _> = try_greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
-    let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
-    Ok(rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect()).collect())
+    let mut words = Vec::new();
+    for plain in plain.chunks(NUM_EVAL_WORDS) {
+        let cipher: TokenIds<Batch, TgtLen, _> = try_greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
+        let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
+        words.extend(rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect::<Word>()));
+    }
+    Ok(words)
 }
 
 /// A table of plain words and the model's output for each.
@@ -171,17 +173,14 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     // All arguments are checked before the training starts.
     let given = args_or_stdin(&cli.words, DEFAULT_WORDS)?;
     let given = given.iter().map(|word| parse_word(word)).collect::<Result<Vec<Word>, _>>()?;
-    if let Some(path) = &cli.save {
-        weights::ensure_writable(path)?;
-    }
     #[cfg(feature = "plot")]
     let report = cli.files.report("rot13")?;
-    let model = match &cli.load {
-        Some(path) => load_weights(path, device)?,
+    let (model, trained) = match &cli.load {
+        Some(path) => (load_weights(path, device)?, Ok(())),
         None => train(cli, device)?,
     };
-    // Print results even if saving fails.
-    let saved = cli.save.as_ref().map_or(Ok(()), |path| weights::save(&model, path));
+    // An output that fails costs no other.
+    let saved = cli.files.save(&model, &HashMap::new());
 
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();
@@ -192,16 +191,12 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let mut result = table("given", &given, &given_cipher);
     result += &table("random", &random[..NUM_SHOWN], &random_cipher[..NUM_SHOWN]);
     result += &format!("{percent:.1} % of {NUM_EVAL_WORDS} fresh random words decoded exactly\n");
-    print(&result)?;
+    let printed = print(&result);
+    let reported: Outcome = Ok(());
     #[cfg(feature = "plot")]
-    if let Some(report) = report {
-        plots::write(report, cli, &model, &result, (&given, &given_cipher))?;
-    }
+    let reported = report.map_or(reported, |report| plots::write(report, cli, &model, &result, &given));
 
-    saved?;
-    if let Some(path) = &cli.save {
-        log(&format!("saved {}", path.display()));
-    }
+    support::all([trained, saved, printed, reported])?;
     if accuracy < MIN_ACCURACY {
         return Err(format!("only {percent:.1} % of the words came out right; try more --steps").into());
     }
@@ -209,7 +204,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = parse();
     support::exit_code(match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
         DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),

@@ -3,6 +3,7 @@
 use crate::{
     EmbedDim, MaxSeqLen, Model, START, SrcLen, TgtLen, Word, batch,
     cli::{Cli, format_word},
+    rot13,
     support::{BoxError, Report},
 };
 use std::slice::from_ref;
@@ -14,14 +15,16 @@ pub fn write<D: Backend<f32>>(
     cli: &Cli,
     model: &Model<D>,
     result: &str,
-    (plain, cipher): (&[Word], &[Word]),
+    words: &[Word],
 ) -> Result<(), BoxError> {
     report.page.heading("Decoded");
     report.page.preformatted(result);
     if let (None, Some(metrics)) = (&cli.load, cli.files.metrics()) {
-        report.training_curves(&metrics)?;
+        report.training_curves(&metrics);
     }
-    if let Some((plain, cipher)) = plain.iter().zip(cipher).max_by_key(|(word, _)| word.len()) {
+    if let Some(plain) = words.iter().max_by_key(|word| word.len()) {
+        // The right cipher: that of a model in training may be empty.
+        let cipher = &rot13(plain);
         let (source, target) = (batch(from_ref(plain), SrcLen)?, batch(from_ref(cipher), TgtLen)?);
         let weights = model.try_attention_weights(&source, &target.shifted_right(START))?;
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
@@ -32,19 +35,19 @@ pub fn write<D: Backend<f32>>(
         report.page.heading("Attention");
         let title = format!("Cross-attention: {plain} to {cipher}");
         let text = (&*title, "One row per output letter: how much each head attends to each input letter.");
-        report.attention("cross_attention", text, &weights.target_to_source, (&tgt, &src))?;
+        report.attention("cross_attention", text, &weights.target_to_source, (&tgt, &src));
         let text = ("Encoder self-attention", "How much each input letter attends to the others.");
-        report.attention("encoder_attention", text, &weights.source, (&src, &src))?;
+        report.attention("encoder_attention", text, &weights.source, (&src, &src));
         let text = ("Decoder self-attention", "How much each decoder position attends to the letters so far.");
-        report.attention("decoder_attention", text, &weights.target, (&inputs, &inputs))?;
+        report.attention("decoder_attention", text, &weights.target, (&inputs, &inputs));
     }
     report.page.heading("Letters");
     let letters: Vec<String> = ('a'..='z').map(String::from).collect();
     let table = &model.encoder.embedder.token_embedder.weight;
     let points = ScatterPlot::pca_of_rows("Embedding of the letters", table, &letters);
     let caption = "The encoder's token embeddings on their first two principal axes.";
-    report.plot("letters", caption, |path| points.draw(path))?;
-    report.positions(&try_sinusoidal_positions(table.device(), MaxSeqLen, EmbedDim)?)?;
+    report.plot("letters", caption, |path| points.draw(path));
+    report.positions(&try_sinusoidal_positions(table.device(), MaxSeqLen, EmbedDim)?);
 
     match &cli.load {
         Some(path) => report.finish(&[("seed", &cli.seed), ("weights", &path.display())], model),

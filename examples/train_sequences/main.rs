@@ -14,12 +14,11 @@ mod sequences;
 #[path = "../support/mod.rs"]
 mod support;
 
-use clap::Parser;
 use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, labels, sources};
-use std::process::ExitCode;
-use support::{BoxError, DeviceName, Progress, cuda, print, step_error};
+use std::{collections::HashMap, process::ExitCode};
+use support::{BoxError, DeviceName, Outcome, Progress, cuda, parse, print};
 use typed_transformer::{
     generate::try_greedy,
     nn::Module,
@@ -75,12 +74,12 @@ type Model<D> = LM<Tiny, f32, D>;
 
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 1_899_136);
 
-fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
+fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let mut trainer = Trainer::new(Adam::default(), Constant(cli.learning_rate), cli.steps, cli.seed);
     trainer.require_same("the batch", cli.batch);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(&mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
 
     let progress = Progress::new(cli.steps);
     let mut losses = Vec::new();
@@ -94,8 +93,9 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
         let loss_value = f64::from(loss.as_vec()[0]);
         let gradients = loss.try_backward()?;
         let tokens = source.as_slice().len() + labels.as_slice().len();
-        let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
-        progress.show(&report);
+        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
+        progress.show(&report, trainer.failures());
         losses.push(loss_value);
     }
     let last = &losses[losses.len().saturating_sub(LAST_STEPS)..];
@@ -104,8 +104,7 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<Model<D>, BoxError> {
         progress.log(&format!("mean loss {mean:.4} of the last {} steps", last.len()));
     }
     progress.finish();
-    support::check_interrupted(&trainer, cli.steps, checkpoint)?;
-    Ok(model)
+    Ok((model, cli.files.finish(trainer, cli.steps, &checkpoint)?))
 }
 
 /// Greedy decoding: the model reads the given numbers and its own output so far.
@@ -117,7 +116,9 @@ fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<V
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     #[cfg(feature = "plot")]
     let report = cli.files.report("Sequences of integers")?;
-    let model = train(cli, device)?;
+    let (model, trained) = train(cli, device)?;
+    // An output that fails costs no other.
+    let saved = cli.files.save(&model, &HashMap::new());
 
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let sequences: Vec<Sequence> = (0..NUM_EVAL_SEQUENCES).map(|_| Sequence::random(&mut rng)).collect();
@@ -141,11 +142,13 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let accuracy = num_correct as f64 / NUM_EVAL_SEQUENCES as f64;
     let percent = 100.0 * accuracy;
     result += &format!("{percent:.1} % of {NUM_EVAL_SEQUENCES} fresh sequences\n");
-    print(&result)?;
+    let printed = print(&result);
+    let reported: Outcome = Ok(());
     #[cfg(feature = "plot")]
-    if let Some(report) = report {
-        plots::write(report, cli, &model, &result, [ascending.first(), descending.first()])?;
-    }
+    let reported = report
+        .map_or(reported, |report| plots::write(report, cli, &model, &result, [ascending.first(), descending.first()]));
+
+    support::all([trained, saved, printed, reported])?;
     if accuracy < MIN_ACCURACY {
         return Err(format!("only {percent:.1} % were continued correctly; try more --steps").into());
     }
@@ -153,7 +156,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = parse();
     support::exit_code(match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
         DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),

@@ -21,7 +21,7 @@ pub fn write<D: Backend<f32>>(
     report.page.heading("Continued");
     report.page.preformatted(result);
     if let Some(metrics) = cli.files.metrics() {
-        report.training_curves(&metrics)?;
+        report.training_curves(&metrics);
     }
     report.page.heading("Attention");
     for (sequence, written) in pairs.into_iter().flatten() {
@@ -33,12 +33,12 @@ pub fn write<D: Backend<f32>>(
         let title = format!("Cross-attention to {}", format_numbers(written));
         let text = (&*title, "One row per output number: how much each head attends to each given number.");
         let name = format!("{direction}_cross");
-        report.attention(&name, text, &weights.target_to_source, (&next, &given))?;
+        report.attention(&name, text, &weights.target_to_source, (&next, &given));
         let text = ("Encoder self-attention", "How much each given number attends to the others.");
-        report.attention(&format!("{direction}_encoder"), text, &weights.source, (&given, &given))?;
+        report.attention(&format!("{direction}_encoder"), text, &weights.source, (&given, &given));
     }
     if let Some(positions) = &model.encoder.embedder.position_embedder {
-        report.positions(&positions.weight)?;
+        report.positions(&positions.weight);
     }
     report.finish(
         &[

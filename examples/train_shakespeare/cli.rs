@@ -2,7 +2,7 @@
 
 use crate::{
     VocabSize,
-    support::{BoxError, DeviceName, Files, batch_size, positive},
+    support::{BoxError, DeviceName, Files, batch_size, count, learning_rate},
 };
 use clap::Parser;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use typed_transformer::{
 
 /// Train a decoder-only character model on a text, then sample from it.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, mut_arg("save", |arg| arg.help("File to save weights and characters to, as safetensors")))]
 pub struct Cli {
     /// Text to train on, in UTF-8 [default: plays by Shakespeare]
     #[arg(long, value_name = "FILE")]
@@ -22,16 +22,16 @@ pub struct Cli {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
     /// Training steps
-    #[arg(long, default_value_t = 2_000)]
+    #[arg(long, default_value_t = 2_000, value_parser = count)]
     pub steps: usize,
     /// Windows of text per step
     #[arg(long, default_value_t = 12, value_parser = batch_size)]
     pub batch: usize,
     /// Peak learning rate; the last one is a tenth of it
-    #[arg(long, default_value_t = 1e-3, value_parser = positive)]
+    #[arg(long, default_value_t = 1e-3, value_parser = learning_rate)]
     pub learning_rate: f64,
     /// Steps between estimates of training and validation loss; 0 for none
-    #[arg(long, value_name = "STEPS", default_value_t = 200)]
+    #[arg(long, value_name = "STEPS", default_value_t = 200, value_parser = count)]
     pub interval: usize,
     /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
@@ -39,18 +39,15 @@ pub struct Cli {
     #[command(flatten)]
     pub files: Files,
     /// Steps between checkpoints, with another one after the last step; 0 for none
-    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    #[arg(long, value_name = "STEPS", default_value_t = 0, value_parser = count)]
     pub checkpoint_every: usize,
-    /// File to save weights and characters to, as safetensors
-    #[arg(long, value_name = "PATH")]
-    pub save: Option<PathBuf>,
     /// Weights and characters to sample from, instead of training
     #[arg(long, value_name = "PATH", conflicts_with_all = [
-        "Files", "checkpoint_every", "data", "steps", "batch", "learning_rate", "interval", "save",
+        "Files", "checkpoint_every", "data", "steps", "batch", "learning_rate", "interval",
     ])]
     pub load: Option<PathBuf>,
     /// Characters to sample
-    #[arg(long, value_name = "CHARACTERS", default_value_t = 500)]
+    #[arg(long, value_name = "CHARACTERS", default_value_t = 500, value_parser = count)]
     pub sample: usize,
     /// Beginning of the sample [default: the lowest character of the text, usually a newline]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

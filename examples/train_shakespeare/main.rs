@@ -16,11 +16,10 @@ mod plots;
 mod support;
 mod text;
 
-use clap::Parser;
 use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{BoxError, DeviceName, Progress, cuda, load_weights, log, print, step_error};
+use support::{BoxError, DeviceName, Outcome, Progress, cuda, load_weights, log, parse, print};
 use text::{Text, Windows};
 use typed_transformer::{
     generate::Sampler,
@@ -85,7 +84,7 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
     Ok(model)
 }
 
-fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>, BoxError> {
+fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
     // AdamW decays matrices only.
@@ -97,7 +96,7 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>
     trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || new_model(device);
-    let mut model = cli.files.prepare(&mut trainer, checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(&mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
 
     let progress = Progress::new(steps);
     while let Some(mut step) = trainer.next_step() {
@@ -114,13 +113,14 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<Model<D>
         let loss_value = loss.as_vec()[0].into();
         let gradients = loss.try_backward()?;
         let tokens = cli.batch * BlockSize::SIZE;
-        let report = trainer.update(&mut model, gradients, loss_value, tokens).map_err(step_error)?;
-        progress.show(&report);
+        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
+        progress.show(&report, trainer.failures());
     }
     progress.finish();
-    support::check_interrupted(&trainer, steps, checkpoint)?;
-    log(&format_losses(trainer.steps_made(), estimate_loss(&model, text, cli)?));
-    Ok(model)
+    let outcome = cli.files.finish(trainer, steps, &checkpoint)?;
+    log(&format_losses(steps, estimate_loss(&model, text, cli)?));
+    Ok((model, outcome))
 }
 
 fn loss<D: Backend<f32>, T: Tape<f32, D>>(
@@ -183,6 +183,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     let sampler = cli.sampler()?;
     #[cfg(feature = "plot")]
     let mut report = cli.files.report("Characters of a text")?;
+    // An output that fails costs no other.
+    let (mut trained, mut saved, mut printed): (Outcome, Outcome, Outcome) = (Ok(()), Ok(()), Ok(()));
     let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
@@ -192,19 +194,13 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
         None => {
             let text = Text::read(cli.data.as_deref())?;
             prompt = cli.prompt(&text.characters)?;
-            if let Some(path) = &cli.save {
-                weights::ensure_writable(path)?;
-            }
-            model = train(cli, &text, device)?;
-            if let Some(path) = &cli.save {
-                let metadata = HashMap::from([(CHARACTERS.to_string(), text.characters.alphabet())]);
-                weights::save_with_metadata(&model, path, metadata)?;
-                log(&format!("saved {}", path.display()));
-            }
+            (model, trained) = train(cli, &text, device)?;
+            let metadata = HashMap::from([(CHARACTERS.to_string(), text.characters.alphabet())]);
+            saved = cli.files.save(&model, &metadata);
             let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
             let count = text.validation.len();
             let result = format!("validation loss {loss:.4} over all {count} characters");
-            print(&format!("{result}\n\n"))?;
+            printed = print(&format!("{result}\n\n"));
             #[cfg(feature = "plot")]
             if let Some(report) = &mut report {
                 plots::training(report, cli, &model, &text, &result)?;
@@ -214,12 +210,11 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     }
     let mut sampler = sampler.restrict_to(characters.tokens());
     let sample = characters.decode(&sample(&model, &mut sampler, &prompt, cli.sample)?);
-    print(&format!("{sample}\n"))?;
+    let printed_sample = print(&format!("{sample}\n"));
+    let reported: Outcome = Ok(());
     #[cfg(feature = "plot")]
-    if let Some(report) = report {
-        plots::finish(report, cli, &model, &sample)?;
-    }
-    Ok(())
+    let reported = report.map_or(reported, |report| plots::finish(report, cli, &model, &sample));
+    support::all([trained, saved, printed, printed_sample, reported])
 }
 
 /// Weights, and the characters that were saved with them.
@@ -230,11 +225,14 @@ fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharToken
     };
     let characters = CharTokenizer::from_text(text);
     let characters = characters.map_err(|error| format!("{}: {error}", path.display()))?;
+    if characters.alphabet() != *text {
+        return Err(format!("{}: its characters are not sorted, or one is there twice", path.display()).into());
+    }
     Ok((load_weights(path, device)?, characters))
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = parse();
     support::exit_code(match cli.device {
         DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
         DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),

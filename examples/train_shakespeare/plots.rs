@@ -21,7 +21,7 @@ pub fn training<D: Backend<f32>>(
     result: &str,
 ) -> Result<(), BoxError> {
     if let Some(metrics) = cli.files.metrics() {
-        report.training_curves(&metrics)?;
+        report.training_curves(&metrics);
     }
     report.page.text(result);
 
@@ -32,7 +32,8 @@ pub fn training<D: Backend<f32>>(
     let names: Vec<String> = line.chars().map(visible).collect();
     let caption = "One row per character: how much each head attends to it and to the characters before it.";
     report.page.heading("Attention");
-    report.attention("attention", (&line, caption), &weights, (&names, &names))
+    report.attention("attention", (&line, caption), &weights, (&names, &names));
+    Ok(())
 }
 
 /// Adds the sample, positions and settings, and writes the report.
@@ -40,7 +41,7 @@ pub fn finish<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, 
     report.page.heading("Sample");
     report.page.preformatted(sample);
     if let Some(positions) = &model.embedder.position_embedder {
-        report.positions(&positions.weight)?;
+        report.positions(&positions.weight);
     }
     let data = cli.data.as_ref().map(|path| path.display());
     let data: &dyn Display = data.as_ref().map_or(&"plays by Shakespeare", |path| path);

@@ -1,12 +1,24 @@
 //! The data: a text as tokens, in two parts, cut into windows.
 
-use crate::{Batch, BlockSize, SeqLen, VocabSize, support::BoxError};
+use crate::{
+    Batch, BlockSize, SeqLen, VocabSize,
+    support::{BoxError, log},
+};
 use rand::Rng;
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File},
+    io::{self, ErrorKind, Read},
+    path::Path,
+};
 use typed_transformer::{prelude::*, tokens::CharTokenizer};
 
 /// Six plays.
 const SHAKESPEARE: &str = include_str!("shakespeare.txt");
+
+/// The longest text. Its tokens take eight times as much memory.
+const MAX_LEN_BYTES: u64 = 64_000_000;
+/// A text longer than this takes seconds to prepare.
+const LONG_LEN_BYTES: u64 = 8_000_000;
 
 /// A text: its first nine tenths for training, the rest for validation.
 pub struct Text {
@@ -23,7 +35,14 @@ impl Text {
         let Some(path) = path else {
             return Self::new(SHAKESPEARE);
         };
-        let bytes = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let name = path.display();
+        let bytes = read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        if bytes.len() as u64 > MAX_LEN_BYTES {
+            return Err(format!("{name} has more than {MAX_LEN_BYTES} bytes").into());
+        }
+        if bytes.len() as u64 > LONG_LEN_BYTES {
+            log(&format!("dividing {name}, {} million bytes, into characters", bytes.len() / 1_000_000));
+        }
         let text = String::from_utf8(bytes)
             .map_err(|error| format!("{}: not UTF-8 at byte {}", path.display(), error.utf8_error().valid_up_to()))?;
         Self::new(&text).map_err(|error| format!("{}: {error}", path.display()).into())
@@ -51,6 +70,18 @@ impl Text {
         let fingerprint = format!("{found} characters with the hash {hash:016x}");
         Ok(Self { characters, training, validation, fingerprint })
     }
+}
+
+/// Reads a file up to the maximum, and a byte more if there is one.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // Checked before opening, because opening a pipe waits for a writer.
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_LEN_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A batch of windows of a text, and the next character of each of their characters.

@@ -1,5 +1,6 @@
 //! The examples, run as a user runs them: their arguments, their streams, their exit status.
 
+mod outputs;
 mod program;
 #[path = "../support/mod.rs"]
 mod support;

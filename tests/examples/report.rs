@@ -2,7 +2,6 @@
 
 use crate::program::interrupt;
 use crate::program::{Run, built, end, start};
-#[cfg(unix)]
 use crate::support::temp_dir;
 use std::{
     env, fs,
@@ -150,6 +149,16 @@ fn the_shakespeare_report_shows_attention_and_validation_loss() {
         assert!(html.contains(text), "{text}");
     }
     assert_renders(&folder, &html);
+}
+
+/// A model in training may write an empty cipher, which has no attention to draw.
+#[test]
+fn a_report_is_drawn_however_short_the_training() {
+    for steps in [20, 30, 60] {
+        let folder = temp_dir();
+        let html = report_html("train_rot13", &folder, &format!("--steps {steps} --batch 50"));
+        assert!(html.matches("<svg").count() >= 9);
+    }
 }
 
 #[test]

@@ -357,7 +357,7 @@ fn a_training_resumed_after_ctrl_c_is_bit_exact() {
         let expected = format!("the same command with --resume {checkpoint} goes on from there");
         assert_eq!(how, expected);
     }
-    assert_eq!(file_names(&folder), ["mine", "rot13.checkpoint"]);
+    assert_eq!(file_names(&folder), ["mine", "mine.best", "rot13.checkpoint", "rot13.checkpoint.best"]);
     assert!(trained(&folder, &["--resume", "rot13.checkpoint"]) == straight);
     assert!(trained(&folder, &["--resume", "mine"]) == straight);
     // This training is complete, so the program only decodes.
@@ -487,6 +487,11 @@ fn invalid_options_are_an_error() {
         (&["--batch", "many"], "error: invalid value 'many' for '--batch <BATCH>'"),
         (&["--batch", "18446744073709551615"], "error: invalid value '18446744073709551615' for '--batch <BATCH>'"),
         (&["--steps", "-1"], "error: unexpected argument '-1'"),
+        (&["--steps", "1000000001"], "error: invalid value '1000000001' for '--steps <STEPS>'"),
+        (&["--learning-rate", "0"], "error: invalid value '0' for '--learning-rate <LEARNING_RATE>'"),
+        (&["--learning-rate=-0.01"], "error: invalid value '-0.01' for '--learning-rate <LEARNING_RATE>'"),
+        (&["--learning-rate", "NaN"], "error: invalid value 'NaN' for '--learning-rate <LEARNING_RATE>'"),
+        (&["--learning-rate", "inf"], "error: invalid value 'inf' for '--learning-rate <LEARNING_RATE>'"),
         (&["--seed", "1.5"], "error: invalid value '1.5' for '--seed <SEED>'"),
         (
             &["--load", "weights", "--steps", "5"],
@@ -545,7 +550,7 @@ fn weights_of_another_model_name_the_tensor() {
     for (file, error) in [
         (one_tensor(FIRST, "F32", &[30, 8], 30 * 8 * 4), "should be (VocabSize=28, EmbedDim=8) but is [30, 8]"),
         (one_tensor(FIRST, "F32", &[8, 28], 28 * 8 * 4), "should be (VocabSize=28, EmbedDim=8) but is [8, 28]"),
-        (one_tensor(FIRST, "F16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds F16"),
+        (one_tensor(FIRST, "I16", &[28, 8], 28 * 8 * 2), "should hold F32 but holds I16"),
         (one_tensor("other", "F32", &[28, 8], 28 * 8 * 4), "(VocabSize=28, EmbedDim=8) is missing"),
     ] {
         let run = load(&file);
@@ -570,8 +575,7 @@ fn an_unwritable_path_is_an_error_before_training() {
 #[cfg(unix)]
 #[test]
 fn a_failed_save_keeps_the_table_and_the_older_file() {
-    let folder = temp_dir();
-    fs::write(folder.path().join("weights"), "what was there").unwrap();
+    let folder = trained();
     let mut limited = Command::new("sh");
     limited
         // With the signal ignored, exceeding the limit is an error of the write.
@@ -587,7 +591,7 @@ fn a_failed_save_keeps_the_table_and_the_older_file() {
     assert!(error.starts_with("error: cannot write weights: "), "{error}");
     assert_eq!(run.accuracy(), "0.0 %");
     assert_eq!(file_names(&folder), ["weights"], "files are left over");
-    assert_eq!(fs::read(folder.path().join("weights")).unwrap(), b"what was there");
+    assert!(fs::read(folder.path().join("weights")).unwrap() == TRAINED.1);
 }
 
 // ---- Failing streams ----

@@ -180,6 +180,8 @@ fn invalid_options_are_one_line_errors_before_training() {
     run_load.assert_ended_with(1);
     for (args, error) in [
         ("--batch 0", "it must be at least 1"),
+        ("--sample 1000000001", "it must be at most 1000000000"),
+        ("--interval 1000000001", "it must be at most 1000000000"),
         ("--learning-rate -1", "unexpected argument"),
         ("--load garbage --steps 3", "cannot be used with"),
         ("--load garbage --resume garbage", "cannot be used with"),

@@ -1,0 +1,57 @@
+//! Values from the command line and the environment, checked before anything starts.
+
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use std::env;
+
+/// More sequences per batch would only fill the memory.
+const MAX_BATCH: usize = 10_000;
+/// The most steps or samples: more than a lifetime's.
+const MAX_COUNT: usize = 1_000_000_000;
+/// The variable that sets the number of threads; 0 stands for one per processor.
+const THREADS: &str = "RAYON_NUM_THREADS";
+/// More threads would only wait for each other.
+const MAX_THREADS: usize = 1_024;
+
+/// Parses the command line, and checks the number of threads. Ends the program if either is wrong.
+pub fn parse<Cli: Parser + CommandFactory>() -> Cli {
+    let cli = Cli::parse();
+    if let Some(threads) = env::var_os(THREADS) {
+        let number = threads.to_str().and_then(|text| text.parse().ok());
+        if !matches!(number, Some(0..=MAX_THREADS)) {
+            let message =
+                format!("{THREADS} must be a number from 0 to {MAX_THREADS}, but it is `{}`", threads.display());
+            Cli::command().error(ErrorKind::InvalidValue, message).exit();
+        }
+    }
+    cli
+}
+
+/// Parses `--batch`.
+pub fn batch_size(text: &str) -> Result<usize, String> {
+    match number(text, MAX_BATCH)? {
+        0 => Err("it must be at least 1".into()),
+        number => Ok(number),
+    }
+}
+
+/// Parses a number of steps or samples.
+pub fn count(text: &str) -> Result<usize, String> {
+    number(text, MAX_COUNT)
+}
+
+fn number(text: &str, max: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number <= max => Ok(number),
+        Ok(_) => Err(format!("it must be at most {max}")),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+/// Parses a learning rate.
+pub fn learning_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        Ok(_) => Err("it must be above 0 and finite".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,215 @@
+//! The files of all training examples: nothing of another kind is overwritten, a failed one costs no other, and one
+//! run at a time saves checkpoints.
+
+use crate::program::{Run, TIMEOUT, built, end, start};
+use crate::support::{file_names, temp_dir};
+use std::{
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// The training examples with options that make them short.
+const EXAMPLES: [(&str, &str); 3] = [
+    ("train_rot13", "--steps 3 --batch 2"),
+    ("train_sequences", "--steps 3 --batch 2"),
+    ("train_shakespeare", "--steps 3 --batch 40 --interval 0 --sample 5"),
+];
+
+fn run(folder: &TempDir, example: &str, args: &str) -> Run {
+    end(start(&built(example), folder, args.split_whitespace()))
+}
+
+/// The last line on standard error, an error.
+#[track_caller]
+fn error(run: &Run) -> &str {
+    assert_eq!(run.status.code(), Some(1), "{}", run.stderr);
+    let last = run.stderr.lines().last().unwrap();
+    last.strip_prefix("error: ").unwrap_or_else(|| panic!("{}", run.stderr))
+}
+
+#[test]
+fn nothing_of_another_kind_is_overwritten() {
+    for (example, short) in EXAMPLES {
+        let folder = temp_dir();
+        fs::write(folder.path().join("notes"), "of great value").unwrap();
+        fs::create_dir(folder.path().join("folder")).unwrap();
+        fs::write(folder.path().join("folder/index.html"), "of great value").unwrap();
+        for (option, refused) in [
+            ("--metrics notes", "cannot write notes: it is not a file of metrics; --overwrite replaces it"),
+            ("--save notes", "notes is not a file of weights; it is not overwritten; --overwrite replaces it"),
+            ("--checkpoint notes", "notes is not a checkpoint; it is not overwritten; --overwrite replaces it"),
+            ("--report folder", "folder has files that are not of a report; --overwrite replaces them"),
+            ("--save new --metrics ./new", "new and ./new are the same file"),
+            ("--save new --checkpoint new", "new and new are the same file"),
+        ] {
+            let run = run(&folder, example, &format!("{short} {option}"));
+            let found = error(&run);
+            let same = found.ends_with("are the same file") && refused.ends_with("are the same file");
+            assert!(found == refused || same, "{example} {option}: {found}");
+            assert_eq!(run.stdout, "", "{example} {option}");
+            assert_eq!(fs::read(folder.path().join("notes")).unwrap(), b"of great value");
+            assert_eq!(fs::read(folder.path().join("folder/index.html")).unwrap(), b"of great value");
+        }
+        let args = format!("{short} --save notes --metrics folder/index.html --overwrite");
+        let written = run(&folder, example, &args);
+        assert!(written.stderr.contains("saved notes\n"), "{}", written.stderr);
+        assert!(fs::read_to_string(folder.path().join("folder/index.html")).unwrap().starts_with("{\"step\":1,"));
+        // Weights replace weights, and metrics replace metrics.
+        let written = run(&folder, example, &format!("{short} --save notes --metrics folder/index.html"));
+        assert!(written.stderr.contains("saved notes\n"), "{}", written.stderr);
+        assert_eq!(file_names(&folder), ["folder", "notes"]);
+    }
+}
+
+#[test]
+fn a_new_training_does_not_replace_the_checkpoint_of_another() {
+    let (example, short) = EXAMPLES[0];
+    let folder = temp_dir();
+    let args = format!("{short} --checkpoint ck");
+    run(&folder, example, &args);
+    let before = fs::read(folder.path().join("ck")).unwrap();
+    let refused = run(&folder, example, &args);
+    let why = "the checkpoint of another training; it is not overwritten";
+    assert_eq!(error(&refused), format!("ck is {why}; --resume goes on with it, --overwrite replaces it"));
+    assert!(fs::read(folder.path().join("ck")).unwrap() == before);
+    run(&folder, example, &format!("{args} --seed 1 --overwrite"));
+    assert!(fs::read(folder.path().join("ck")).unwrap() != before);
+    // Another schedule is refused, with the option that accepts it.
+    let slower = format!("{short} --resume ck --seed 1 --learning-rate 1e-5");
+    let refused = run(&folder, example, &slower);
+    assert!(error(&refused).starts_with("ck: the schedule should be "), "{}", refused.stderr);
+    assert!(error(&refused).ends_with("; --new-schedule accepts that"), "{}", refused.stderr);
+    let accepted = run(&folder, example, &format!("{slower} --new-schedule"));
+    assert!(!accepted.stdout.is_empty(), "{}", accepted.stderr);
+}
+
+/// The results are printed and the weights are saved although no line of metrics can be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_failed_output_costs_no_other() {
+    for (example, short) in EXAMPLES {
+        let folder = temp_dir();
+        let run = run(&folder, example, &format!("{short} --metrics /dev/full --save weights"));
+        assert!(run.stderr.contains("warning: cannot write /dev/full: "), "{}", run.stderr);
+        assert!(run.stderr.contains("step 3/3"), "{}", run.stderr);
+        assert!(run.stderr.contains("saved weights\n"), "{}", run.stderr);
+        assert!(error(&run).starts_with("cannot write /dev/full: No space left"), "{}", run.stderr);
+        assert!(!run.stdout.is_empty());
+        assert_eq!(file_names(&folder), ["weights"]);
+    }
+}
+
+/// On a disk without room, weights and checkpoint are saved in the folder of temporary files.
+#[cfg(unix)]
+#[test]
+fn weights_and_checkpoints_have_a_second_place() {
+    for (example, short) in EXAMPLES {
+        let (folder, temporary) = (temp_dir(), temp_dir());
+        let program = built(example);
+        let every = if example == "train_rot13" { "" } else { "--checkpoint-every 2" };
+        // A folder that is gone refuses everybody; one without write permission does not refuse root.
+        fs::create_dir(folder.path().join("disk")).unwrap();
+        let args = format!("{short} {every} --save disk/weights --checkpoint disk/ck --metrics metrics");
+        let steps = args.replace("--steps 3", "--steps 40");
+        let mut command = Command::new(&program);
+        command.args(steps.split_whitespace()).current_dir(folder.path()).env("TMPDIR", temporary.path());
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + TIMEOUT;
+        while fs::read_to_string(folder.path().join("metrics")).unwrap_or_default().lines().count() < 3 {
+            assert!(Instant::now() < until, "no steps within the time limit");
+            thread::sleep(Duration::from_millis(1));
+        }
+        fs::rename(folder.path().join("disk"), folder.path().join("gone")).unwrap();
+        let run = end(child);
+        assert_eq!(run.status.code(), Some(1), "{}", run.stderr);
+        assert!(!run.stdout.is_empty(), "{}", run.stderr);
+        let error = error(&run);
+        assert!(error.contains("; the training is saved at "), "{error}");
+        let (_, weights) = error.split_once("; the weights are saved at ").unwrap();
+        let weights = weights.split("; ").next().unwrap();
+        assert!(weights.starts_with(temporary.path().to_str().unwrap()), "{weights}");
+        assert!(fs::metadata(weights).unwrap().len() > 1_000);
+        assert_eq!(file_names(&temporary).len(), 2);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_save_a_checkpoint_and_a_second_run_waits_for_none() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let folder = temp_dir();
+        let program = built("train_sequences");
+        let args = "--steps 1000 --batch 2 --checkpoint ck --metrics metrics";
+        let first = start(&program, &folder, args.split_whitespace());
+        let until = Instant::now() + TIMEOUT;
+        while fs::read_to_string(folder.path().join("metrics")).unwrap_or_default().lines().count() < 2 {
+            assert!(Instant::now() < until, "no steps within the time limit");
+            thread::sleep(Duration::from_millis(2));
+        }
+        let second = end(start(&program, &folder, "--steps 3 --batch 2 --checkpoint ck".split_whitespace()));
+        second.assert_refused(&format!("ck is in use by process {}", first.id()));
+        let mut kill = Command::new("kill");
+        assert!(kill.args([signal, &first.id().to_string()]).status().unwrap().success());
+        let first = end(first);
+        first.assert_ended_with(130);
+        assert!(first.stderr.contains("with --resume ck goes on from there"), "{}", first.stderr);
+        assert_eq!(file_names(&folder), ["ck", "ck.best", "metrics"]);
+    }
+}
+
+#[test]
+fn a_wrong_number_of_threads_is_refused() {
+    for (example, short) in EXAMPLES {
+        let folder = temp_dir();
+        for threads in ["99999", "-1", "many"] {
+            let mut command = Command::new(built(example));
+            command.args(short.split_whitespace()).env("RAYON_NUM_THREADS", threads).current_dir(folder.path());
+            let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            end(child)
+                .assert_usage(&format!("RAYON_NUM_THREADS must be a number from 0 to 1024, but it is `{threads}`"));
+        }
+    }
+}
+
+/// Large finite losses are a divergence too.
+#[test]
+fn a_diverged_training_names_its_best_checkpoint() {
+    let folder = temp_dir();
+    let args = "--batch 2 --interval 0 --checkpoint-every 10 --checkpoint ck --sample 5";
+    run(&folder, "train_shakespeare", &format!("{args} --steps 20")).assert_ended_with(0);
+    let args = args.replace("--checkpoint ck", "--new-schedule --steps 100");
+    let diverged = run(&folder, "train_shakespeare", &format!("{args} --resume ck --learning-rate 30"));
+    let error = error(&diverged).to_string();
+    assert!(error.starts_with("the training diverged: the mean loss is "), "{error}");
+    assert!(error.contains("; --resume ck.best --new-schedule goes on from the best checkpoint"), "{error}");
+    assert!(diverged.stdout.starts_with("validation loss "));
+    let slower = run(&folder, "train_shakespeare", &format!("{args} --resume ck.best --learning-rate 1e-4"));
+    slower.assert_ended_with(0);
+    // The new checkpoints take the place of the diverged ones.
+    assert_eq!(file_names(&folder), ["ck", "ck.best", "ck.previous-1"]);
+}
+
+#[test]
+fn endless_input_is_refused() {
+    let folder = temp_dir();
+    let text = "word ".repeat(300_000);
+    fs::write(folder.path().join("words"), text).unwrap();
+    let mut command = Command::new(built("train_rot13"));
+    command.arg("-").stdin(fs::File::open(folder.path().join("words")).unwrap());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    end(child).assert_refused("standard input has more than 1000000 bytes");
+
+    let file = fs::File::create(folder.path().join("text")).unwrap();
+    file.set_len(70_000_000).unwrap();
+    let long = run(&folder, "train_shakespeare", "--data text");
+    long.assert_refused("text has more than 64000000 bytes");
+    #[cfg(unix)]
+    {
+        let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status();
+        assert!(made.unwrap().success());
+        run(&folder, "train_shakespeare", "--data pipe").assert_refused("cannot read pipe: not a regular file");
+    }
+}
