@@ -153,7 +153,7 @@ macro_rules! __rearrange {
         )
     }};
     (@factors [$one:ty]) => { &[] };
-    (@factors [$($factor:ty)*]) => { &[$(<$factor as $crate::dims::ConstDim>::SIZE),*] };
+    (@factors [$($factor:ty)*]) => { &[$(<$factor as $crate::__private::DfdxConstDim>::SIZE),*] };
     (@count [$($axis:ty)*]) => { [$(::core::stringify!($axis)),*].len() };
     (@kept [$($dim:ty)*] $to:tt $from:tt) => {
         $($crate::__private::names::kept::<
