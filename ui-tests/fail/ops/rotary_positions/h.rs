@@ -1,6 +1,6 @@
 //! A rotation keeps the heads.
 //! Covers `H` of `ops::rotary_positions`.
-//! Right with `NumHeads` for `OtherHeads` in line 12.
+//! Right with `NumHeads` for `OtherHeads` in line 11.
 use typed_transformer::{
     ops::{Rotary, rotary_positions},
     prelude::*,
@@ -8,8 +8,8 @@ use typed_transformer::{
 
 dims! { SrcLen = 5; TgtLen = 5; NumHeads = 4; OtherHeads = 4; HeadDim = 6; OddDim = 7; Batch; OtherBatch; }
 
-fn rotate(query: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu>) {
-    let _query: Tensor<(Batch, OtherHeads, SrcLen, HeadDim), _, _> = rotary_positions(query, 0, Rotary::default());
+fn rotate(query: Tensor<(Batch, OtherHeads, SrcLen, HeadDim), f32, Cpu>) {
+    let _query: Tensor<(Batch, NumHeads, SrcLen, HeadDim), f32, Cpu> = rotary_positions(query, 0, Rotary::default());
 }
 
 fn main() {}
