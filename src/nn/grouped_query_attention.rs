@@ -77,6 +77,7 @@ type QueryHeads<A> = Product<<A as GroupedQuery>::KeyValueHeads, <A as GroupedQu
 /// The [`Arch`] of the keys and values of `A`: as many heads as these have.
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
 
+#[diagnostic::do_not_recommend]
 impl<A: GroupedQuery> Arch for KeyValueArch<A> {
     type NumHeads = A::KeyValueHeads;
     type QKDim = A::QKDim;
