@@ -2,7 +2,6 @@
 //! experts, and the patches of an image.
 
 use typed_transformer::{
-    dims::Dim,
     ops::{add, dot, linear, mul, rename, stack},
     prelude::*,
 };
