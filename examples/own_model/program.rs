@@ -5,6 +5,7 @@ use std::error::Error;
 use typed_transformer::{
     weights,
     nn::{Linear, Module},
+    ops::add,
     prelude::*,
     tokens::CharTokenizer,
     train::{Adam, Schedule, WarmupCosine, update},
@@ -104,9 +105,6 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
         input: Tensor<(B, S, Width), E, D, T>,
         padding: &PaddingMask<B, S>,
     ) -> Tensor<(B, Questions, Width), E, D, T> {
-        let (batch, len, width) = *input.shape();
-        let questions = Questions::default();
-
         let squeezed = self.squeeze.forward(input.with_empty_tape()).tanh();
         let scores: Tensor<(B, S, Questions), E, D, T> = self.score.forward(squeezed);
 
@@ -114,14 +112,9 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
         let score = |&is_real| if is_real { E::zero() } else { E::min_value() };
         let unseen = padding.as_slice().iter().map(score).collect();
         let unseen: Tensor<(B, S), E, D> = input.device().tensor((unseen, padding.shape()));
-        let shape = (batch, len, questions);
-        let unseen = broadcast(unseen.retaped::<T>(), shape, axis::<Questions>());
-        let weights = softmax_over(scores + unseen, axis::<S>());
+        let weights = softmax_over(add(scores, &unseen), axis::<S>());
 
-        let shape = (batch, len, questions, width);
-        let weights = broadcast(weights, shape, axis::<Width>());
-        let input = broadcast(input, shape, axis::<Questions>());
-        sum_over(weights * input, axis::<S>())
+        einsum!(weights: (B, S, Questions), input: (B, S, Width) -> (B, Questions, Width))
     }
 }
 

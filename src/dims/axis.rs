@@ -181,8 +181,8 @@ pub trait SameAxes<Rest> {}
 #[diagnostic::do_not_recommend]
 impl<Dims> SameAxes<Dims> for Dims {}
 
-/// The shape has exactly the axes of `To`, in any order, and none of them twice. `WhichAxis` is their order, which rustc
-/// infers.
+/// The shape has exactly the axes of `To`, in any order, and none of them twice. `WhichAxis` is their order, which
+/// rustc infers.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::PermutationOf};

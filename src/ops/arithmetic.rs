@@ -24,8 +24,8 @@ use typed_transformer_macros::panicking;
 /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
-/// no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
+/// are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops, prelude::*};
@@ -56,8 +56,8 @@ where
 /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
-/// no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
+/// are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops, prelude::*};
@@ -88,8 +88,8 @@ where
 /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
-/// no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
+/// are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops, prelude::*};
@@ -120,8 +120,8 @@ where
 /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
-/// no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
+/// are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops, prelude::*};
@@ -152,8 +152,8 @@ where
 /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
-/// no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
+/// are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops, prelude::*};
@@ -184,8 +184,8 @@ where
 /// `(.., ..), (..) -> (.., ..)`: `y` repeats itself along the axes that it does not have
 ///
 /// # Errors
-/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there are
-/// no elements; [`OpError::Device`] if the device fails.
+/// [`OpError::Shape`] if a run-time dimension has two sizes, or if `y` has an axis twice; [`OpError::Empty`] if there
+/// are no elements; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops, prelude::*};

@@ -6,6 +6,9 @@
 //!
 //! Every operation comes twice, as in dfdx: `op` panics where `try_op` returns an [`OpError`].
 //!
+//! Two macros make models that the crate does not have: [`einsum!`](crate::einsum!) contracts tensors by the names of
+//! their axes, and [`rearrange!`](crate::rearrange!) moves, splits and merges axes. Tensors have up to 6 axes.
+//!
 //! One meaning for each letter, here and in [`nn`](crate::nn):
 //!
 //! | letter | meaning |

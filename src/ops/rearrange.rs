@@ -93,32 +93,50 @@ macro_rules! __rearrange {
 
     // Reads an axis: its type, and the axes of which it is the product. An axis that is no product is the product of
     // itself. A type such as `Const<2>` leaves `> >` of the `>>` behind it.
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<$a:ty, Product<$b:ty, Product<$c:ty, $d:ty>>> $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product $a, ($b, ($c, $d)))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<$a:ty, Product<$b:ty, Product<$c:ty, $d:ty>>> $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product $a, ($b, ($c, $d)))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<$a:ty, Product<$b:ty, Product<$c:ty, $d:ty> >> $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product $a, ($b, ($c, $d)))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<$a:ty, Product<$b:ty, Product<$c:ty, $d:ty> >> $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product $a, ($b, ($c, $d)))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<Product<$a:ty, $b:ty>, Product<$c:ty, $d:ty>> $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product ($a, $b), ($c, $d))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<Product<$a:ty, $b:ty>, Product<$c:ty, $d:ty>> $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product ($a, $b), ($c, $d))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<Product<$a:ty, $b:ty>, Product<$c:ty, $d:ty> > $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product ($a, $b), ($c, $d))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<Product<$a:ty, $b:ty>, Product<$c:ty, $d:ty> > $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product ($a, $b), ($c, $d))]] [$($n)* [$a, $b, $c, $d]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<$a:ty, Product<$b:ty, $c:ty>> $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product $a, ($b, $c))]] [$($n)* [$a, $b, $c]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<$a:ty, Product<$b:ty, $c:ty>> $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product $a, ($b, $c))]] [$($n)* [$a, $b, $c]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<$a:ty, Product<$b:ty, $c:ty> > $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product $a, ($b, $c))]] [$($n)* [$a, $b, $c]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<$a:ty, Product<$b:ty, $c:ty> > $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product $a, ($b, $c))]] [$($n)* [$a, $b, $c]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<Product<$a:ty, $b:ty>, $c:ty> $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product ($a, $b), $c)]] [$($n)* [$a, $b, $c]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<Product<$a:ty, $b:ty>, $c:ty> $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product ($a, $b), $c)]] [$($n)* [$a, $b, $c]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] Product<$a:ty, $b:ty> $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$crate::__rearrange!(@product $a, $b)]] [$($n)* [$a, $b]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        Product<$a:ty, $b:ty> $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$crate::__rearrange!(@product $a, $b)]] [$($n)* [$a, $b]] $($($rest)*)?)
     };
-    (@axes $next:tt [$($t:tt)*] [$($n:tt)*] $a:ty $(, $($rest:tt)*)?) => {
-        $crate::__rearrange!(@axes $next [$($t)* [$a]] [$($n)* [$a]] $($($rest)*)?)
+    (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
+        $a:ty $(, $($rest:tt)*)?) => {
+        $crate::__rearrange!(@axes $next
+            [$($t)* [$a]] [$($n)* [$a]] $($($rest)*)?)
     };
     (@product ($($a:tt)+), ($($b:tt)+)) => {
         $crate::dims::Product<$crate::__rearrange!(@product $($a)+), $crate::__rearrange!(@product $($b)+)>

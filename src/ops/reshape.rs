@@ -9,8 +9,9 @@ use typed_transformer_macros::panicking;
 
 /// The same elements in the same order, with axes merged to a [`Product`](crate::dims::Product) or split from one.
 ///
-/// For example `(Batch, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, HeadDim)`. The names of the axes and their order
-/// stay. [`rearrange!`](crate::rearrange!) also changes the order, [`rename`](crate::ops::rename) the name of an axis.
+/// For example `(Batch, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, HeadDim)`. The names of the axes and their
+/// order stay. [`rearrange!`](crate::rearrange!) also changes the order, [`rename`](crate::ops::rename) the name of an
+/// axis.
 ///
 /// # Errors
 /// [`OpError::Shape`] if a run-time dimension has another size in `shape` than in `input`;

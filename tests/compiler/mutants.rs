@@ -16,6 +16,7 @@
 //! PROGRAM=decode_loop cargo test --test compiler every_mutant -- --ignored --nocapture
 //! ```
 
+mod contractions;
 mod decode_loop;
 mod experts;
 mod model;
@@ -29,11 +30,12 @@ use std::{
     time::Instant,
 };
 
-const PROGRAMS: [(&str, &str); 4] = [
+const PROGRAMS: [(&str, &str); 5] = [
     ("model", include_str!("mutants/model.rs")),
     ("training_step", include_str!("mutants/training_step.rs")),
     ("decode_loop", include_str!("mutants/decode_loop.rs")),
     ("experts", include_str!("mutants/experts.rs")),
+    ("contractions", include_str!("mutants/contractions.rs")),
 ];
 
 /// Marks a line whose place accepts every compile-time dimension that is not larger.
@@ -48,6 +50,7 @@ fn the_programs_run() {
     training_step::main();
     decode_loop::main();
     experts::main();
+    contractions::main();
 }
 
 #[test]

@@ -112,7 +112,8 @@ fn a_contraction_is_the_sum_of_products() {
     check!((SrcLen, EmbedDim, Batch), (HeadDim, EmbedDim, Batch) -> (SrcLen, Batch, HeadDim));
     check!((Batch, SrcLen, TgtLen, NumHeads, HeadDim), (Batch, SrcLen, TgtLen, EmbedDim, HeadDim)
         -> (Batch, SrcLen, TgtLen, NumHeads, EmbedDim));
-    check!((Batch, SrcLen, TgtLen, NumHeads, HeadDim, EmbedDim), (HeadDim, TgtLen) -> (EmbedDim, Batch, SrcLen, NumHeads));
+    check!((Batch, SrcLen, TgtLen, NumHeads, HeadDim, EmbedDim), (HeadDim, TgtLen)
+        -> (EmbedDim, Batch, SrcLen, NumHeads));
     // No summed axis: products by element, of fewer axes, and outer products.
     check!((Batch, SrcLen, EmbedDim), (EmbedDim) -> (Batch, SrcLen, EmbedDim));
     check!((SrcLen, EmbedDim), (EmbedDim, SrcLen) -> (EmbedDim, SrcLen));
@@ -282,4 +283,31 @@ fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
     let sizes = [("S", 3), ("T", 4), ("F", 2)].into();
     let axes: [&str; 3] = ["S", "T", "F"];
     assert_close(&split.as_vec(), &contracted(&[(&axes, turned.as_vec())], &["T", "F", "S"], &sizes));
+}
+
+#[test]
+fn a_contraction_that_is_a_linear_map_runs_the_kernel_of_one() {
+    type F32<Dims, T = NoneTape> = Tensor<Dims, f32, Cpu, T>;
+    let device = Cpu::default();
+    let x: F32<(Batch, SrcLen, EmbedDim)> = device.sample_normal();
+    let weight: F32<(HiddenDim, EmbedDim)> = device.sample_normal();
+    let gradients = |y: F32<(Batch, SrcLen, HiddenDim), OwnedTape<f32, Cpu>>| {
+        let gradients = y.square().sum().backward();
+        (gradients.get(&x).as_vec(), gradients.get(&weight).as_vec())
+    };
+    let by_name = || {
+        einsum!(x.leaky_trace(): (Batch, SrcLen, EmbedDim), &weight: (HiddenDim, EmbedDim)
+        -> (Batch, SrcLen, HiddenDim))
+    };
+    let linear = || typed_transformer::ops::linear(x.leaky_trace(), &weight, None);
+    assert_eq!(by_name().as_vec(), linear().as_vec());
+    assert_eq!(gradients(by_name()), gradients(linear()));
+
+    // The weight may come first, and the result be transposed.
+    let turned: F32<(HiddenDim, SrcLen, Batch)> =
+        einsum!(&weight: (HiddenDim, EmbedDim), &x: (Batch, SrcLen, EmbedDim) -> (HiddenDim, SrcLen, Batch));
+    let back: F32<(Batch, SrcLen, HiddenDim)> = permute(turned);
+    for (found, expected) in back.as_vec().into_iter().zip(linear().as_vec()) {
+        assert!((found - expected).abs() < 1e-5, "{found}, not {expected}");
+    }
 }

@@ -163,8 +163,10 @@ fn axes_of_rank_six_are_found_by_name() {
     let x = random::<Six>(1, (Batch, SeqLen, EmbedDim, Free::new(1), Groups, HeadDim));
     let sum: F64<(Batch, SeqLen, EmbedDim, Free, HeadDim)> = sum_over(x.clone(), axis::<Groups>());
     let again: F64<(Batch, SeqLen, Free, HeadDim)> = sum_over(sum, axis::<EmbedDim>());
-    let both: F64<(Batch, SeqLen, Free, HeadDim)> = einsum!(&x: (Batch, SeqLen, EmbedDim, Free, Groups, HeadDim), ones(): (EmbedDim, Groups)
-            -> (Batch, SeqLen, Free, HeadDim));
+    let both: F64<(Batch, SeqLen, Free, HeadDim)> = einsum!(
+        &x: (Batch, SeqLen, EmbedDim, Free, Groups, HeadDim), ones(): (EmbedDim, Groups)
+        -> (Batch, SeqLen, Free, HeadDim)
+    );
     assert_close(&again.as_vec(), &both.as_vec());
     check(&x, |x| weighted_sum(mean_over(x, axis::<HeadDim>())));
     check(&x, |x| weighted_sum(softmax_over(x, axis::<SeqLen>())));

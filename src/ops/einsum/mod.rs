@@ -1,19 +1,8 @@
-use super::{
-    OpError, Real,
-    contraction::{Labelled, contract, label_array},
-    dim_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
-    views::{NamedAxes, Sizes},
-};
-use crate::{
-    backend::Backend,
-    dims::{DimError, Label},
-};
-use dfdx::{
-    shapes::{HasShape, Shape},
-    tensor::{PutTape, Storage, Tape, Tensor},
-};
-use std::marker::PhantomData;
+mod contract;
+
+pub(super) use contract::Split;
+#[doc(hidden)]
+pub use contract::{Over, Rank};
 
 /// `Σ x · w` over the axes that are not in the result: a contraction of two or three tensors, by name.
 ///
@@ -30,8 +19,8 @@ use std::marker::PhantomData;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by the words that stand here, so an axis has the same spelling in all places. An operand is a
-/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6 axes.
-/// Of three operands, the first two are contracted first.
+/// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6
+/// axes. Of three operands, the first two are contracted first.
 ///
 /// The name is NumPy's; the form with names is that of
 /// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).
@@ -217,169 +206,4 @@ macro_rules! __einsum {
             },
         >();)*
     };
-}
-
-const OP: &str = "einsum";
-
-/// A tensor, and what a [`TensorOrRef`] says of its tape.
-pub type Split<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
-
-/// What [`try_einsum!`](crate::try_einsum!) does with tensors over `Dims`.
-#[doc(hidden)]
-pub struct Over<Dims>(PhantomData<Dims>);
-
-impl<Dims: Shape> Over<Dims> {
-    /// The first operand.
-    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
-        operand.split()
-    }
-
-    /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
-        _: &Split<Other, E, D, OtherTape>,
-        operand: X,
-    ) -> Split<Dims, E, D, Tape> {
-        operand.split()
-    }
-
-    /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
-    /// operands and of the result.
-    pub fn contract_two<X, W, XTape, WTape, E, D, const XN: usize, const WN: usize, const N: usize>(
-        (x, x_tape): Split<X, E, D, XTape>,
-        (w, w_tape): Split<W, E, D, WTape>,
-        texts: [&'static str; 2],
-        [x_labels, w_labels, to]: [&[Label]; 3],
-    ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape, WTape, E, D>>, OpError>
-    where
-        X: NamedAxes<XN>,
-        W: NamedAxes<WN>,
-        Dims: NamedAxes<N>,
-        XTape: JoinTapes<WTape, E, D>,
-        E: Real,
-        D: Backend<E>,
-        [usize; XN]: Sizes,
-        [usize; WN]: Sizes,
-        [usize; N]: Sizes,
-    {
-        check_sizes(&[Axes::of(texts[0], &x, x_labels)?, Axes::of(texts[1], &w, w_labels)?])?;
-        let x = x.put_tape(x_tape.join(w_tape).into_tape());
-        let w = distinct_from(&x, w.put_tape(Default::default()))?;
-        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, label_array(to));
-        Dims::from_sizes(OP, product?)
-    }
-
-    /// The contraction of three operands. The product of the first two has `P` axes.
-    #[allow(clippy::type_complexity)]
-    pub fn contract_three<
-        X,
-        W,
-        V,
-        XTape,
-        WTape,
-        VTape,
-        E,
-        D,
-        const XN: usize,
-        const WN: usize,
-        const VN: usize,
-        const N: usize,
-        const P: usize,
-    >(
-        (x, x_tape): Split<X, E, D, XTape>,
-        (w, w_tape): Split<W, E, D, WTape>,
-        (v, v_tape): Split<V, E, D, VTape>,
-        _: Rank<P>,
-        texts: [&'static str; 3],
-        [x_labels, w_labels, v_labels, to]: [&[Label]; 4],
-    ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape::Joined, VTape, E, D>>, OpError>
-    where
-        X: NamedAxes<XN>,
-        W: NamedAxes<WN>,
-        V: NamedAxes<VN>,
-        Dims: NamedAxes<N>,
-        XTape: JoinTapes<WTape, E, D, Joined: JoinTapes<VTape, E, D>>,
-        E: Real,
-        D: Backend<E>,
-        [usize; XN]: Sizes,
-        [usize; WN]: Sizes,
-        [usize; VN]: Sizes,
-        [usize; N]: Sizes,
-        [usize; P]: Sizes,
-    {
-        check_sizes(&[
-            Axes::of(texts[0], &x, x_labels)?,
-            Axes::of(texts[1], &w, w_labels)?,
-            Axes::of(texts[2], &v, v_labels)?,
-        ])?;
-        let x = x.put_tape(x_tape.join(w_tape).join(v_tape).into_tape());
-        let w = distinct_from(&x, w.put_tape(Default::default()))?;
-        let v = v.put_tape(Default::default());
-
-        let of_w = w_labels.iter().filter(|label| !x_labels.contains(label));
-        let kept = x_labels.iter().chain(of_w).filter(|label| v_labels.contains(label) || to.contains(label));
-        let kept: [Label; P] = label_array(&kept.copied().collect::<Vec<_>>());
-        let product = contract(OP, labelled(x, x_labels)?, labelled(w, w_labels)?, kept);
-        let product = Labelled { tensor: product?, labels: kept };
-        let product = contract(OP, product, labelled(v, v_labels)?, label_array(to));
-        Dims::from_sizes(OP, product?)
-    }
-}
-
-/// The number of axes of a product.
-#[doc(hidden)]
-pub struct Rank<const N: usize>;
-
-/// An operand's axes, for a comparison of sizes.
-struct Axes<'a> {
-    text: &'static str,
-    names: Vec<String>,
-    sizes: Vec<usize>,
-    labels: &'a [Label],
-}
-
-impl<'a> Axes<'a> {
-    fn of<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>>(
-        text: &'static str,
-        operand: &Tensor<Dims, E, D>,
-        labels: &'a [Label],
-    ) -> Result<Self, OpError>
-    where
-        [usize; N]: Sizes,
-    {
-        ensure_not_empty(OP, operand.shape())?;
-        Ok(Self { text, names: Dims::names(), sizes: operand.shape().concrete().into(), labels })
-    }
-}
-
-/// Refuses operands in which an axis has two sizes.
-fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
-    for (i, right) in operands.iter().enumerate() {
-        for left in &operands[..i] {
-            for (axis, label) in left.labels.iter().enumerate() {
-                let Some(other) = right.labels.iter().position(|other| other == label) else { continue };
-                let (expected, found) = (left.sizes[axis], right.sizes[other]);
-                if expected != found {
-                    let dim = left.names[axis].clone();
-                    return Err(dim_error(OP)(DimError::Mismatch {
-                        dim,
-                        left: left.text,
-                        expected,
-                        right: right.text,
-                        found,
-                    }));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn labelled<Dims: NamedAxes<N>, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    tensor: Tensor<Dims, E, D, T>,
-    labels: &[Label],
-) -> Result<Labelled<N, E, D, T>, OpError>
-where
-    [usize; N]: Sizes,
-{
-    Ok(Labelled { tensor: Dims::into_sizes(OP, tensor)?, labels: label_array(labels) })
 }

@@ -1,0 +1,115 @@
+//! Modules of one's own, written in contractions and rearrangements: attention whose heads share keys, a mixture of
+//! experts, and the patches of an image.
+
+use typed_transformer::{
+    ops::{add, dot, linear, mul, rename, stack},
+    prelude::*,
+};
+
+dims! {
+    /// Batch size.
+    Batch;
+    /// Length of the queries.
+    QLen;
+    /// Length of the keys.
+    KLen;
+    /// Width of every embedding.
+    EmbedDim = 12;
+    /// Groups of query heads that share one key head.
+    Groups = 2;
+    /// Key heads.
+    KeyHeads = 3;
+    /// Size of a head.
+    HeadDim = 4;
+    /// Width inside an expert.
+    HiddenDim = 16;
+    /// Experts.
+    Experts = 5;
+    /// Rows of patches.
+    Rows = 6;
+    /// Columns of patches.
+    Columns = 7;
+    /// Height of a patch.
+    Height = 8;
+    /// Width of a patch.
+    Width = 9;
+    /// Colours of a pixel.
+    Colours = 10;
+}
+
+/// Attention of grouped queries, without a mask.
+fn grouped_attention<B: Dim, Q: Dim, K: Dim, G: ConstDim, H: ConstDim, Head: ConstDim, E: Real, D: Backend<E>>(
+    query: Tensor<(B, Q, Product<G, Product<H, Head>>), E, D>,
+    key: &Tensor<(B, K, Product<H, Head>), E, D>,
+    value: &Tensor<(B, K, Product<H, Head>), E, D>,
+) -> Tensor<(B, Q, Product<G, Product<H, Head>>), E, D> {
+    let query: Tensor<(B, G, H, Q, Head), E, D> =
+        rearrange!(query: (B, Q, Product<G, Product<H, Head>>) -> (B, G, H, Q, Head));
+    let key: Tensor<(B, H, K, Head), E, D> = rearrange!(key: (B, K, Product<H, Head>) -> (B, H, K, Head));
+    let value: Tensor<(B, K, H, Head), E, D> = rearrange!(value: (B, K, Product<H, Head>) -> (B, K, H, Head));
+    let scores: Tensor<(B, G, H, Q, K), E, D> =
+        einsum!(query: (B, G, H, Q, Head), key: (B, H, K, Head) -> (B, G, H, Q, K));
+    let weights: Tensor<(B, G, H, Q, K), E, D> = softmax_over(scores, axis::<K>());
+    let attended: Tensor<(B, Q, G, H, Head), E, D> =
+        einsum!(weights: (B, G, H, Q, K), value: (B, K, H, Head) -> (B, Q, G, H, Head));
+    rearrange!(attended: (B, Q, G, H, Head) -> (B, Q, Product<G, Product<H, Head>>))
+}
+
+/// All experts, weighted by a gate.
+fn experts<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, X: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<(B, S, M), E, D, T>,
+    gate: &Tensor<(X, M), E, D>,
+    hidden: &Tensor<(X, Hidden, M), E, D>,
+    hidden_bias: &Tensor<(Hidden, X), E, D>,
+    output: &Tensor<(X, M, Hidden), E, D>,
+) -> Tensor<(B, S, M), E, D, T> {
+    let logits: Tensor<(B, S, X), E, D, T> = linear(input.with_empty_tape(), gate, None);
+    let weights: Tensor<(B, S, X), E, D, T> = softmax_over(logits, axis::<X>());
+    let inner: Tensor<(B, S, X, Hidden), E, D, T> =
+        einsum!(input: (B, S, M), hidden: (X, Hidden, M) -> (B, S, X, Hidden));
+    let inner: Tensor<(B, S, X, Hidden), E, D, T> = add(inner, hidden_bias);
+    let inner: Tensor<(B, S, X, Hidden), E, D, T> = mul(inner, weights);
+    einsum!(inner: (B, S, X, Hidden), output: (X, M, Hidden) -> (B, S, M))
+}
+
+type Image = (Batch, Product<Rows, Height>, Product<Columns, Width>, Colours);
+type Patches = (Batch, Product<Rows, Columns>, Product<Height, Product<Width, Colours>>);
+
+fn patches(image: &Tensor<Image, f32, Cpu>) -> Tensor<Patches, f32, Cpu> {
+    rearrange!(
+        image: (Batch, Product<Rows, Height>, Product<Columns, Width>, Colours)
+            -> (Batch, Product<Rows, Columns>, Product<Height, Product<Width, Colours>>)
+    )
+}
+
+pub fn main() {
+    let device = Cpu::default();
+    let (batch, queries, keys) = (Batch::new(2), QLen::new(3), KLen::new(4));
+    let query: Tensor<(Batch, QLen, Product<Groups, Product<KeyHeads, HeadDim>>), f32, Cpu> =
+        device.zeros_like(&(batch, queries, Product::default()));
+    let key: Tensor<(Batch, KLen, Product<KeyHeads, HeadDim>), f32, Cpu> =
+        device.zeros_like(&(batch, keys, Product::default()));
+    let value: Tensor<(Batch, KLen, Product<KeyHeads, HeadDim>), f32, Cpu> =
+        device.zeros_like(&(batch, keys, Product::default()));
+    let attended: Tensor<(Batch, QLen, Product<Groups, Product<KeyHeads, HeadDim>>), f32, Cpu> =
+        grouped_attention::<Batch, QLen, KLen, Groups, KeyHeads, HeadDim, _, _>(query, &key, &value);
+    assert_eq!(attended.as_vec(), [0.0; 2 * 3 * 24]);
+
+    let input: Tensor<(Batch, KLen, EmbedDim), f32, Cpu> = device.zeros_like(&(batch, keys, EmbedDim));
+    let gate: Tensor<(Experts, EmbedDim), f32, Cpu> = device.zeros();
+    let hidden: Tensor<(Experts, HiddenDim, EmbedDim), f32, Cpu> = device.zeros();
+    let hidden_bias: Tensor<(HiddenDim, Experts), f32, Cpu> = device.zeros();
+    let output: Tensor<(Experts, EmbedDim, HiddenDim), f32, Cpu> = device.zeros();
+    let mixed: Tensor<(Batch, KLen, EmbedDim), f32, Cpu> =
+        experts::<Batch, KLen, EmbedDim, HiddenDim, Experts, _, _, _>(input, &gate, &hidden, &hidden_bias, &output);
+    assert_eq!(mixed.as_vec(), [0.0; 2 * 4 * 12]);
+
+    let layers: Tensor<(Batch, Groups, KLen, EmbedDim), f32, Cpu> = stack(vec![mixed.clone(), mixed], Groups);
+    let sums: Tensor<(Batch, Groups, KLen, Experts), f32, Cpu> = dot(layers, &gate, axis::<EmbedDim>());
+    let renamed: Tensor<(Batch, Groups, QLen, Experts), f32, Cpu> = rename(sums, axis::<KLen>(), QLen::new(4));
+    assert_eq!(renamed.as_vec(), [0.0; 2 * 2 * 4 * 5]);
+
+    let image: Tensor<Image, f32, Cpu> = device.zeros_like(&(batch, Product::default(), Product::default(), Colours));
+    let pixels: Tensor<Patches, f32, Cpu> = patches(&image);
+    assert_eq!(pixels.as_vec().len(), 2 * 6 * 7 * 8 * 9 * 10);
+}
