@@ -47,6 +47,26 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
         self.elements[row * self.row_stride + column * self.column_stride]
     }
 
+    /// Checks that [`get_unchecked`](Self::get_unchecked) may read the first `rows` rows and `columns` columns.
+    #[inline(always)]
+    pub fn check_bounds(self, rows: usize, columns: usize) {
+        if rows > 0 && columns > 0 {
+            assert!((rows - 1) * self.row_stride + (columns - 1) * self.column_stride < self.elements.len());
+        }
+    }
+
+    /// [`get`](Self::get) without a check of the bounds, for loops in which the check takes as long as the arithmetic.
+    ///
+    /// # Safety
+    /// [`check_bounds`](Self::check_bounds) has passed for more than `row` rows and more than `column` columns.
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
+    pub unsafe fn get_unchecked(self, row: usize, column: usize) -> Element {
+        // SAFETY: the index grows with the row and with the column, and `check_bounds` compared that of a later or
+        // equal row and column with the length.
+        unsafe { *self.elements.get_unchecked(row * self.row_stride + column * self.column_stride) }
+    }
+
     /// The rows as slices, if each is contiguous.
     #[inline(always)]
     pub fn contiguous_rows(self) -> Option<impl Iterator<Item = &'a [Element]>> {

@@ -22,9 +22,15 @@ impl<'a, C: Context> SimdMatrix<'a, C> {
         self.matrix.rows()
     }
 
+    /// An element as a vector.
+    ///
+    /// # Safety
+    /// As for [`Matrix::get_unchecked`].
     #[inline(always)]
-    fn get(self, row: usize, column: usize) -> <C::Simd as Simd>::f32s {
-        self.context.to_vector(self.matrix.get(row, column))
+    #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
+    unsafe fn get_unchecked(self, row: usize, column: usize) -> <C::Simd as Simd>::f32s {
+        // SAFETY: the caller has checked the bounds.
+        self.context.to_vector(unsafe { self.matrix.get_unchecked(row, column) })
     }
 }
 
@@ -117,14 +123,21 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
         let (out, stride, accumulate) = (&mut *self.out, self.stride, self.accumulate);
         let (a, b) = (self.a, self.b);
         let simd = a.context.simd();
+        a.matrix.check_bounds(row + ROWS, inner.end);
+        b.matrix.check_bounds(inner.end, column + COLUMNS);
         let mut sums = [[simd.splat_f32s(0.0); COLUMNS]; ROWS];
         for k in inner {
             let mut b_row = [simd.splat_f32s(0.0); COLUMNS];
             for (j, element) in b_row.iter_mut().enumerate() {
-                *element = b.get(k, column + j);
+                #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
+                // SAFETY: `k < inner.end` and `j < COLUMNS`, and these bounds are checked above.
+                let b = unsafe { b.get_unchecked(k, column + j) };
+                *element = b;
             }
             for (i, sums) in sums.iter_mut().enumerate() {
-                let a = a.get(row + i, k);
+                #[allow(unsafe_code, reason = "a bounds check for each multiply-add")]
+                // SAFETY: `i < ROWS` and `k < inner.end`, and these bounds are checked above.
+                let a = unsafe { a.get_unchecked(row + i, k) };
                 for (sum, b) in sums.iter_mut().zip(b_row) {
                     *sum = simd.mul_add_e_f32s(a, b, *sum);
                 }
