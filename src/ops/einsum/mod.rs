@@ -1,8 +1,8 @@
 mod contract;
 
+pub(super) use contract::Split;
 #[doc(hidden)]
 pub use contract::{Over, Rank};
-pub(super) use contract::Split;
 
 /// `Σ x · w` over the axes that are not in the result: a contraction of two or three tensors, by name.
 ///
