@@ -4,6 +4,8 @@
 //! depends on strings alone is known there too. The macros [`einsum!`](crate::einsum!) and
 //! [`rearrange!`](crate::rearrange!) pass each axis as a type, and whether its rule holds as a constant.
 
+use super::ConstDim;
+
 /// The number of `names` that are `name`.
 #[must_use]
 pub const fn count(name: &str, names: &[&str]) -> usize {
@@ -75,6 +77,12 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
         ([], []) => true,
         _ => false,
     }
+}
+
+/// The size of a factor of a [`Product`](super::Product).
+#[must_use]
+pub const fn size<Factor: ConstDim>() -> usize {
+    Factor::SIZE
 }
 
 /// `Holds<true>` is [`True`].

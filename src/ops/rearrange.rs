@@ -171,7 +171,7 @@ macro_rules! __rearrange {
         )
     }};
     (@factors [$one:ty]) => { &[] };
-    (@factors [$($factor:ty)*]) => { &[$(<$factor as $crate::__private::DfdxConstDim>::SIZE),*] };
+    (@factors [$($factor:ty)*]) => { &[$($crate::__private::names::size::<$factor>()),*] };
     (@count [$($axis:ty)*]) => { [$(::core::stringify!($axis)),*].len() };
     (@kept [$($dim:ty)*] $to:tt $from:tt) => {
         $($crate::__private::names::kept::<

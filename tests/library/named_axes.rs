@@ -5,7 +5,7 @@ use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::{dims::EndsIn, ops, prelude::*};
 
 // Every dimension has its own size, so that confusing two of them fails.
-dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim: Sum<First, Rest>; Groups = 2; HiddenDim = 7; Free; Other; }
+dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim = 6; Groups = 2; HiddenDim = 7; Free; Other; }
 
 type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
 type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
@@ -174,7 +174,8 @@ fn axes_of_rank_six_are_found_by_name() {
     let less: F64<(Batch, SeqLen, Free, Groups, HeadDim)> = max_over(x.clone(), axis::<EmbedDim>());
     let more: F64<Six> = broadcast(less.clone(), *x.shape(), axis::<EmbedDim>());
     assert_close(&max_over(more, axis::<EmbedDim>()).as_vec(), &less.as_vec());
-    let (first, rest) = split(x.clone(), First, Rest, axis::<HeadDim>());
+    let parts = ops::rename(x.clone(), axis::<HeadDim>(), Sum::of(First, Rest));
+    let (first, rest) = split(parts, First, Rest, axis::<Sum<First, Rest>>());
     let whole: F64<(Batch, SeqLen, EmbedDim, Free, Groups, Sum<First, Rest>)> =
         concat(first, rest, along::<First, Rest>());
     assert_close(&whole.as_vec(), &x.as_vec());
