@@ -76,7 +76,7 @@ fn main() {
 /// Measures this crate and the peers in turns, and prints one row each.
 fn compare(config: &str, arguments: &Arguments) {
     let python = env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers.py");
+    let peers = concat!(env!("CARGO_MANIFEST_DIR"), "/peers.py");
     let steps: Vec<String> =
         arguments.steps.iter().flat_map(|steps| ["--steps".to_string(), steps.to_string()]).collect();
     let mut found: BTreeMap<String, Vec<Measurement>> = BTreeMap::new();
