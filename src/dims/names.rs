@@ -1,7 +1,7 @@
 //! Rules on the names of axes, decided at compile time by the words that a user wrote.
 //!
-//! rustc cannot compare two types in a generic function, but it can compare their names: a constant that
-//! depends on strings alone is known there too. The macros [`einsum!`](crate::einsum!) and
+//! In a generic function, rustc cannot test whether two types are equal. It can evaluate a constant that is made from
+//! strings, so the spelling of axes is compared. The macros [`einsum!`](crate::einsum!) and
 //! [`rearrange!`](crate::rearrange!) pass each axis as a type, and whether its rule holds as a constant.
 
 use super::ConstDim;
@@ -132,13 +132,13 @@ where
     label = "neither the result nor another operand has an axis `{Name}`",
     note = "an axis of two operands may be summed over; `sum_over` sums over an axis of one"
 )]
-pub trait IsShared<Name, const HOLDS: bool> {}
+pub trait IsNotAlone<Name, const HOLDS: bool> {}
 #[diagnostic::do_not_recommend]
-impl<Any, Name, const HOLDS: bool> IsShared<Name, HOLDS> for Any where Holds<HOLDS>: True {}
-/// Compiles if the rule [`IsShared`] holds.
-pub const fn shared<Name, const HOLDS: bool>()
+impl<Any, Name, const HOLDS: bool> IsNotAlone<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsNotAlone`] holds.
+pub const fn not_alone<Name, const HOLDS: bool>()
 where
-    (): IsShared<Name, HOLDS>,
+    (): IsNotAlone<Name, HOLDS>,
 {
 }
 

@@ -95,7 +95,7 @@ pub trait PaddingRule: 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PadQueriesAndKeys;
 
-/// Padding hides only keys of the source: no query sees one. The decoder's self-attention ignores padding
+/// Only the padded keys of the source are hidden. The decoder's self-attention ignores padding
 /// (*Another annotated transformer*).
 ///
 /// ```

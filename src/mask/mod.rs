@@ -123,7 +123,7 @@ impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
         Self::from_rule(shape, MaskRule::all_visible(shape))
     }
 
-    /// Query `q` sees the keys up to position `start + q`, or the last of them in a window.
+    /// Query `q` sees the keys up to position `start + q`; with a window, only the last `window` of these.
     pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize, window: Option<usize>) -> Self {
         Self::from_rule(shape, MaskRule::all_visible(shape).causal_from(start, window))
     }

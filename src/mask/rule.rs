@@ -15,7 +15,7 @@ pub(crate) struct MaskRule {
 enum Visible {
     /// Whether each query sees each key: `(B, Q, K)`.
     Matrix(Arc<[bool]>),
-    /// All keys that each of these leaves visible.
+    /// A key is visible if all of these allow it.
     Rule {
         causal: Option<Causal>,
         /// `(B, Q)`: a query that is padding sees no key.
@@ -54,8 +54,7 @@ impl MaskRule {
         Self { visible, batch: batch.size(), queries: queries.size(), keys: keys.size() }
     }
 
-    /// Hides the keys after the position of the query, which is `start` for the first query, and the keys before the
-    /// window that ends there.
+    /// Query `q` is at position `start + q`. Hides the keys after it, and those before its window.
     pub fn causal_from(mut self, start: usize, window: Option<usize>) -> Self {
         if let Visible::Rule { causal, .. } = &mut self.visible {
             *causal = Some(Causal { start, window });

@@ -11,7 +11,7 @@ use std::fmt;
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
 ///
-/// The buffers have `MaxLen` positions from the beginning, and [`mask`](Self::mask) hides the unused ones.
+/// The buffers are allocated for `MaxLen` positions at once, and [`mask`](Self::mask) hides the unused ones.
 /// Attention runs over all `MaxLen` positions at every step, unless a fused kernel skips hidden keys.
 ///
 /// ```

@@ -55,7 +55,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        // Merge the encoder's tape into the query's tape here, so each layer reads the source without a tape.
+        // Merge the encoder's tape into the query's tape here, so each layer gets the source with an empty tape.
         let (query, tape) = query.split_tape();
         let (key_value, source_tape) = key_value.split_tape();
         let query = query.put_tape(tape.merge(source_tape));

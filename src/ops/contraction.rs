@@ -57,7 +57,7 @@ fn position(labels: &[Label], label: Label) -> Option<usize> {
 
 /// The sum of `x · w` over the axes that are in both and not in `to`; the result has the axes `to`.
 ///
-/// Axes of one operand alone are in `to`.
+/// Each axis of one operand alone must be in `to`.
 pub fn contract<const X: usize, const W: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Labelled<X, E, D, T>,
@@ -118,8 +118,8 @@ where
 
 /// The contraction as a batched product of matrices.
 ///
-/// The axes of both operands and the result count the matrices, those of the left operand alone its rows, those of
-/// the right one alone its columns. The sum is over the rest.
+/// Axes of both operands and the result are batch axes. Axes of the left operand alone are rows, those of the right one
+/// alone are columns. Axes of both operands that the result does not have are summed over.
 fn matmul<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     left: Labelled<L, E, D, T>,

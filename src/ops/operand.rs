@@ -8,8 +8,7 @@ use dfdx::{
 
 /// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
 ///
-/// A reference is as good as a clone. It also takes part in an operation whose other operand has a tape, first or
-/// last.
+/// A reference is as good as a clone. It may be either operand, whether or not the other one has a tape.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

@@ -2,7 +2,7 @@ use super::{
     OpError, Real,
     contraction::label_array,
     device_error,
-    einsum::{Over, Rank, Split},
+    einsum::{Over, Rank, TensorAndTape},
     ensure_not_empty,
     operand::OperandTape,
     views::{NamedAxes, Sizes, permuted, with_leading_axes},
@@ -21,7 +21,7 @@ use std::array;
 /// rearrange!(x: (Batch, SrcLen, Product<NumHeads, HeadDim>) -> (Batch, NumHeads, SrcLen, HeadDim))
 /// ```
 ///
-/// The operand is an expression and the dimensions of its tensor. The compiler checks that they are. A
+/// The operand is an expression and the dimensions of its tensor. The compiler compares them with its type. A
 /// [`Product`](crate::dims::Product) is two axes: if the result has them elsewhere, or in another `Product`, they
 /// are split or merged. The result has all axes of the operand and no others, and no tensor has an axis twice.
 /// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`.
@@ -202,7 +202,7 @@ pub struct Rearrangement<'a> {
 impl<To: Shape> Over<To> {
     /// The operand split, permuted and merged. Split, it has `N` axes.
     pub fn rearrange<From, Tape, E, D, const F: usize, const N: usize, const T: usize>(
-        (x, tape): Split<From, E, D, Tape>,
+        (x, tape): TensorAndTape<From, E, D, Tape>,
         _: Rank<N>,
         Rearrangement { factors, from, to, merged }: Rearrangement,
     ) -> Result<Tensor<To, E, D, Tape::Tape>, OpError>

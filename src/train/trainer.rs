@@ -83,7 +83,7 @@ pub struct Trainer<O, S> {
     /// Where each step writes a line, if anywhere. `None` after a line could not be written.
     pub metrics: Option<Metrics>,
     /// How many checkpoints are kept besides the best, from 1; initially 2.
-    pub generations: usize,
+    pub max_to_keep: usize,
     /// Whether checkpoints may replace other files, or those of another training; initially false.
     pub overwrite: bool,
     /// Whether a training may be resumed with another schedule, for example with lower rates; initially
@@ -112,7 +112,7 @@ impl<O, S> Trainer<O, S> {
             schedule,
             clip_norm: f64::INFINITY,
             metrics: None,
-            generations: 2,
+            max_to_keep: 2,
             overwrite: false,
             allow_other_schedule: false,
             stop: Arc::default(),

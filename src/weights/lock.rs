@@ -53,7 +53,7 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A file that is left does no harm: the lock is on its content.
+        // A file that is left does no harm: the lock ended with its process.
         let _ = fs::remove_file(&self.path);
     }
 }

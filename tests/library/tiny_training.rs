@@ -45,10 +45,10 @@ fn biases(steps: usize) -> Vec<Vec<f32>> {
 }
 
 /// Saves a checkpoint after each of `steps` steps, and returns the path of the newest.
-pub fn saved(folder: &TempDir, steps: usize, generations: usize) -> PathBuf {
+pub fn saved(folder: &TempDir, steps: usize, max_to_keep: usize) -> PathBuf {
     let path = folder.path().join("ck");
     let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
-    trainer.generations = generations;
+    trainer.max_to_keep = max_to_keep;
     trainer.checkpoint_every(&path, 1).unwrap();
     (0..steps).for_each(|_| step(&mut trainer, &mut model));
     trainer.finish().unwrap();

@@ -1,6 +1,7 @@
 //! The fused kernels that replace definitions on the CPU in `f32`.
 //!
-//! A kernel adds one tape entry and reads memory once. The definition needs about ten of each.
+//! A kernel adds one tape entry and reads memory once. The definition adds about ten entries and reads
+//! memory about ten times.
 //! Loops are compiled for several widths of vector registers. The processor's width is chosen at run time, so
 //! no compiler flags are needed.
 //!

@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 const OP: &str = "einsum";
 
 /// A tensor, and what a [`TensorOrRef`] says of its tape.
-pub type Split<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
+pub type TensorAndTape<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
 
 /// What [`try_einsum!`](crate::try_einsum!) does with tensors over `Dims`.
 #[doc(hidden)]
@@ -28,23 +28,25 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(operand: X) -> Split<Dims, E, D, Tape> {
+    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
+        operand: X,
+    ) -> TensorAndTape<Dims, E, D, Tape> {
         operand.split()
     }
 
     /// A further operand, of the same dtype and device.
     pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
-        _: &Split<Other, E, D, OtherTape>,
+        _: &TensorAndTape<Other, E, D, OtherTape>,
         operand: X,
-    ) -> Split<Dims, E, D, Tape> {
+    ) -> TensorAndTape<Dims, E, D, Tape> {
         operand.split()
     }
 
     /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
     /// operands and of the result.
     pub fn contract_two<X, W, XTape, WTape, E, D, const XN: usize, const WN: usize, const N: usize>(
-        (x, x_tape): Split<X, E, D, XTape>,
-        (w, w_tape): Split<W, E, D, WTape>,
+        (x, x_tape): TensorAndTape<X, E, D, XTape>,
+        (w, w_tape): TensorAndTape<W, E, D, WTape>,
         texts: [&'static str; 2],
         [x_labels, w_labels, to]: [&[Label]; 3],
     ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape, WTape, E, D>>, OpError>
@@ -83,9 +85,9 @@ impl<Dims: Shape> Over<Dims> {
         const N: usize,
         const P: usize,
     >(
-        (x, x_tape): Split<X, E, D, XTape>,
-        (w, w_tape): Split<W, E, D, WTape>,
-        (v, v_tape): Split<V, E, D, VTape>,
+        (x, x_tape): TensorAndTape<X, E, D, XTape>,
+        (w, w_tape): TensorAndTape<W, E, D, WTape>,
+        (v, v_tape): TensorAndTape<V, E, D, VTape>,
         _: Rank<P>,
         texts: [&'static str; 3],
         [x_labels, w_labels, v_labels, to]: [&[Label]; 4],

@@ -1,6 +1,6 @@
 mod contract;
 
-pub(super) use contract::Split;
+pub(super) use contract::TensorAndTape;
 #[doc(hidden)]
 pub use contract::{Over, Rank};
 
@@ -10,17 +10,20 @@ pub use contract::{Over, Rank};
 /// einsum!(x: (Batch, SrcLen, EmbedDim), w: (HiddenDim, EmbedDim) -> (Batch, SrcLen, HiddenDim))
 /// ```
 ///
-/// Each operand is an expression and the dimensions of its tensor. The compiler checks that they are. An axis of
-/// two operands is one axis. It is summed over if the result does not have it. So these do not compile, each with
-/// an error at the axis:
+/// Each operand is an expression and the dimensions of its tensor. The compiler compares them with the tensor's type.
+/// Operands that name the same axis share it. An axis of two operands that the result does not have is summed over.
+/// These do not compile, each with an error at the axis:
 ///
 /// - an axis of the result that is in no operand;
 /// - an axis that is in one operand, in no other one and not in the result;
 /// - an axis that a tensor has twice.
 ///
-/// Axes are compared by the words that stand here, so an axis has the same spelling in all places. An operand is a
+/// Axes are compared by their spelling in this call, so an axis has the same spelling in all places. An operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6
 /// axes. Of three operands, the first two are contracted first.
+///
+/// A contraction is one batched product of matrices. Operands are read through strided views: a copy is made only if
+/// the axes of a block (batch, rows, columns, summed) are not neighbours.
 ///
 /// The name is NumPy's; the form with names is that of
 /// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).
@@ -134,8 +137,8 @@ macro_rules! __einsum {
         $crate::__einsum!(@once [] [$($wd,)*]);
         $crate::__einsum!(@once [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn]);
-        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$on] $on [&$xn, &$wn]);
-        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$on] $on [&$xn, &$wn]);
+        $crate::__einsum!(@not_alone [$($xd)*] [&$wn, &$on] $on [&$xn, &$wn]);
+        $crate::__einsum!(@not_alone [$($wd)*] [&$xn, &$on] $on [&$xn, &$wn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
         $crate::__private::Over::<($($od,)*)>::contract_two(
@@ -158,9 +161,9 @@ macro_rules! __einsum {
         $crate::__einsum!(@once [] [$($vd,)*]);
         $crate::__einsum!(@once [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn, &$vn]);
-        $crate::__einsum!(@shared [$($xd)*] [&$wn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
-        $crate::__einsum!(@shared [$($wd)*] [&$xn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
-        $crate::__einsum!(@shared [$($vd)*] [&$xn, &$wn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@not_alone [$($xd)*] [&$wn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@not_alone [$($wd)*] [&$xn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
+        $crate::__einsum!(@not_alone [$($vd)*] [&$xn, &$wn, &$on] $on [&$xn, &$wn, &$vn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         let w = $crate::__private::Over::<($($wd,)*)>::operand_beside(&x, $($w)+);
         let v = $crate::__private::Over::<($($vd,)*)>::operand_beside(&x, $($v)+);
@@ -197,8 +200,8 @@ macro_rules! __einsum {
             $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }
         >();)*
     };
-    (@shared [$($dim:ty)*] $lists:tt $to:tt $operands:tt) => {
-        $($crate::__private::names::shared::<
+    (@not_alone [$($dim:ty)*] $lists:tt $to:tt $operands:tt) => {
+        $($crate::__private::names::not_alone::<
             $dim,
             {
                 $crate::__private::names::is_in(::core::stringify!($dim), &$lists)

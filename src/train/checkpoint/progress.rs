@@ -52,7 +52,7 @@ impl Progress {
         self.first_loss + self.first_loss.abs() / 2.0
     }
 
-    /// The mean loss while it falls, and the last loss while it rises.
+    /// The larger of the mean loss and the last loss, so that one lucky step is not the best.
     fn cautious_loss(&self) -> f64 {
         self.mean_loss.max(self.last_loss)
     }

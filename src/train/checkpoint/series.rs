@@ -82,19 +82,19 @@ pub(in super::super) struct Series {
     pub interval: usize,
     /// How far the best one has come.
     best: Option<Progress>,
-    /// What to do with what is there before the first checkpoint is saved.
-    before: Before,
+    /// What was at the path when this run began.
+    before: FoundAtStart,
     _lock: FileLock,
 }
 
 /// What is at the path before the first checkpoint of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
+enum FoundAtStart {
     /// Nothing, or a checkpoint of this training.
     Own,
     /// A damaged checkpoint of this training, which another one replaced.
     Damaged,
-    /// Files of another training, or of another kind, that the caller gave up.
+    /// Files of another training, or of another kind, that `overwrite` allows to replace.
     Foreign,
 }
 
@@ -119,19 +119,19 @@ impl Series {
             (Some(origin), _) if !overwrite && read_progress(&origin.path) != Some(origin.progress) => {
                 return exists(&origin.path, "no longer the checkpoint that this training was resumed from");
             }
-            (Some(origin), _) if origin.is_substitute && newest.exists() => Before::Damaged,
-            (Some(_), Found::Nothing | Found::Checkpoint) => Before::Own,
-            (Some(_), _) => Before::Damaged,
-            (None, _) if overwrite => Before::Foreign,
+            (Some(origin), _) if origin.is_substitute && newest.exists() => FoundAtStart::Damaged,
+            (Some(_), Found::Nothing | Found::Checkpoint) => FoundAtStart::Own,
+            (Some(_), _) => FoundAtStart::Damaged,
+            (None, _) if overwrite => FoundAtStart::Foreign,
             (None, Found::Weights) => return exists(path, "a file of weights, not a checkpoint"),
             (None, Found::Other) => return exists(path, "not a checkpoint"),
             (None, Found::Checkpoint) => return exists(path, "the checkpoint of another training"),
             (None, Found::Nothing) => match older(&newest).first() {
                 Some(path) => return exists(path, "the checkpoint of another training"),
-                None => Before::Own,
+                None => FoundAtStart::Own,
             },
         };
-        let best = if before == Before::Foreign { None } else { read_progress(&best) };
+        let best = if before == FoundAtStart::Foreign { None } else { read_progress(&best) };
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
         Ok(Self { path, newest, interval, best, before, _lock: lock })
@@ -150,25 +150,25 @@ impl Series {
         self.best.map(|_| with_suffix(&self.path, BEST))
     }
 
-    /// The number of bytes that `generations` checkpoints and the best of this size need, and one that is being
+    /// The number of bytes that `max_to_keep` checkpoints and the best of this size need, and one that is being
     /// written, besides those that exist.
-    pub fn needed_bytes(&self, len_bytes: u64, generations: usize) -> u64 {
+    pub fn needed_bytes(&self, len_bytes: u64, max_to_keep: usize) -> u64 {
         let existing = older(&self.newest).len() + usize::from(self.newest.exists());
-        len_bytes.saturating_mul((generations + 2).saturating_sub(existing).max(1) as u64)
+        len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under one of the names.
-    pub fn commit(&mut self, partial: Partial, progress: Progress, generations: usize) -> io::Result<()> {
+    pub fn commit(&mut self, partial: Partial, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
-            Before::Own => self.keep_previous(generations)?,
-            Before::Damaged => atomic::rename(&self.newest, &with_suffix(&self.newest, DAMAGED))?,
-            Before::Foreign => {}
+            FoundAtStart::Own => self.keep_previous(max_to_keep)?,
+            FoundAtStart::Damaged => atomic::rename(&self.newest, &with_suffix(&self.newest, DAMAGED))?,
+            FoundAtStart::Foreign => {}
         }
         partial.commit()?;
-        if self.before == Before::Foreign {
+        if self.before == FoundAtStart::Foreign {
             older(&self.newest).iter().try_for_each(|path| atomic::remove_if_exists(path))?;
         }
-        self.before = Before::Own;
+        self.before = FoundAtStart::Own;
         if progress.is_better_than(self.best.as_ref()) {
             atomic::link(&self.newest, &with_suffix(&self.newest, BEST))?;
             self.best = Some(progress);
@@ -177,8 +177,8 @@ impl Series {
     }
 
     /// Gives the newest checkpoint a second name, so that it remains when it is replaced.
-    fn keep_previous(&self, generations: usize) -> io::Result<()> {
-        let last = generations.clamp(1, MAX_PREVIOUS) - 1;
+    fn keep_previous(&self, max_to_keep: usize) -> io::Result<()> {
+        let last = max_to_keep.clamp(1, MAX_PREVIOUS) - 1;
         for number in last + 1.. {
             let path = previous(&self.newest, number);
             if !path.exists() {
@@ -204,7 +204,7 @@ pub(in super::super) fn in_place_of(damaged: &Path) -> Vec<PathBuf> {
     let newest = damaged.canonicalize().unwrap_or_else(|_| damaged.into());
     let steps = older(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.step, path)));
     let mut found: Vec<_> = steps.collect();
-    // A stable sort: of two after the same step, the earlier one is before the best.
+    // A stable sort: at equal steps, a previous checkpoint comes before the best.
     found.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
     found.into_iter().map(|(_, path)| path).collect()
 }

@@ -26,7 +26,7 @@ impl<O, S> Trainer<O, S> {
     /// stopped. With `steps` 0, only when it is stopped.
     ///
     /// The checkpoint before is kept as `PATH.previous-1`, further ones as
-    /// [`generations`](Self::generations) says, and the best as `PATH.best`: that of the lowest
+    /// [`max_to_keep`](Self::max_to_keep) says, and the best as `PATH.best`: that of the lowest
     /// [recorded](Self::record_best) loss, or else of the lowest mean loss of the last steps, if it is not far
     /// above the first loss. All are whole at every moment.
     ///
@@ -35,8 +35,7 @@ impl<O, S> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training saves
-    /// there; [`SaveError::Exists`] if there is something else than a checkpoint that this training comes
-    /// from, unless [`overwrite`](Self::overwrite) is true.
+    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training, unless [`overwrite`](Self::overwrite) is true.
     pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
@@ -199,7 +198,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let path = series.path().to_path_buf();
         let written = checkpoint::write(&path, model, self.optimizer.state(), training);
         let saved = written.and_then(|partial| {
-            let committed = series.commit(partial, self.progress, self.generations);
+            let committed = series.commit(partial, self.progress, self.max_to_keep);
             committed.map_err(|source| SaveError::Write { path: path.clone(), source })
         });
         let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
@@ -257,7 +256,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             return Ok(());
         };
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
-        let needed_bytes = series.needed_bytes(len_bytes, self.generations);
+        let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
         weights::ensure_space(series.path(), needed_bytes).map_err(|source| TrainError::Save { source, saved_at: None })
     }
 

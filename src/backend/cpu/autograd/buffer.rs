@@ -50,7 +50,7 @@ impl Pool {
     }
 
     /// `len` rounded up, to one of four lengths between two powers of two. Lengths that change from step to step then
-    /// share memory, and all free memory is at most about six times what was in use at once.
+    /// share memory, and all free memory is at most about six times the peak in use.
     fn round_up(len: usize) -> usize {
         len.next_multiple_of((len.next_power_of_two() / 8).max(1))
     }

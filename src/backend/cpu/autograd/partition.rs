@@ -5,18 +5,18 @@ use std::{mem, ops::Range};
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 
-/// How threads share the products of a kernel.
+/// How threads divide the matrix products of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Split {
     /// Each thread has rows of its own and all weights.
     Rows,
-    /// Each thread has all rows and columns of its own. This is better for few rows: no thread needs gradients of
-    /// all weights of its own.
+    /// Each thread has all rows and columns of its own. This is better for few rows: no thread needs its own
+    /// copy of all weight gradients.
     Columns,
 }
 
 impl Split {
-    /// The better split for this number of rows in `units` (sequences, or single rows), which cannot be split.
+    /// The better split for `rows` rows in `units` that cannot be divided: sequences, or single rows.
     pub fn choose(units: usize, rows: usize) -> Self {
         /// Fewer rows cost less than a thread's own weight gradients.
         const MIN_ROWS_PER_THREAD: usize = 256;

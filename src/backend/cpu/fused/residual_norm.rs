@@ -80,7 +80,7 @@ impl ResidualNorm {
         scratch
     }
 
-    /// The gradient of the residual sum, from that of the sublayer's output.
+    /// The gradient of `x + f(x)`, from `dy`, the gradient after the norm.
     pub fn backward_post_norm<'a>(
         &self,
         dy: &'a [f32],
@@ -96,8 +96,8 @@ impl ResidualNorm {
         scratch
     }
 
-    /// `dx += d_sum`, plus the gradient through the sublayer. `add_d_input(g)` must add the gradient of the
-    /// sublayer's input to `g`.
+    /// `dx += d_sum + ` the gradient through `f`. `add_d_input(g)` adds the gradient of `f`'s input to `g`. A pre-norm
+    /// then takes it through the norm.
     pub fn backward_input(
         &self,
         dx: &mut [f32],

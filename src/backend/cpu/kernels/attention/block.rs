@@ -29,7 +29,7 @@ pub struct SequenceMask<'a> {
     rule: &'a MaskRule,
     sequence: usize,
     fill: MaskFill,
-    /// For each query, the keys that have a weight and whether it sees all of these.
+    /// For each query, the range of keys that may have a weight, and whether none of them is hidden.
     queries: Vec<(Range<usize>, bool)>,
 }
 

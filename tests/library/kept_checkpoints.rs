@@ -19,7 +19,7 @@ fn the_last_checkpoints_and_the_best_are_kept() {
     let folder = temp_dir();
     let path = folder.path().join("ck");
     let (mut trainer, mut model) = (trainer(), Tiny::build(&Cpu::seed_from_u64(1)));
-    trainer.generations = 3;
+    trainer.max_to_keep = 3;
     trainer.checkpoint_every(&path, 1).unwrap();
     for loss in [3.0, 1.0, 5.0, 6.0, 7.0, 8.0] {
         step_with_loss(&mut trainer, &mut model, Some(loss));
@@ -31,10 +31,10 @@ fn the_last_checkpoints_and_the_best_are_kept() {
     assert_eq!(steps, [6, 5, 4]);
     assert_eq!(steps_in(&best), 2);
 
-    // With fewer generations, the older ones are removed.
+    // With fewer max_to_keep, the older ones are removed.
     let mut trainer = crate::tiny_training::trainer();
     let mut model: Tiny = trainer.resume(&path, &Cpu::default()).unwrap();
-    trainer.generations = 1;
+    trainer.max_to_keep = 1;
     trainer.checkpoint_every(&path, 1).unwrap();
     step_with_loss(&mut trainer, &mut model, Some(9.0));
     drop(trainer);
