@@ -284,7 +284,8 @@ mod half {
             let copy = mixed.to_dtype::<Half>();
             let gradients;
             (mixed_loss, gradients) = loss_and_gradients(&copy, 1024.0);
-            let gradients = master_gradients(&mixed, &copy, gradients, 1024.0, mixed.alloc_grads()).unwrap();
+            let gradients =
+                master_gradients(&mixed, &copy, gradients, 1024.0, GradientsOf::zeros(&mixed).unwrap()).unwrap();
             update(&mut mixed, gradients, &mut mixed_adam, 0.01, 1.0).unwrap();
             if step == 0 {
                 assert!(loss > 2.0 && (loss - mixed_loss).abs() < 0.01);
