@@ -182,8 +182,8 @@ fn a_diverged_training_names_its_best_checkpoint() {
     let folder = temp_dir();
     let args = "--batch 2 --interval 0 --checkpoint-every 10 --checkpoint ck --sample 5";
     run(&folder, "train_shakespeare", &format!("{args} --steps 20")).assert_ended_with(0);
-    let args = args.replace("--checkpoint ck", "--new-schedule --steps 100");
-    let diverged = run(&folder, "train_shakespeare", &format!("{args} --resume ck --learning-rate 30"));
+    let args = args.replace("--checkpoint ck", "--new-schedule --steps 60");
+    let diverged = run(&folder, "train_shakespeare", &format!("{args} --resume ck --learning-rate 3"));
     let error = error(&diverged).to_string();
     assert!(error.starts_with("the training diverged: the mean loss is "), "{error}");
     assert!(error.contains("; --resume ck.best --new-schedule goes on from the best checkpoint"), "{error}");
