@@ -18,6 +18,7 @@
 //! beside it.
 //!
 //! - [`guide`] leads from an empty file to a trained model of your own.
+//! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does

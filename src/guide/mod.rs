@@ -1,5 +1,8 @@
 #![doc = include_str!("../../docs/guide.md")]
 
+#[doc = include_str!("../../docs/llama.md")]
+pub mod llama {}
+
 // It quotes parts of signatures, which do not parse by themselves.
 #[allow(rustdoc::invalid_rust_codeblocks)]
 #[doc = include_str!("../../docs/annotated.md")]

@@ -122,49 +122,59 @@ fn body(program: &str) -> &str {
     program.split_once("\n\n").unwrap().1.trim()
 }
 
+/// The chapters of the guide: a page, the example that it shows, and the folder of its mistakes.
+const CHAPTERS: [[&str; 3]; 2] = [
+    ["docs/guide.md", "examples/own_model/program.rs", "guide"],
+    ["docs/llama.md", "examples/llama_block/program.rs", "guide_llama"],
+];
+
 #[test]
-fn guide_shows_the_whole_example() {
-    let program = read("examples/own_model/program.rs");
-    let mut rest = body(&program);
-    let parts = split_at_fences("docs/guide.md");
-    let blocks = parts.iter().skip(1).step_by(2).map(|block| info_and_code(block));
-    for (_, code) in blocks.filter(|(info, _)| info.is_empty()) {
-        let shown: Vec<&str> = code.lines().filter(|line| hidden(line).is_none()).collect();
-        // The other blocks try out what was shown before.
-        if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
-            rest = after.trim_start();
+fn guide_shows_the_whole_examples() {
+    for [page, example, _] in CHAPTERS {
+        let program = read(example);
+        let mut rest = body(&program);
+        let parts = split_at_fences(page);
+        let blocks = parts.iter().skip(1).step_by(2).map(|block| info_and_code(block));
+        for (_, code) in blocks.filter(|(info, _)| info.is_empty()) {
+            let shown: Vec<&str> = code.lines().filter(|line| hidden(line).is_none()).collect();
+            // The other blocks try out what was shown before.
+            if let Some(after) = rest.strip_prefix(&shown.join("\n")) {
+                rest = after.trim_start();
+            }
         }
+        assert_eq!(rest, "", "{page} does not show this part");
     }
-    assert_eq!(rest, "", "the guide does not show this part");
 }
 
 #[test]
 fn mistakes_in_guide_are_refused_in_the_words_shown() {
-    let mut programs = programs_below(&path(WRONG_PROGRAMS).join("guide"));
-    let mut parts = split_at_fences("docs/guide.md");
-    for mistake in (1..parts.len()).step_by(2) {
-        let (info, code) = info_and_code(&parts[mistake]);
-        let Some(error_code) = info.strip_prefix("compile_fail,") else {
-            continue;
-        };
-        let whole: Vec<_> = code.lines().map(|line| hidden(line).unwrap_or(line)).collect();
-        let whole = whole.join("\n");
-        let is_shown = |file: &PathBuf| {
-            let program = fs::read_to_string(file).unwrap();
-            let code = program.lines().filter(|line| !line.starts_with("//!"));
-            code.collect::<Vec<_>>().join("\n").trim() == whole
-        };
-        let index = programs.iter().position(is_shown);
-        let program = programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{whole}")));
-        let (info, shown) = info_and_code(&parts[mistake + 2]);
-        assert_eq!(info, "text");
-        assert!(shown.lines().count() >= 6, "{}", program.display());
-        let expected = error_block(&program, shown);
-        assert!(expected.starts_with(&format!("text\nerror[{error_code}]")), "{error_code}: {expected}");
-        parts[mistake + 2] = expected;
+    for [page, _, folder] in CHAPTERS {
+        let mut programs = programs_below(&path(WRONG_PROGRAMS).join(folder));
+        let mut parts = split_at_fences(page);
+        for mistake in (1..parts.len()).step_by(2) {
+            let (info, code) = info_and_code(&parts[mistake]);
+            let Some(error_code) = info.strip_prefix("compile_fail,") else {
+                continue;
+            };
+            let whole: Vec<_> = code.lines().map(|line| hidden(line).unwrap_or(line)).collect();
+            let whole = whole.join("\n");
+            let is_shown = |file: &PathBuf| {
+                let program = fs::read_to_string(file).unwrap();
+                let code = program.lines().filter(|line| !line.starts_with("//!"));
+                code.collect::<Vec<_>>().join("\n").trim() == whole
+            };
+            let index = programs.iter().position(is_shown);
+            let program = programs.remove(index.unwrap_or_else(|| panic!("no wrong program has this code:\n{whole}")));
+            let (info, shown) = info_and_code(&parts[mistake + 2]);
+            assert_eq!(info, "text");
+            assert!(shown.lines().count() >= 6, "{}", program.display());
+            let expected = error_block(&program, shown);
+            assert!(expected.starts_with(&format!("text\nerror[{error_code}]")), "{error_code}: {expected}");
+            parts[mistake + 2] = expected;
+        }
+        assert!(programs.is_empty(), "{page} does not show {programs:?}");
+        assert_page(page, &parts);
     }
-    assert!(programs.is_empty(), "the guide does not show {programs:?}");
-    assert_page("docs/guide.md", &parts);
 }
 
 /// All programs in a folder and in the folders in it.

@@ -118,3 +118,28 @@ fn a_gate_multiplies_the_hidden_vector() {
     let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
     check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen)))));
 }
+
+/// The block of `docs/llama.md`.
+mod page {
+    include!("../../examples/llama_block/program.rs");
+
+    #[test]
+    fn block_of_the_page_is_that_of_the_modules() {
+        let device = Cpu::seed_from_u64(0);
+        let block = Block::<f64, Cpu>::build(&device);
+        let mut attention = GroupedQueryAttention::<EmbedDim, CausalMask, Llama, f64, Cpu>::build(&device);
+        attention.query_proj.weight = block.attention.query.clone();
+        attention.key_proj.weight = block.attention.key.clone();
+        attention.value_proj.weight = block.attention.value.clone();
+        attention.output_proj.weight = block.attention.output.clone();
+        let mut feed_forward = GatedFeedForward::<EmbedDim, Llama, f64, Cpu>::build(&device);
+        feed_forward.gate.weight = rename(block.feed_forward.gate.clone(), axis::<GateDim>(), HiddenDim);
+        feed_forward.hidden.weight = block.feed_forward.hidden.clone();
+        feed_forward.output.weight = block.feed_forward.output.clone();
+
+        let x = super::random::<(super::Batch, super::KLen, EmbedDim)>(1);
+        let padding = PaddingMask::without_padding((super::Batch, super::KLen));
+        let expected = feed_forward.forward(attention.forward(x.clone(), &padding));
+        super::assert_close(&block.forward(x, &padding).as_vec(), &expected.as_vec());
+    }
+}

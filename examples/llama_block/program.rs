@@ -1,0 +1,160 @@
+// The program of *From a paper to a module* (`docs/llama.md`), in one piece.
+
+use typed_transformer::{
+    nn::{Conventions, Learned, NormKind, NormPlacement, init},
+    ops::{Rotary, RotaryPairs, Silu, div, grouped_query_attention, linear, mul, rename, rotary_positions},
+    prelude::*,
+};
+
+dims! {
+    /// Width of the vector of a token.
+    EmbedDim = 64;
+    /// Heads of the queries.
+    NumHeads = 8;
+    /// Heads of the keys and of the values.
+    KeyValueHeads = 2;
+    /// Width of a query and of a key in a head.
+    QKDim = EmbedDim::SIZE / NumHeads::SIZE;
+    /// Width of a value in a head.
+    VODim = EmbedDim::SIZE / NumHeads::SIZE;
+    /// Width of the gate of the feed-forward layer.
+    GateDim = 172;
+    /// Width inside the feed-forward layer.
+    HiddenDim = 172;
+}
+
+/// Heads of the queries that share one head of the keys.
+type Groups = Quotient<NumHeads, KeyValueHeads>;
+type QueryHeads = Product<KeyValueHeads, Groups>;
+
+module! {
+    /// `x / √(mean(x²) + ε) · weight`
+    struct RmsNorm<E, D> -> EmbedDim {
+        weight: param (EmbedDim,) = init::ones,
+    }
+}
+
+impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        let squares = x.with_empty_tape().square();
+        let mean: Tensor<(B, S), E, D, T> = mean_over(squares, axis::<EmbedDim>());
+        let epsilon = E::from_f64(1e-5).unwrap();
+        mul(div(x, (mean + epsilon).sqrt()), &self.weight)
+    }
+}
+
+/// Turns queries or keys by their positions: `(B, S, Product<H, QKDim>) -> (B, S, Product<H, QKDim>)`.
+fn turned<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    x: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
+) -> Tensor<(B, S, Product<H, QKDim>), E, D, T> {
+    let rotary = Rotary { base: 10_000.0, pairs: RotaryPairs::Halves };
+    let heads = rearrange!(x: (B, S, Product<H, QKDim>) -> (B, H, S, QKDim));
+    rearrange!(rotary_positions(heads, 0, rotary): (B, H, S, QKDim) -> (B, S, Product<H, QKDim>))
+}
+
+module! {
+    /// Attention in which `Groups` heads of the queries share one head of the keys and of the values.
+    struct Attention<Mask: MaskKind; E, D> -> EmbedDim {
+        query: param (Product<QueryHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        key: param (Product<KeyValueHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        value: param (Product<KeyValueHeads, VODim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        output: param (EmbedDim, Product<QueryHeads, VODim>) = init::uniform::<EmbedDim, _, _, _>,
+    }
+}
+
+impl<Mask: MaskKind, E: Real, D: Backend<E>> Attention<Mask, E, D> {
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        let query = linear(x.with_empty_tape(), &self.query, None);
+        let key = linear(x.with_empty_tape(), &self.key, None);
+        let value = linear(x, &self.value, None);
+        let mask = mk_mask::<Mask, PadQueriesAndKeys, _, _>(padding);
+        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+        let attended = grouped_query_attention(turned(query), turned(key), value, &mask, scale, fill, 0.0);
+        linear(attended, &self.output, None)
+    }
+}
+
+/// The factor of the hidden vector: `gate · sigmoid(gate)`.
+fn opening<B: Dim, S: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    gate: Tensor<(B, S, GateDim), E, D, T>,
+) -> Tensor<(B, S, HiddenDim), E, D, T> {
+    let silu = mul(gate.with_empty_tape().sigmoid(), gate);
+    rename(silu, axis::<GateDim>(), HiddenDim)
+}
+
+module! {
+    /// `output(opening(gate(x)) · hidden(x))`: SwiGLU.
+    struct FeedForward<E, D> -> EmbedDim {
+        gate: param (GateDim, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        hidden: param (HiddenDim, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        output: param (EmbedDim, HiddenDim) = init::uniform::<HiddenDim, _, _, _>,
+    }
+}
+
+impl<E: Real, D: Backend<E>> FeedForward<E, D> {
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        let gate = einsum!(x.with_empty_tape(): (B, S, EmbedDim), &self.gate: (GateDim, EmbedDim) -> (B, S, GateDim));
+        let hidden = einsum!(x: (B, S, EmbedDim), &self.hidden: (HiddenDim, EmbedDim) -> (B, S, HiddenDim));
+        let gated = mul(opening(gate), hidden);
+        einsum!(gated: (B, S, HiddenDim), &self.output: (EmbedDim, HiddenDim) -> (B, S, EmbedDim))
+    }
+}
+
+module! {
+    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    struct Block<E, D> -> EmbedDim {
+        attention_norm: module RmsNorm<E, D>,
+        attention: module Attention<CausalMask, E, D>,
+        feed_forward_norm: module RmsNorm<E, D>,
+        feed_forward: module FeedForward<E, D>,
+    }
+}
+
+impl<E: Real, D: Backend<E>> Block<E, D> {
+    fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding: &PaddingMask<B, S>,
+    ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+        let normalized = self.attention_norm.forward(x.with_empty_tape());
+        let x = residual(x, self.attention.forward(normalized, padding));
+        let normalized = self.feed_forward_norm.forward(x.with_empty_tape());
+        residual(x, self.feed_forward.forward(normalized))
+    }
+}
+
+/// The dimensions and the conventions of the block.
+struct Llama;
+
+impl Conventions for Llama {
+    type Activation = Silu;
+    type Positions = Learned;
+    type Padding = PadQueriesAndKeys;
+    const NORM: NormKind = NormKind::RmsNorm;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+    const FEED_FORWARD_BIAS: bool = false;
+    const ROTARY: Option<Rotary> = Some(Rotary { base: 10_000.0, pairs: RotaryPairs::Halves });
+}
+
+impl Arch for Llama {
+    type NumHeads = QueryHeads;
+    type QKDim = QKDim;
+    type VODim = VODim;
+    type HiddenDim = HiddenDim;
+    type Conventions = Llama;
+}
+
+impl GroupedQuery for Llama {
+    type KeyValueHeads = KeyValueHeads;
+    type Groups = Groups;
+}
