@@ -168,8 +168,9 @@ pub fn try_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    let weights = |query, key| try_attention_weights(query, key, mask, scale, mask_fill);
-    try_weighted_values(query, key, value, weights, dropout)
+    check_values(&key, &value)?;
+    let weights = try_dropout(try_attention_weights(query, key, mask, scale, mask_fill)?, dropout)?;
+    weights.try_matmul(value).map_err(device_error("attention"))
 }
 
 /// `softmax(scale · q kᵀ + bias) v`: [`attention`] with a number that is added to the logit of each query and key, such
@@ -216,35 +217,19 @@ pub fn try_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    let weights = |query, key| try_weights(query, key, Some(bias), mask, scale, mask_fill);
-    try_weighted_values(query, key, value, weights, dropout)
+    check_values(&key, &value)?;
+    let weights = try_dropout(try_weights(query, key, Some(bias), mask, scale, mask_fill)?, dropout)?;
+    weights.try_matmul(value).map_err(device_error("attention"))
 }
 
-/// The values of each head, weighted by `weights(query, key)` after dropout.
-fn try_weighted_values<
-    B: Dim,
-    H: Dim,
-    Q: Dim,
-    K: Dim,
-    QKDim: ConstDim,
-    VODim: ConstDim,
-    E: Real,
-    D: Device<E>,
-    T: Tape<E, D>,
->(
-    query: Tensor<(B, H, Q, QKDim), E, D, T>,
-    key: Tensor<(B, H, K, QKDim), E, D, T>,
-    value: Tensor<(B, H, K, VODim), E, D, T>,
-    weights: impl FnOnce(
-        Tensor<(B, H, Q, QKDim), E, D, T>,
-        Tensor<(B, H, K, QKDim), E, D, T>,
-    ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError>,
-    dropout: f64,
-) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    const OP: &str = "attention";
+/// Checks that there is a value for each key.
+fn check_values<B: Dim, H: Dim, K: Dim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Device<E>, T>(
+    key: &Tensor<(B, H, K, QKDim), E, D, T>,
+    value: &Tensor<(B, H, K, VODim), E, D, T>,
+) -> Result<(), OpError> {
     let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
-    check_same_size("the key", batch, "the value", value_batch).map_err(dim_error(OP))?;
-    check_same_size("the key", heads, "the value", value_heads).map_err(dim_error(OP))?;
-    check_same_size("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
-    try_dropout(weights(query, key)?, dropout)?.try_matmul(value).map_err(device_error(OP))
+    check_same_size("the key", batch, "the value", value_batch)
+        .and_then(|()| check_same_size("the key", heads, "the value", value_heads))
+        .and_then(|()| check_same_size("the key", keys, "the value", value_keys))
+        .map_err(dim_error("attention"))
 }
