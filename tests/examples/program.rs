@@ -101,16 +101,11 @@ pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
     assert!(kill.status().unwrap().success());
 }
 
-/// The complete lines of a metrics file without the throughput, which differs from run to run.
+/// The complete lines of a metrics file.
 pub fn metrics_of(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let without_speed = |line: &str| {
-        let (before, speed) = line.split_once(",\"tokens_per_second\":").unwrap();
-        let after = speed.trim_start_matches(|c| !",}".contains(c));
-        format!("{before}{after}")
-    };
-    whole.lines().map(without_speed).collect()
+    whole.lines().map(String::from).collect()
 }
 
 impl Run {

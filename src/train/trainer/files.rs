@@ -83,7 +83,6 @@ impl<O, S> Trainer<O, S> {
             ("loss", report.loss),
             ("learning_rate", report.learning_rate),
             ("gradient_norm", report.gradient_norm),
-            ("tokens_per_second", report.tokens_per_second),
         ];
         self.use_metrics(|metrics| metrics.write(report.step, &values));
     }
