@@ -3,20 +3,47 @@
 //!
 //! `program.rs` is a file of its own because the doc tests of the page include it.
 
+#[path = "../support/device.rs"]
+mod device;
+
+use clap::Parser;
+use device::{DeviceName, cuda};
+use std::{error::Error, process::ExitCode};
 use typed_transformer::nn::Module;
 
 include!("program.rs");
 
-type AttentionModule = GroupedQueryAttention<EmbedDim, CausalMask, Llama, f32, Cpu>;
-type FeedForwardModule = GatedFeedForward<EmbedDim, Llama, f32, Cpu>;
+/// Build a Llama block and run it once.
+#[derive(Parser)]
+struct Cli {
+    /// Device to run on; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    device: DeviceName,
+}
 
-fn main() {
-    println!("step by step: {} parameters", Block::<f32, Cpu>::NUM_PARAMS);
-    println!("from modules: {} parameters", AttentionModule::NUM_PARAMS + FeedForwardModule::NUM_PARAMS);
+fn main() -> ExitCode {
+    let result = match Cli::parse().device {
+        DeviceName::Cpu => run(&Cpu::seed_from_u64(0)),
+        DeviceName::Cuda => cuda(0).and_then(|gpu| run(&gpu)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run<D: Backend<f32>>(device: &D) -> Result<(), Box<dyn Error>> {
+    let of_modules = GroupedQueryAttention::<EmbedDim, CausalMask, Llama, f32, D>::NUM_PARAMS
+        + GatedFeedForward::<EmbedDim, Llama, f32, D>::NUM_PARAMS;
+    println!("step by step: {} parameters", Block::<f32, D>::NUM_PARAMS);
+    println!("from modules: {of_modules} parameters");
 
     local_dims! { let len: SeqLen = 7; }
-    let device = Cpu::seed_from_u64(0);
-    let x: Tensor<(Const<1>, SeqLen, EmbedDim), f32, Cpu> = device.zeros_like(&(Const, len, EmbedDim));
-    let output = Block::build(&device).forward(x, &PaddingMask::without_padding((Const, len)));
+    let x: Tensor<(Const<1>, SeqLen, EmbedDim), f32, D> = device.zeros_like(&(Const, len, EmbedDim));
+    let output = Block::build(device).forward(x, &PaddingMask::without_padding((Const, len)));
     println!("output: {:?}", output.shape());
+    Ok(())
 }

@@ -79,11 +79,8 @@ impl<O, S> Trainer<O, S> {
 
     /// Writes a line of metrics.
     pub(super) fn write_metrics(&mut self, report: &StepReport) {
-        let values = [
-            ("loss", report.loss),
-            ("learning_rate", report.learning_rate),
-            ("gradient_norm", report.gradient_norm),
-        ];
+        let values =
+            [("loss", report.loss), ("learning_rate", report.learning_rate), ("gradient_norm", report.gradient_norm)];
         self.use_metrics(|metrics| metrics.write(report.step, &values));
     }
 
