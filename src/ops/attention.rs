@@ -1,10 +1,15 @@
-use super::{AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale};
-use crate::dims::{ConstDim, Dim};
-use crate::{dims::check_same_size, mask::AttentionMask};
+use super::{
+    AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale,
+    where_::try_bool_tensor,
+};
+use crate::{
+    dims::{ConstDim, Dim, check_same_size},
+    mask::AttentionMask,
+};
 use dfdx::{
     shapes::{Axes4, Axis, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryGt, TryMatMul},
+    tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryMatMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -89,17 +94,13 @@ pub(super) fn try_masked_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Dev
         check_same_size("the query", queries, "the bias", bias_queries).map_err(dim_error(OP))?;
         check_same_size("the key", keys, "the bias", bias_keys).map_err(dim_error(OP))?;
     }
+    let visible = try_bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let compute = || {
         let logits = match bias {
             Some(bias) => logits.try_add(bias.try_broadcast_like::<_, Axis<0>>(&shape)?)?,
             None => logits,
         };
-        let visible: Vec<E> = mask.as_slice().iter().map(|&v| cast(f64::from(v))).collect();
-        let visible = logits
-            .device()
-            .try_tensor_from_vec(visible, mask.shape())?
-            .try_gt(cast::<E>(0.5))?
-            .try_broadcast_like::<_, Axis<1>>(&shape)?;
+        let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape)?;
         let hidden = match mask_fill {
             MaskFill::MinValue => {
                 let lowest = logits.device().try_tensor_from_vec(vec![E::min_value()], ())?;

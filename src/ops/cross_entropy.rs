@@ -1,8 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error};
-use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::check_same_size,
+    dims::{ConstDim, Dim, check_same_size},
     mask::PaddingMask,
     tokens::TokenIds,
 };

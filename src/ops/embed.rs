@@ -1,7 +1,7 @@
 use super::{OpError, Real, device_error};
-use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
+    dims::{ConstDim, Dim},
     tokens::TokenIds,
 };
 use dfdx::{

@@ -1,6 +1,5 @@
 use super::{OpError, Real, device_error};
-use crate::dims::Product;
-use crate::dims::{ConstDim, Dim};
+use crate::dims::{ConstDim, Dim, Product};
 use dfdx::{
     shapes::{Axes4, HasShape},
     tensor::{Tape, Tensor},

@@ -1,6 +1,8 @@
 use super::{NormKind, OpError, Real, device_error};
-use crate::backend::{Backend, Fused, NormParams, NotFused};
-use crate::dims::{ConstDim, Dim};
+use crate::{
+    backend::{Backend, Fused, NormParams, NotFused},
+    dims::{ConstDim, Dim},
+};
 use dfdx::{
     shapes::{Axes2, Axis, HasShape},
     tensor::{Tape, Tensor},

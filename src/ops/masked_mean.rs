@@ -1,6 +1,8 @@
 use super::{OpError, Real, cast, device_error, dim_error};
-use crate::dims::{ConstDim, Dim};
-use crate::{dims::check_same_size, mask::PaddingMask};
+use crate::{
+    dims::{ConstDim, Dim, check_same_size},
+    mask::PaddingMask,
+};
 use dfdx::{
     shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},

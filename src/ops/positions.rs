@@ -1,8 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error};
-use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{AtMost, Even, check_same_size},
+    dims::{AtMost, ConstDim, Dim, Even, check_same_size},
 };
 use dfdx::{
     shapes::{Axis, HasShape},

@@ -1,8 +1,7 @@
 use super::{OpError, Real, device_error, dim_error, try_scale};
-use crate::dims::{ConstDim, Dim};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::check_same_size,
+    dims::{ConstDim, Dim, check_same_size},
 };
 use dfdx::{
     shapes::HasShape,

@@ -207,7 +207,7 @@ pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right
 }
 
 /// A boolean tensor. dfdx makes them only by comparison.
-fn try_bool_tensor<Dims: Shape, E: Real, D: Device<E>>(
+pub(super) fn try_bool_tensor<Dims: Shape, E: Real, D: Device<E>>(
     op: &'static str,
     elements: &[bool],
     shape: Dims,

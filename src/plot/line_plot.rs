@@ -1,6 +1,5 @@
 use super::{COLOURS, FONT, Plot, PlotError, format_short, min_max, to_f64};
-use crate::dims::Dim;
-use crate::{backend::Backend, ops::Real};
+use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::{
     coord::Shift,

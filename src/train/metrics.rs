@@ -92,7 +92,7 @@ impl Metrics {
         Ok(Self { path: path.into(), file, kept, logged: Vec::new() })
     }
 
-    /// Where [`open`](Self::open) has moved an earlier file that it could not continue.
+    /// The path to which [`open`](Self::open) has moved an earlier file that it could not continue.
     pub fn kept(&self) -> Option<&Path> {
         self.kept.as_deref()
     }
@@ -158,7 +158,7 @@ fn move_away(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// What a file holds that is to be continued after some step.
+/// The content of a file that is to be continued after some step.
 enum Earlier {
     /// Lines of consecutive steps up to that step, of this length together, or nothing.
     Lines { len_bytes: u64 },

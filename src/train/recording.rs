@@ -16,7 +16,7 @@ pub struct Recording<Model, E, D: Storage<E>> {
     model: Address<Model>,
 }
 
-/// Where the recorded model lies. Two models of one type lie at two addresses.
+/// The address of the recorded model. Two models of one type lie at two addresses.
 struct Address<Model> {
     address: Option<usize>,
     model: PhantomData<fn() -> Model>,
@@ -161,7 +161,7 @@ impl<Model, E, D: Storage<E>> fmt::Debug for GradientsOf<Model, E, D> {
     note = "give the forward pass a tape in place of `NoneTape`: `model.recording()`"
 )]
 pub trait GradientTape<E, D: Storage<E>>: Tape<E, D> {
-    /// What the backward pass returns.
+    /// The value that the backward pass returns.
     type Gradients;
 
     #[doc(hidden)]

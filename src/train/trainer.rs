@@ -80,7 +80,7 @@ pub struct Trainer<O, S> {
     pub schedule: S,
     /// The maximum global norm of the gradients; initially infinite.
     pub clip_norm: f64,
-    /// Where each step writes a line, if anywhere. `None` after a line could not be written.
+    /// The file to which each step writes a line, if any. `None` after a line could not be written.
     pub metrics: Option<Metrics>,
     /// How many checkpoints are kept besides the best, from 1; initially 2.
     pub max_to_keep: usize,

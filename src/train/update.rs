@@ -66,7 +66,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }
-    // Where the other model lies is not enough to refuse its gradients: a model may be moved.
+    // Another address alone is not enough to refuse the gradients: a model may be moved.
     if norm == 0.0 && are_of_another {
         return Err(OpError::OtherModel { model: name::<Model>() });
     }

@@ -255,7 +255,7 @@ fn metrics_that_cannot_be_continued_are_kept_under_another_name() {
     let path = folder.path().join("metrics");
     let line = |step: usize| format!("{{\"step\":{step},\"loss\":1}}\n");
     let lines = |steps: &[usize]| steps.iter().map(|&step| line(step)).collect::<String>();
-    // What is there, and what remains if the training goes on after step 3.
+    // The lines before, and those that remain if the training goes on after step 3.
     for (before, remains) in [
         (String::new(), Some(String::new())),
         (lines(&[1, 2, 3]), Some(lines(&[1, 2, 3]))),

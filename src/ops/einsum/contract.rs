@@ -1,15 +1,15 @@
-//! What the contractions of [`try_einsum!`](crate::try_einsum!) call.
+//! The functions that [`try_einsum!`](crate::try_einsum!) calls.
 
-use crate::ops::{
-    OpError, Real,
-    contraction::{Labelled, contract, label_array},
-    dim_error, ensure_not_empty,
-    operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
-    views::{NamedAxes, Sizes},
-};
 use crate::{
     backend::Backend,
     dims::{DimError, Label},
+    ops::{
+        OpError, Real,
+        contraction::{Labelled, contract, label_array},
+        dim_error, ensure_not_empty,
+        operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
+        views::{NamedAxes, Sizes},
+    },
 };
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -22,7 +22,7 @@ const OP: &str = "einsum";
 /// A tensor, and what a [`TensorOrRef`] says of its tape.
 pub type TensorAndTape<Dims, E, D, Tape> = (Tensor<Dims, E, D>, Tape);
 
-/// What [`try_einsum!`](crate::try_einsum!) does with tensors over `Dims`.
+/// The functions of [`try_einsum!`](crate::try_einsum!) on tensors over `Dims`.
 #[doc(hidden)]
 pub struct Over<Dims>(PhantomData<Dims>);
 

@@ -2,8 +2,7 @@ mod draw;
 mod layout;
 
 use super::{Plot, PlotError, to_f64};
-use crate::dims::Dim;
-use crate::{backend::Backend, ops::Real};
+use crate::{backend::Backend, dims::Dim, ops::Real};
 use dfdx::{shapes::HasShape, tensor::Tensor};
 use plotters::prelude::{RGBColor, WHITE};
 use std::{ops::Range, path::Path};

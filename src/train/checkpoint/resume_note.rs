@@ -1,6 +1,6 @@
 use std::{fmt, path::PathBuf};
 
-/// What the user should know about a training that was resumed. It prints as one line.
+/// A fact about a resumed training that its user should know. It prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResumeNote {

@@ -56,7 +56,7 @@ fn older(newest: &Path) -> Vec<PathBuf> {
     all.filter(|path| path.exists()).collect()
 }
 
-/// Where a training comes from: the checkpoint that it was resumed from, or that it saved last.
+/// The checkpoint that a training was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct Origin {
     path: PathBuf,
@@ -82,12 +82,12 @@ pub(in super::super) struct Series {
     pub interval: usize,
     /// How far the best one has come.
     best: Option<Progress>,
-    /// What was at the path when this run began.
+    /// The files at the path when this run began.
     before: FoundAtStart,
     _lock: FileLock,
 }
 
-/// What is at the path before the first checkpoint of a run.
+/// The files at the path before the first checkpoint of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FoundAtStart {
     /// Nothing, or a checkpoint of this training.

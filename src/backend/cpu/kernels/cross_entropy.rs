@@ -18,7 +18,7 @@ struct Smoothing {
     off_value: f32,
 }
 
-/// What forward saves of a row, so that backward recomputes its probabilities, `exp(logit - max) / sum_exp`.
+/// The numbers that forward saves of a row. Backward recomputes its probabilities, `exp(logit - max) / sum_exp`.
 #[derive(Clone, Copy)]
 struct RowSaved {
     max_logit: f32,

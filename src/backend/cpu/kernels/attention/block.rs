@@ -1,4 +1,4 @@
-//! What the forward and backward passes of blocked attention share: blocks of scores, operands packed for them, and
+//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them, and
 //! the mask of a sequence.
 
 use super::AttentionConfig;
