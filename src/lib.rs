@@ -86,6 +86,7 @@ pub mod nn;
 pub mod ops;
 #[cfg(feature = "plot")]
 pub mod plot;
+pub mod ranks;
 pub mod tokens;
 pub mod train;
 pub mod weights;

@@ -16,7 +16,7 @@ pub use params::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, Product, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -47,7 +47,7 @@ pub type KernelResult<Output, Operands> = Result<KernelAnswer<Output, Operands>,
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of [`ops::linear`](crate::ops::linear).
-    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
+    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
         input: Tensor<(B, S, InDim), E, Self, T>,
         _: LinearParams<'_, InDim, OutDim, E, Self>,
     ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
@@ -55,7 +55,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::embed`](crate::ops::embed).
-    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
         _: &Tensor<(V, M), E, Self>,
         _: &TokenIds<B, S, V>,
         tape: T,
@@ -64,7 +64,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
-    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         positions: Tensor<(S, M), E, Self, T>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>)> {
@@ -72,7 +72,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::residual`](crate::ops::residual).
-    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         output: Tensor<(B, S, M), E, Self, T>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, [Tensor<(B, S, M), E, Self, T>; 2]> {
@@ -80,7 +80,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
-    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: NormParams<'_, M, E, Self>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
@@ -89,7 +89,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention).
     fn fused_multi_head_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
@@ -116,7 +116,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
-    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
+    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
         _: &ResidualNormParams<'_, M, E, Self>,
@@ -126,7 +126,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
     fn fused_self_attention<
-        B: Dim,
+        B: MaybeSharded,
         S: Dim,
         M: ConstDim,
         H: ConstDim,
@@ -144,7 +144,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
     fn fused_cross_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         QDim: ConstDim,
@@ -169,7 +169,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         _: &TokenIds<B, S, V>,
         _position_weights: &[E],
@@ -180,7 +180,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
     /// The caller checks that `part` fits.
-    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), E, Self>,
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
@@ -221,7 +221,7 @@ impl Backend<f64> for Cuda {}
 impl Backend<AMP<f16>> for Cuda {}
 
 /// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
-pub(crate) fn check_attention<B: Dim, Q: Dim, K: Dim>(
+pub(crate) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(
     (batch, queries): (B, Q),
     (key_batch, keys): (B, K),
     mask: &AttentionMask<B, Q, K>,

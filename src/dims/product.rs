@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, StaticSize, size::FullyStatic};
+use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -39,9 +39,12 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
+impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 

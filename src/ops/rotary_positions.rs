@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, try_take};
 use crate::{
-    dims::{Dim, Even, axis},
+    dims::{Dim, Even, MaybeSharded, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -58,7 +58,7 @@ impl Default for Rotary {
 /// assert_eq!(turned.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// ```
 #[panicking]
-pub fn try_rotary_positions<B: Dim, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,

@@ -28,7 +28,7 @@ use super::{
     NormParams, NotFused, ResidualNormParams, check_attention,
 };
 use crate::{
-    dims::{ConstDim, Dim, Product},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
     error::{OpError, device_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -46,7 +46,7 @@ use kernels::{
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
-    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
+    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, InDim), f32, Cpu, T>,
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
@@ -57,7 +57,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
         table: &Tensor<(V, M), f32, Cpu>,
         ids: &TokenIds<B, S, V>,
         tape: T,
@@ -69,7 +69,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>)>
@@ -80,7 +80,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
@@ -90,7 +90,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
@@ -101,7 +101,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_multi_head_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
@@ -137,7 +137,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
         residual: &ResidualNormParams<'_, M, f32, Cpu>,
@@ -156,7 +156,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_self_attention<
-        B: Dim,
+        B: MaybeSharded,
         S: Dim,
         M: ConstDim,
         H: ConstDim,
@@ -184,7 +184,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_cross_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         QDim: ConstDim,
@@ -218,7 +218,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
         position_weights: &[f32],
@@ -230,7 +230,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), f32, Cpu>,
         part: &Tensor<(B, S, M), f32, Cpu>,
         start: usize,
