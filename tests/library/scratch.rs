@@ -1,0 +1,3 @@
+mod ranks;
+#[path = "../support/mod.rs"]
+mod support;
