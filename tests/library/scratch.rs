@@ -1,3 +1,0 @@
-mod ranks;
-#[path = "../support/mod.rs"]
-mod support;
