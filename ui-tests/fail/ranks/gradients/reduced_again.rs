@@ -1,5 +1,5 @@
 //! A reduction takes the ranks' terms: they cannot be summed a second time.
-//! Right with `drop(&first)` for `gradients.all_reduce(ranks, model)?` in line 15.
+//! Right with `drop(model)` for `gradients.all_reduce(ranks, model)?` in line 16.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }

@@ -1,5 +1,5 @@
 //! A trainer takes the loss of the whole batch, not one rank's part of it.
-//! Right with `f64` for `Partial<f64, World>` in line 13.
+//! Right with `f64` for `Partial<f64, World>` in line 14.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }

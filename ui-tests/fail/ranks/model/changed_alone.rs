@@ -1,5 +1,5 @@
 //! One rank does not change a parameter of a replicated model.
-//! Right with `LmHead` for `Replicated<LmHead, World>` in line 10.
+//! Right with `LmHead` for `Replicated<LmHead, World>` in line 11.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }
