@@ -19,6 +19,7 @@
 pub mod annotated_flax;
 pub mod another_annotated;
 pub mod learning_the_transformer;
+pub mod llama;
 pub mod nano_gpt;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;

@@ -40,7 +40,7 @@ pub use arch::{
 };
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};
-pub use cache::{Cache, DecoderCache, KeyValueCache, Keys, Values};
+pub use cache::{Cache, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
 pub use decoder_layer::DecoderLayer;

@@ -16,6 +16,7 @@ mod files;
 mod fixture;
 mod gradients;
 mod hostile;
+mod hugging_face;
 mod index_gradients;
 mod indexing;
 mod kept_checkpoints;
