@@ -11,6 +11,7 @@
 //! [`Arch`], and its conventions from [`Conventions`].
 
 mod arch;
+mod autoregressive;
 mod block;
 mod block_stack;
 mod cache;
@@ -38,6 +39,7 @@ pub use crate::ops::NormKind;
 pub use arch::{
     Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal, WidthScale,
 };
+pub use autoregressive::{Autoregressive, EncodedLM};
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};
 pub use cache::{Cache, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};

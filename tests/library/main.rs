@@ -14,6 +14,7 @@ mod decoding;
 mod documentation;
 mod files;
 mod fixture;
+mod generation;
 mod gradients;
 mod hostile;
 mod hugging_face;
