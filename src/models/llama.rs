@@ -14,13 +14,13 @@
 
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim, Divides, Even, Product, Quotient},
+    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Cache, Heads, init},
+    nn::{Autoregressive, Cache, Heads, init, try_last},
     ops::{
         Activation, AttentionScale, MaskFill, OpError, Real, Rotary, Silu, try_embed, try_grouped_query_attention,
-        try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads,
+        try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads, try_select,
     },
     tokens::TokenIds,
 };
@@ -33,7 +33,7 @@ use typed_transformer_macros::panicking;
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
 ///
 /// ```
-/// use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::Module, ops::Rotary, prelude::*};
+/// use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
 /// dims! {
 ///     pub VocabSize = 28; pub MaxSeqLen = 16; pub EmbedDim = 24; pub HiddenDim = 10; pub NumLayers = 2;
 ///     pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 4; pub SeqLen = 3; pub Batch = 1;
@@ -59,7 +59,7 @@ use typed_transformer_macros::panicking;
 /// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
 /// let mut cache = model.try_cache(Batch)?;
-/// assert_eq!(model.try_forward_cached(&ids, &mut cache)?.as_vec().len(), logits.as_vec().len());
+/// let next: Tensor<(Batch, VocabSize), f32, Cpu> = model.try_next_logits(&ids, &mut cache)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -262,33 +262,6 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
         self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, 0, &mask, Ok))?)
     }
 
-    /// An empty cache of `MaxSeqLen` positions for [`try_forward_cached`](Self::try_forward_cached).
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    pub fn try_cache<B: Dim>(&self, batch: B) -> Result<LlamaCache<B, Config, E, D>, OpError> {
-        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
-    }
-
-    /// The logits of the next tokens of sequences whose earlier tokens are in `cache`:
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`. The new tokens join the cache. No token counts as padding.
-    ///
-    /// # Errors
-    /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
-    /// [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, S: Dim>(
-        &self,
-        token_ids: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut LlamaCache<B, Config, E, D>,
-    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_advance(token_ids.shape())?;
-        let x = try_embed(&self.token_embedder, token_ids, NoneTape)?;
-        let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x =
-            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_extend(new)))?;
-        self.try_logits(x)
-    }
-
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
     fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
@@ -296,5 +269,28 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let x = try_rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
         try_linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+    }
+}
+
+impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = LlamaCache<B, Config, E, D>;
+
+    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn try_next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let x =
+            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_extend(new)))?;
+        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

@@ -39,6 +39,7 @@ pub use crate::ops::NormKind;
 pub use arch::{
     Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal, WidthScale,
 };
+pub(crate) use autoregressive::try_last;
 pub use autoregressive::{Autoregressive, EncodedLM};
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};
