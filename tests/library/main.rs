@@ -17,6 +17,7 @@ mod fixture;
 mod generation;
 mod gradients;
 mod hostile;
+mod hostile_folders;
 mod hugging_face;
 mod index_gradients;
 mod indexing;
@@ -33,6 +34,7 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod pretrained;
 mod resume;
 mod sampling;
 mod sublayers;
