@@ -18,6 +18,7 @@
 
 pub mod annotated_flax;
 pub mod another_annotated;
+pub mod gpt2;
 pub mod learning_the_transformer;
 pub mod llama;
 pub mod nano_gpt;
