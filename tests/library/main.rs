@@ -38,4 +38,6 @@ mod resume;
 mod sampling;
 mod sublayers;
 mod tiny_training;
+#[cfg(feature = "tokenizers")]
+mod tokenizer;
 mod training;
