@@ -18,6 +18,7 @@ mod generation;
 mod gradients;
 mod hostile;
 mod hugging_face;
+mod hostile_folders;
 mod index_gradients;
 mod indexing;
 mod kept_checkpoints;
@@ -33,8 +34,11 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod pretrained;
 mod resume;
 mod sampling;
 mod sublayers;
 mod tiny_training;
+#[cfg(feature = "tokenizers")]
+mod tokenizer;
 mod training;

@@ -110,7 +110,8 @@ where
         }
     }
     for tensor in &tensors {
-        let elements = weights::decode_elements::<E>(&tensor.bytes, tensor.dtype);
+        let mut elements = Vec::new();
+        weights::decode_elements::<E>(&tensor.bytes, tensor.dtype, &mut elements);
         if let Some((index, value)) = weights::first_non_finite(&elements) {
             return Err(SaveError::NotFinite { path: path.to_path_buf(), tensor: tensor.path.clone(), index, value });
         }

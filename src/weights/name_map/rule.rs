@@ -1,5 +1,5 @@
 use super::{
-    super::{ExpectedTensor, LoadError, SafetensorsDtype, TensorFile, ensure_dtype, ensure_finite},
+    super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards, ensure_dtype, ensure_finite},
     axes::Axes,
     pattern::Pattern,
 };
@@ -32,6 +32,11 @@ impl Rule {
         Ok(Self { path, name, layout: layout.into(), axes, part: parse_part(part.trim())? })
     }
 
+    /// The rule for files whose names lack `prefix`.
+    pub fn without_prefix(&self, prefix: &str) -> Self {
+        Self { name: self.name.without_prefix(prefix), ..self.clone() }
+    }
+
     pub fn layout(&self) -> &str {
         &self.layout
     }
@@ -45,10 +50,10 @@ impl Rule {
     pub fn read<E: SafetensorsDtype>(
         &self,
         name: &str,
-        file: &mut TensorFile,
+        files: &mut Shards,
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
-        let tensor = file.tensor(name).ok_or_else(|| expected.missing())?;
+        let tensor = files.tensor(name).ok_or_else(|| expected.missing())?;
         ensure_dtype::<E>(expected, &tensor)?;
         let axes = match &self.axes {
             Some(axes) => axes.clone(),
@@ -61,10 +66,12 @@ impl Rule {
                 found: tensor.shape,
             });
         }
-        let elements = axes.permute(&tensor.shape, file.elements(name, self.part)?);
+        let mut elements = axes.permute(&tensor.shape, files.elements(name, self.part)?);
         let (part, parts) = self.part;
-        let count = elements.len() / parts;
-        let elements = elements[count * (part - 1)..][..count].to_vec();
+        if parts > 1 {
+            let count = elements.len() / parts;
+            elements = elements[count * (part - 1)..][..count].to_vec();
+        }
         ensure_finite(expected, &elements)?;
         Ok(elements)
     }
