@@ -78,6 +78,8 @@ pub mod dims;
 #[doc(hidden)]
 pub mod doctest;
 mod error;
+mod escape;
+mod files;
 pub mod generate;
 pub mod guide;
 pub mod mask;

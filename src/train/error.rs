@@ -1,6 +1,7 @@
 use crate::{
+    escape::escape,
     ops::OpError,
-    weights::{LoadError, SaveError, escape},
+    weights::{LoadError, SaveError},
 };
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,11 @@
 //! `config.json` of HuggingFace's `transformers`, compared with the type of a model.
 
-use super::{LoadError, escape, index::read_bounded};
-use crate::dims::{ConstDim, name};
+use super::LoadError;
+use crate::{
+    dims::{ConstDim, name},
+    escape::escape,
+    files::read_bounded,
+};
 use itertools::Itertools;
 use serde_json::Value;
 use std::{fmt, path::Path};

@@ -1,4 +1,5 @@
-use super::{ConfigDifference, NameMapError, escape::escape};
+use super::{ConfigDifference, NameMapError};
+use crate::escape::escape;
 use itertools::Itertools;
 use safetensors::Dtype;
 use std::{io, path::PathBuf};

@@ -3,6 +3,7 @@ use super::{
     header::{self, Header, HeaderError},
     is_readable,
 };
+use crate::files::ensure_regular_file;
 use crc32fast::Hasher;
 use dfdx::shapes::Shape;
 use safetensors::tensor::TensorInfo;
@@ -10,7 +11,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom},
+    io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -155,17 +156,6 @@ impl TensorFile {
         }
         Ok(())
     }
-}
-
-/// Refuses folders, pipes and devices, which may have no end.
-pub(crate) fn ensure_regular_file(found: &fs::Metadata) -> io::Result<()> {
-    if found.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok(())
 }
 
 pub(crate) fn ensure_dtype<E: SafetensorsDtype>(

@@ -1,6 +1,7 @@
 //! The index of a model in several files, as HuggingFace's `transformers` writes it.
 
-use super::{LoadError, ensure_regular_file, header};
+use super::{LoadError, header};
+use crate::files::read_bounded;
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor},
@@ -8,8 +9,6 @@ use serde::{
 use std::{
     collections::BTreeMap,
     fmt,
-    fs::{self, File},
-    io::{self, Read},
     path::{Component, Path},
 };
 
@@ -54,19 +53,6 @@ fn is_file_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let is_one = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
     is_one && !name.contains(['/', '\\', ':', '\0'])
-}
-
-/// Reads a file of at most this length.
-pub(super) fn read_bounded(path: &Path, max_len_bytes: u64) -> io::Result<Vec<u8>> {
-    // Checked before opening, because opening a pipe waits for a writer.
-    ensure_regular_file(&fs::metadata(path)?)?;
-    let mut bytes = Vec::new();
-    File::open(path)?.take(max_len_bytes + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_len_bytes {
-        let message = format!("it has more than {max_len_bytes} bytes");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-    }
-    Ok(bytes)
 }
 
 #[derive(Deserialize)]

@@ -16,7 +16,6 @@ mod config;
 #[doc(hidden)]
 pub mod disk;
 mod error;
-mod escape;
 mod file;
 mod header;
 mod index;
@@ -30,8 +29,7 @@ mod shards;
 
 pub use config::{ConfigDifference, ConfigField};
 pub use error::{LoadError, SaveError};
-pub(crate) use escape::escape;
-pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite, ensure_regular_file};
+pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 pub(crate) use load::build;
 pub use load::{load, load_mapped, metadata};
 pub(crate) use lock::FileLock;

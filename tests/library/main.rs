@@ -39,4 +39,6 @@ mod resume;
 mod sampling;
 mod sublayers;
 mod tiny_training;
+#[cfg(feature = "tokenizers")]
+mod tokenizer;
 mod training;
