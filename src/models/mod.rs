@@ -18,7 +18,9 @@
 
 pub mod annotated_flax;
 pub mod another_annotated;
+pub mod gpt2;
 pub mod learning_the_transformer;
+pub mod llama;
 pub mod nano_gpt;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;

@@ -148,7 +148,7 @@ impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B
 }
 
 /// The last position: `(B, S, M) -> (B, 1, M)`.
-fn try_last<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
+pub(crate) fn try_last<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     decoded: Tensor<(B, S, M), E, D>,
 ) -> Result<Tensor<(B, Const<1>, M), E, D>, OpError> {
     let len = decoded.shape().1.size();

@@ -6,7 +6,48 @@ use crate::{
     ops::{OpError, Real, device_error, dim_error},
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
-use std::fmt;
+use std::{fmt, marker::PhantomData};
+
+/// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which heads a cache holds",
+    label = "`{Self}` is neither an `Arch` nor `Heads`",
+    note = "a cache holds the heads of an `Arch`, or `Heads<NumHeads, QKDim, VODim>`"
+)]
+pub trait CachedHeads: 'static {
+    /// The number of heads.
+    type NumHeads: ConstDim;
+    /// The size of a head's keys.
+    type QKDim: ConstDim;
+    /// The size of a head's values.
+    type VODim: ConstDim;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Arch> CachedHeads for A {
+    type NumHeads = A::NumHeads;
+    type QKDim = A::QKDim;
+    type VODim = A::VODim;
+}
+
+/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`.
+///
+/// ```
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Heads, KeyValueCache}, prelude::*};
+/// dims! { pub KeyValueHeads = 2; pub HeadDim = 4; }
+/// type KeyValueHeadsCache = KeyValueCache<Batch, MaxSeqLen, Heads<KeyValueHeads, HeadDim, HeadDim>, f32, Cpu>;
+/// let cache = KeyValueHeadsCache::try_new(&Cpu::default(), Batch)?;
+/// assert_eq!(cache.keys().as_vec().len(), 15 * 2 * 4);
+/// # Ok::<(), OpError>(())
+/// ```
+pub struct Heads<NumHeads, QKDim, VODim>(PhantomData<fn() -> (NumHeads, QKDim, VODim)>);
+
+#[diagnostic::do_not_recommend]
+impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim> CachedHeads for Heads<NumHeads, QKDim, VODim> {
+    type NumHeads = NumHeads;
+    type QKDim = QKDim;
+    type VODim = VODim;
+}
 
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
@@ -27,19 +68,21 @@ use std::fmt;
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct KeyValueCache<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct KeyValueCache<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     keys: Keys<B, MaxLen, A, E, D>,
     values: Values<B, MaxLen, A, E, D>,
     len: usize,
 }
 
 /// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
-pub type Keys<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::QKDim>), E, D>;
+pub type Keys<B, Len, A, E, D> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
 
 /// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
-pub type Values<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::VODim>), E, D>;
+pub type Values<B, Len, A, E, D> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
 
-impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// An empty cache.
     ///
     /// # Errors
@@ -101,6 +144,15 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B,
         Ok(())
     }
 
+    /// Appends the keys and values of the next positions: all of the cache, including the unused positions.
+    pub(crate) fn try_extend<S: Dim>(
+        &mut self,
+        (keys, values): (Keys<B, S, A, E, D>, Values<B, S, A, E, D>),
+    ) -> Result<(Keys<B, MaxLen, A, E, D>, Values<B, MaxLen, A, E, D>), OpError> {
+        self.try_append(&keys, &values)?;
+        Ok((self.keys.clone(), self.values.clone()))
+    }
+
     /// The keys, including the unused positions.
     #[must_use]
     pub fn keys(&self) -> &Keys<B, MaxLen, A, E, D> {
@@ -136,13 +188,13 @@ fn check_capacity<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Re
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cache<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct Cache<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     pub(crate) layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
     pub(crate) len: usize,
     pub(crate) batch: B,
 }
 
-impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
+impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
     /// An empty cache for this number of layers.
     ///
     /// # Errors
@@ -162,6 +214,18 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Makes room for `next` positions: the number of positions before them, and their mask `(B, S, MaxLen)`. The layers'
+    /// caches take the keys and values after that.
+    pub(crate) fn try_advance<S: Dim>(
+        &mut self,
+        (batch, next): (B, S),
+    ) -> Result<(usize, AttentionMask<B, S, MaxLen>), OpError> {
+        self.check_fits(batch, next)?;
+        let start = self.len;
+        self.len += next.size();
+        Ok((start, AttentionMask::causal_from((batch, next, MaxLen::default()), start, None)))
     }
 
     /// Checks the batch and the capacity before any layer is changed.
@@ -186,7 +250,7 @@ impl<B: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen,
 /// assert_eq!(cache.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
     /// One for each layer.
     pub(crate) cross_attention: Vec<CrossKeyValues<B, Src, A, E, D>>,
@@ -196,7 +260,7 @@ pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D:
 /// The keys and values that one cross-attention projects from the source.
 pub(crate) type CrossKeyValues<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
 
-impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderCache<B, Src, MaxLen, A, E, D> {
+impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> DecoderCache<B, Src, MaxLen, A, E, D> {
     /// Number of target positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -212,7 +276,7 @@ impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Decode
 
 macro_rules! impl_debug {
     ($name:ident<$($dim:ident: $bound:path),*>, $batch:expr) => {
-        impl<$($dim: $bound,)* MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> fmt::Debug
+        impl<$($dim: $bound,)* MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
             for $name<$($dim,)* MaxLen, A, E, D>
         {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

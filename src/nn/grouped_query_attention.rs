@@ -4,9 +4,7 @@ use crate::{
     dims::{ConstDim, Dim, Even, Product},
     mask::{AttentionMask, CausalMask, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{
-        OpError, Real, try_dropout, try_grouped_query_attention, try_merge_heads, try_rotary_positions, try_split_heads,
-    },
+    ops::{OpError, Real, try_dropout, try_grouped_query_attention, try_rotate_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -233,7 +231,7 @@ fn try_rotate<B: Dim, S: Dim, H: ConstDim, QKDim: Even, A: Arch, E: Real, D: Bac
     start: usize,
 ) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {
     match A::Conventions::ROTARY {
-        Some(rotary) => try_merge_heads(try_rotary_positions(try_split_heads(input)?, start, rotary)?),
+        Some(rotary) => try_rotate_heads(input, start, rotary),
         None => Ok(input),
     }
 }

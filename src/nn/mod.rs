@@ -27,6 +27,7 @@ mod feed_forward;
 mod gated_feed_forward;
 mod grouped_query_attention;
 pub mod init;
+mod layer_norm;
 mod linear;
 mod lm;
 mod lm_head;
@@ -39,10 +40,11 @@ pub use crate::ops::NormKind;
 pub use arch::{
     Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal, WidthScale,
 };
+pub(crate) use autoregressive::try_last;
 pub use autoregressive::{Autoregressive, EncodedLM};
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};
-pub use cache::{Cache, DecoderCache, KeyValueCache, Keys, Values};
+pub use cache::{Cache, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
 pub use decoder_layer::DecoderLayer;
@@ -56,6 +58,7 @@ pub use gated_feed_forward::GatedFeedForward;
 pub use grouped_query_attention::{
     GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
 };
+pub use layer_norm::LayerNorm;
 pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection, ProjectionRule};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;

@@ -18,6 +18,7 @@ mod generation;
 mod gradients;
 mod hostile;
 mod hostile_folders;
+mod hugging_face;
 mod index_gradients;
 mod indexing;
 mod kept_checkpoints;

@@ -1,0 +1,4 @@
+mod hugging_face;
+mod parity;
+#[path = "../support/mod.rs"]
+mod support;
