@@ -75,7 +75,7 @@ impl Files {
     ) -> Result<Model, BoxError>
     where
         Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32>,
+        O: Optimizer<Model, f32, D>,
         S: Schedule,
         D: Backend<f32>,
     {

@@ -188,7 +188,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         tokens: usize,
     ) -> Result<StepReport, TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,

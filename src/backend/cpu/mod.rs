@@ -20,12 +20,12 @@ mod simd;
 #[cfg(test)]
 mod typed_overhead;
 
-pub use autograd::parallel_map;
+pub use autograd::{elements_mut, parallel_map};
 pub use simd::dispatch_simd;
 
 use super::{
     AttentionParams, AttentionScale, Backend, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
-    NormParams, NotFused, ResidualNormParams, check_attention,
+    NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
 };
 use crate::{
     dims::{ConstDim, Dim, Product},
@@ -36,7 +36,7 @@ use crate::{
 use autograd::{KernelOutput, Operand, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, Tape, Tensor},
+    tensor::{Cpu, CpuError, Storage, Tape, Tensor},
 };
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
@@ -245,14 +245,7 @@ impl Backend<f32> for Cpu {
         Ok(())
     }
 
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<f32, Cpu>,
-        parameter: &Tensor<S, f32, Cpu>,
-        out: &mut Vec<f32>,
-    ) -> Result<(), CpuError> {
-        std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, out);
-        Ok(())
-    }
+    elements_in_memory!(f32);
 }
 
 /// Runs [`record_kernel`] and wraps the result in [`Fused`].

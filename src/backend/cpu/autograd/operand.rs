@@ -1,10 +1,11 @@
+use super::storage;
 use crate::backend::cpu::simd::add_assign;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use std::{mem, slice};
+use std::mem;
 
 /// A tensor without its dimensions: kernels are compiled once, not for every model.
 pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
@@ -41,21 +42,7 @@ impl Operand {
 
     /// The elements in the tensor's storage.
     pub fn elements(&self) -> &[f32] {
-        let (len,) = *self.tensor.shape();
-        if len == 0 {
-            return &[];
-        }
-        // Indexing checks that the storage reaches from the first element to the last.
-        let (first, last) = (&raw const self.tensor[[0]], &raw const self.tensor[[len - 1]]);
-        assert_eq!(last, first.wrapping_add(len - 1), "the tensor is not contiguous");
-        #[allow(unsafe_code, reason = "dfdx lends single elements only")]
-        // SAFETY: `first` and `last` point into one storage, a `Vec<f32>`, because a tensor of one axis indexes one
-        // storage with one stride, and this stride is 1. So `len` initialized elements start at `first`. The tensor
-        // keeps the storage alive, and it is borrowed as long as the slice. dfdx writes to a storage through
-        // `Arc::make_mut` or before it is shared, so another tensor with this storage gets its own copy before a write.
-        unsafe {
-            slice::from_raw_parts(first, len)
-        }
+        storage::elements(&self.tensor).expect("`read` makes the tensor contiguous")
     }
 
     /// The number of elements.
