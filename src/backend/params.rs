@@ -155,3 +155,16 @@ impl<QDim: ConstDim, KVDim: ConstDim, H: ConstDim, QKDim: ConstDim, VODim: Const
         self.weight_dropout != 0.0 || self.dropout != 0.0
     }
 }
+
+/// An axis of the contraction of two tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContractionAxis {
+    /// The number of its elements.
+    pub size: usize,
+    /// Its position in the left operand, if that has it.
+    pub left: Option<usize>,
+    /// Its position in the right operand, if that has it.
+    pub right: Option<usize>,
+    /// Whether the output has it. If not, it is summed over.
+    pub is_in_output: bool,
+}

@@ -3,6 +3,7 @@
 mod buffer;
 mod operand;
 mod partition;
+mod view;
 mod worker_pool;
 
 pub use buffer::Buffer;
@@ -10,4 +11,5 @@ pub use buffer::Buffer;
 pub use operand::FlatTensor;
 pub use operand::{KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Partition, Split, UnitRange};
+pub use view::View;
 pub use worker_pool::parallel_map;
