@@ -65,6 +65,23 @@ fn products_without_rows_or_sums_agree() {
 }
 
 #[test]
+fn sums_of_one_operand_agree() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, EmbedDim, q, k), 1.0);
+        macro_rules! compare_sum {
+            ($($od:tt)|+) => {
+                $(compare!(
+                    try_einsum!(x.single.leaky_trace(): (Batch, EmbedDim, QLen, KLen) -> $od),
+                    try_einsum!(x.double.leaky_trace(): (Batch, EmbedDim, QLen, KLen) -> $od),
+                    [x]
+                );)+
+            };
+        }
+        compare_sum!((KLen, Batch) | (EmbedDim) | () | (QLen, KLen, EmbedDim, Batch) | (Batch, QLen, EmbedDim));
+    });
+}
+
+#[test]
 fn views_are_read_by_their_strides() {
     on_dims(|rng, b, q, k| {
         let (x, weight) = (both(rng, (q, EmbedDim, b), 1.0), both(rng, (EmbedDim, k), 1.0));

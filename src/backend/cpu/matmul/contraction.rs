@@ -1,6 +1,11 @@
 //! The contraction of two tensors of any strides, as products of matrices of any strides.
 
-use super::{Matrix, gemm::matmul_into, matrix::MatrixMut};
+use super::{
+    Matrix,
+    gemm::matmul_into,
+    matrix::MatrixMut,
+    small::{is_small, matmul_small},
+};
 use crate::backend::cpu::autograd::Partition;
 use std::cmp::Reverse;
 
@@ -128,6 +133,7 @@ impl Plan {
         };
         let (rows, columns, inner) = (of_part(self.rows), of_part(self.columns), self.inner);
         let outer: Vec<StridedAxis> = self.outer.iter().copied().map(of_part).collect();
+        let (is_small, mut scratch) = (is_small(rows.size, columns.size, inner.size), Vec::new());
         for_each_index(&outer, Offsets::default(), &mut |start| {
             let mut is_first = true;
             for_each_index(&self.sums, start, &mut |at| {
@@ -136,7 +142,10 @@ impl Plan {
                 let right = Matrix::of_strides(&right[at.right..], [inner.size, columns.size], strides);
                 let strides = [rows.output, columns.output];
                 let output = MatrixMut::of_strides(&mut output[at.output..], [rows.size, columns.size], strides);
-                matmul_into(output, left, right, accumulate || !is_first);
+                match is_small {
+                    true => matmul_small(output, left, right, accumulate || !is_first, &mut scratch),
+                    false => matmul_into(output, left, right, accumulate || !is_first),
+                }
                 is_first = false;
             });
         });

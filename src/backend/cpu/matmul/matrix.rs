@@ -31,6 +31,12 @@ impl<'a> MatrixMut<'a> {
         let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
         Self { elements, rows, columns, row_stride, column_stride }
     }
+
+    /// The transposed view of the same elements.
+    pub fn transposed(self) -> Self {
+        let (sizes, strides) = ([self.columns, self.rows], [self.column_stride, self.row_stride]);
+        Self::of_strides(self.elements, sizes, strides)
+    }
 }
 
 /// Whether all elements of a matrix are among `len` elements.

@@ -8,6 +8,7 @@ mod layout;
 mod matrix;
 mod register_blocked;
 mod rows;
+mod small;
 
 pub use contraction::{StridedAxis, contract};
 pub use few_rows::matmul_few_rows;

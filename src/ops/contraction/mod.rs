@@ -1,19 +1,25 @@
 //! Contractions of two tensors over plain sizes, lowered to one batched matrix product.
 
+mod kernel;
+mod sum;
+
+pub use sum::sum_to;
+
 use super::{
     OpError, Real, device_error,
     views::{Sizes, permuted, with_leading_axes},
 };
 use crate::{
-    backend::{Backend, ContractionAxis, Fused, KernelResult, LinearParams, NotFused},
+    backend::{Backend, Fused, LinearParams, NotFused},
     dims,
     dims::{Const, Label},
 };
 use dfdx::{
     shapes::{Axes2, HasShape, Shape},
-    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
+    tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{Device, PermuteTo, RealizeTo, ReshapeTo, TryMatMul, TryMul},
 };
+use kernel::fused;
 use std::array;
 
 /// The label of the only axis of a tensor without axes.
@@ -139,22 +145,22 @@ where
         true => pick(&left.labels, &|label| right.has(label)),
         false => pick(&right.labels, &|label| left.has(label)),
     };
-    let mut outer = pick(&shared, &|label| to.contains(&label));
+    let mut batch = pick(&shared, &|label| to.contains(&label));
     let inner = pick(&shared, &|label| !to.contains(&label));
     let rows = pick(&left.labels, &|label| !right.has(label));
     let columns = pick(&right.labels, &|label| !left.has(label));
     // dfdx counts matrices by two axes.
-    let batch: Vec<Label> = outer.pop().into_iter().collect();
+    let last_batch: Vec<Label> = batch.pop().into_iter().collect();
 
     let size = |label| left.size(label).max(right.size(label));
-    let product = [&outer, &batch, &rows, &columns].into_iter().flatten().copied();
+    let product = [&batch, &last_batch, &rows, &columns].into_iter().flatten().copied();
     let product: Vec<Label> = product.filter(|label| to.contains(label)).collect();
     let absent = to.iter().copied().filter(|label| !product.contains(label));
     let product: Vec<Label> = absent.chain(product.iter().copied()).collect();
     let shape = array::from_fn(|axis| size(product[axis]));
     let order = to.map(|label| position(&product, label).unwrap_or(0));
 
-    if batch.is_empty() && left.labels == *[&*rows, &inner].concat() && right.labels == *[&*columns, &inner].concat() {
+    if last_batch.is_empty() && left.labels == *[&*rows, &inner].concat() && right.labels == *[&*columns, &inner].concat() {
         let size_of = |labels: &[Label]| labels.iter().map(|label| size(*label)).product();
         let shape_of_map = (Rows::new(size_of(&rows)), Columns::new(size_of(&columns)), Inner::new(size_of(&inner)));
         let output = linear_map(op, left.tensor, right.tensor, shape_of_map)?;
@@ -165,64 +171,11 @@ where
         NotFused(operands) => operands,
     };
     let compute = || {
-        let left = into_blocks(left, [&outer, &batch, &rows, &inner])?;
-        let right = into_blocks(right, [&outer, &batch, &inner, &columns])?;
+        let left = into_blocks(left, [&batch, &last_batch, &rows, &inner])?;
+        let right = into_blocks(right, [&batch, &last_batch, &inner, &columns])?;
         permuted(left.try_matmul(right)?.try_reshape_like(&shape)?, order)
     };
     compute().map_err(device_error::<D::Err>(op))
-}
-
-/// The contraction by the device's kernel, which reads both operands in place, if it has one.
-fn fused<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    op: &'static str,
-    left: Labelled<L, E, D, T>,
-    right: Labelled<R, E, D, T>,
-    to: [Label; N],
-    inner: &[Label],
-) -> KernelResult<Tensor<[usize; N], E, D, T>, (Labelled<L, E, D, T>, Labelled<R, E, D, T>)>
-where
-    [usize; L]: Sizes,
-    [usize; R]: Sizes,
-    [usize; N]: Sizes,
-{
-    let size = |label| left.size(label).max(right.size(label));
-    let axis = |label: Label, is_in_output| ContractionAxis {
-        size: size(label),
-        left: position(&left.labels, label).map(|axis| axis + MAX_AXES - L),
-        right: position(&right.labels, label).map(|axis| axis + MAX_AXES - R),
-        is_in_output,
-    };
-    let axes = to.iter().map(|label| axis(*label, true)).chain(inner.iter().map(|label| axis(*label, false)));
-    let axes: Vec<ContractionAxis> = axes.collect();
-    let shape = to.map(size);
-
-    let (left_tensor, tape) = left.tensor.split_tape();
-    let (right_tensor, right_tape) = right.tensor.split_tape();
-    let error = device_error::<D::Err>(op);
-    let left_view = with_all_axes(left_tensor.clone()).map_err(&error)?;
-    let right_view = with_all_axes(right_tensor.clone()).map_err(&error)?;
-    Ok(match D::fused_contraction(&left_view, &right_view, &axes, tape.merge(right_tape))? {
-        Fused(output) => Fused(output.try_reshape_like(&shape).map_err(error)?),
-        NotFused(tape) => NotFused((
-            Labelled { tensor: left_tensor.put_tape(tape), labels: left.labels },
-            Labelled { tensor: right_tensor.put_tape(T::default()), labels: right.labels },
-        )),
-    })
-}
-
-/// The most axes of a tensor.
-const MAX_AXES: usize = 6;
-
-/// A view of `x` with axes of size 1 before its own.
-fn with_all_axes<const N: usize, E: Real, D: Device<E>>(
-    x: Tensor<[usize; N], E, D>,
-) -> Result<Tensor<[usize; MAX_AXES], E, D>, D::Err>
-where
-    [usize; N]: Sizes,
-{
-    let sizes = *x.shape();
-    let shape = array::from_fn(|axis| (axis + N).checked_sub(MAX_AXES).map_or(1, |axis| sizes[axis]));
-    with_leading_axes::<N, MAX_AXES, E, D, NoneTape>(x, shape)
 }
 
 dims! {
