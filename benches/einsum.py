@@ -32,6 +32,7 @@ def measure(name, equation, shapes, seconds):
 if __name__ == "__main__":
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--seconds", type=float, default=1)
+    a.add_argument("--filter", default="", help="measure only the contractions whose names contain this text")
     a.add_argument("--threads", type=int, default=2)
     o = a.parse_args()
     torch.set_num_threads(o.threads)
@@ -45,4 +46,5 @@ if __name__ == "__main__":
             ("values_by_position", "bhqk,bkhd->bqhd", [(b, h, s, s), (b, s, h, d)]),
             ("bilinear", "bsm,fm,bsf->bs", [(b, s, m), (f, m), (b, s, f)]),
         ]:
-            measure(f"{size}/{name}", equation, shapes, o.seconds)
+            if o.filter in f"{size}/{name}":
+                measure(f"{size}/{name}", equation, shapes, o.seconds)

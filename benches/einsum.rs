@@ -29,6 +29,9 @@ struct Arguments {
     /// Seconds of each measurement
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
+    /// Measure only the contractions whose names contain this text, such as `gpt/scores`
+    #[arg(default_value = "")]
+    filter: String,
     /// `cargo bench` passes this to every bench
     #[arg(long, hide = true)]
     bench: bool,
@@ -43,18 +46,21 @@ struct Peer {
 
 type Taped<Dims> = Tensor<Dims, f32, Cpu, OwnedTape<f32, Cpu>>;
 
-/// A tensor of random numbers.
-fn random<Dims: Shape + Default>() -> Tensor<Dims, f32, Cpu> {
-    Cpu::default().sample_like(&Dims::default(), StandardNormal)
-}
-
-/// The measurements so far, and how to make the next one.
+/// How rows are measured.
 struct Table {
+    device: Cpu,
     seconds: f64,
+    /// Only rows whose names contain this text.
+    filter: String,
     torch_ms: BTreeMap<String, f64>,
 }
 
 impl Table {
+    /// A tensor of random numbers.
+    fn random<Dims: Shape + Default>(&self) -> Tensor<Dims, f32, Cpu> {
+        self.device.sample_like(&Dims::default(), StandardNormal)
+    }
+
     /// Prints a row: the contraction and the operation, forward and backward. `loss` is `Σ result · gradient`.
     fn row<Dims: Shape>(
         &self,
@@ -63,6 +69,9 @@ impl Table {
         operation: impl Fn() -> Taped<Dims>,
         loss: impl Fn(Taped<Dims>) -> Taped<()>,
     ) {
+        if !name.contains(&self.filter) {
+            return;
+        }
         let time_ms = |result: &dyn Fn() -> Taped<Dims>| {
             let start = Instant::now();
             black_box(loss(result()).backward());
@@ -86,9 +95,9 @@ impl Table {
         &self,
         size: &str,
     ) {
-        let x: Tensor<(B, S, M), f32, Cpu> = random();
-        let weight: Tensor<(Hidden, M), f32, Cpu> = random();
-        let hidden: Tensor<(B, S, Hidden), f32, Cpu> = random();
+        let x: Tensor<(B, S, M), f32, Cpu> = self.random();
+        let weight: Tensor<(Hidden, M), f32, Cpu> = self.random();
+        let hidden: Tensor<(B, S, Hidden), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/linear"),
             || einsum!(x.leaky_trace(): (B, S, M), &weight: (Hidden, M) -> (B, S, Hidden)),
@@ -96,9 +105,9 @@ impl Table {
             |y| einsum!(y: (B, S, Hidden), &hidden: (B, S, Hidden) -> ()),
         );
 
-        let query: Tensor<(B, H, S, Head), f32, Cpu> = random();
-        let key: Tensor<(B, H, K, Head), f32, Cpu> = random();
-        let weights: Tensor<(B, H, S, K), f32, Cpu> = random();
+        let query: Tensor<(B, H, S, Head), f32, Cpu> = self.random();
+        let key: Tensor<(B, H, K, Head), f32, Cpu> = self.random();
+        let weights: Tensor<(B, H, S, K), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/scores"),
             || einsum!(query.leaky_trace(): (B, H, S, Head), &key: (B, H, K, Head) -> (B, H, S, K)),
@@ -113,8 +122,8 @@ impl Table {
         );
 
         // The heads after the positions, as a projection leaves them.
-        let query: Tensor<(B, S, H, Head), f32, Cpu> = random();
-        let key: Tensor<(B, K, H, Head), f32, Cpu> = random();
+        let query: Tensor<(B, S, H, Head), f32, Cpu> = self.random();
+        let key: Tensor<(B, K, H, Head), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/scores_by_position"),
             || einsum!(query.leaky_trace(): (B, S, H, Head), &key: (B, K, H, Head) -> (B, H, S, K)),
@@ -135,7 +144,7 @@ impl Table {
         );
 
         // A product is not all there is to do.
-        let ones: Tensor<(B, S), f32, Cpu> = random();
+        let ones: Tensor<(B, S), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/bilinear"),
             || {
@@ -148,10 +157,10 @@ impl Table {
 }
 
 /// The times of `torch.einsum`; none if PyTorch is not installed.
-fn torch_ms(seconds: f64) -> BTreeMap<String, f64> {
+fn torch_ms(seconds: f64, filter: &str) -> BTreeMap<String, f64> {
     let python = env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/einsum.py");
-    let output = Command::new(python).args([script, "--seconds", &seconds.to_string()]).output();
+    let output = Command::new(python).args([script, "--seconds", &seconds.to_string(), "--filter", filter]).output();
     let text = output.map(|output| output.stdout).unwrap_or_default();
     let rows = String::from_utf8_lossy(&text).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let rows: Vec<Peer> = rows;
@@ -159,8 +168,12 @@ fn torch_ms(seconds: f64) -> BTreeMap<String, f64> {
 }
 
 fn main() {
-    let Arguments { seconds, .. } = Arguments::parse();
-    let table = Table { seconds, torch_ms: torch_ms(seconds) };
+    let Arguments { seconds, filter, .. } = Arguments::parse();
+    let torch_ms = torch_ms(seconds, &filter);
+    let device = Cpu::default();
+    // As in a training step: memory is used again.
+    device.enable_cache();
+    let table = Table { device, seconds, filter, torch_ms };
     println!("| contraction | einsum! | operation | torch.einsum | einsum! / operation | einsum! / torch |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     dims! { Batch = 50; SeqLen = 15; KeyLen = 15; EmbedDim = 8; HiddenDim = 5; NumHeads = 7; HeadDim = 5; }

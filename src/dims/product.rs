@@ -60,6 +60,9 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
+crate::__count_by_size!([Left, Right] Product<Left, Right> where Self: StaticSize);
+crate::__count_by_size!([Whole, Parts] Quotient<Whole, Parts> where Self: StaticSize);
+
 #[diagnostic::do_not_recommend]
 impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}
 #[diagnostic::do_not_recommend]

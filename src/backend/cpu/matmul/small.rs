@@ -35,41 +35,70 @@ fn add_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: 
         output[0] = if accumulate { output[0] + product } else { product };
         return;
     }
-    // The rows of `b`, each with neighbouring elements, and memory for a row of the output.
-    let (copied, in_place) = (b.column_stride != 1, column_stride == 1);
+    if rows * inner == 1 && (b.column_stride, column_stride) == (1, 1) {
+        let (factor, output, b) = (a.get(0, 0), &mut output[..columns], &b.elements[..columns]);
+        return dispatch_simd(
+            #[inline(always)]
+            || match accumulate {
+                true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
+                false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
+            },
+        );
+    }
     scratch.clear();
-    scratch.resize(if copied { inner * columns } else { 0 } + if in_place { 0 } else { columns }, 0.0);
-    let (b_rows, row) = scratch.split_at_mut(if copied { inner * columns } else { 0 });
-    let b = match copied {
-        true => {
-            for (l, to) in b_rows.chunks_exact_mut(columns).enumerate() {
-                to.iter_mut().enumerate().for_each(|(column, to)| *to = b.get(l, column));
+    scratch.resize(inner * LANES, 0.0);
+    for start in (0..columns).step_by(LANES) {
+        let width = LANES.min(columns - start);
+        // Lanes without a column keep what they have; nothing reads them.
+        for (l, row) in scratch.chunks_exact_mut(LANES).enumerate() {
+            for (lane, element) in row[..width].iter_mut().enumerate() {
+                *element = b.get(l, start + lane);
             }
-            Matrix::new(b_rows, inner, columns)
         }
-        false => b,
-    };
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for i in 0..rows {
-                let output = &mut output[i * row_stride..];
-                let sum = if in_place { &mut output[..columns] } else { &mut row[..] };
-                if !(in_place && accumulate) {
-                    sum.fill(0.0);
-                }
-                for l in 0..inner {
-                    let (factor, b) = (a.get(i, l), &b.elements[l * b.row_stride..][..columns]);
-                    sum.iter_mut().zip(b).for_each(|(sum, b)| *sum += factor * b);
-                }
-                if !in_place {
-                    for (to, sum) in output.iter_mut().step_by(column_stride).zip(&*row) {
-                        *to = if accumulate { *to + sum } else { *sum };
+        let (b, _) = scratch.as_chunks::<LANES>();
+        let mut put = |i: usize, sums: &[f32; LANES]| {
+            let row = output[i * row_stride + start * column_stride..].iter_mut().step_by(column_stride.max(1));
+            for (to, sum) in row.zip(&sums[..width]) {
+                *to = if accumulate { *to + sum } else { *sum };
+            }
+        };
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                for i in (0..rows).step_by(TILE_ROWS) {
+                    match rows - i {
+                        rest if rest < TILE_ROWS => {
+                            (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
+                        }
+                        _ => {
+                            let sums = multiply_rows::<TILE_ROWS>(a, b, i);
+                            sums.iter().enumerate().for_each(|(row, sums)| put(i + row, sums));
+                        }
                     }
                 }
+            },
+        );
+    }
+}
+
+/// The columns that are computed at once: a vector of AVX-512, or two of AVX2.
+const LANES: usize = 16;
+/// The rows that are computed at once: enough independent sums to hide the latency of an addition.
+const TILE_ROWS: usize = 4;
+
+/// `ROWS` rows of `a b`, from row `start` on.
+#[inline(always)]
+fn multiply_rows<const ROWS: usize>(a: Matrix, b: &[[f32; LANES]], start: usize) -> [[f32; LANES]; ROWS] {
+    let mut sums = [[0.0; LANES]; ROWS];
+    for (l, b) in b.iter().enumerate() {
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let factor = a.get(start + row, l);
+            for (sum, b) in sums.iter_mut().zip(b) {
+                *sum += factor * b;
             }
-        },
-    );
+        }
+    }
+    sums
 }
 
 #[cfg(test)]
