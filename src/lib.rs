@@ -155,6 +155,7 @@ pub mod __private {
         tensor::Tensor,
         tensor_ops::Device,
     };
+    pub use typed_transformer_macros::named_by_line;
     pub use typenum::{U1, UTerm};
 
     pub use crate::{

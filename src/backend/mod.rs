@@ -11,8 +11,8 @@ mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
-    ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind, NormParams,
-    ResidualNormParams,
+    ActivationKind, AttentionParams, AttentionScale, ContractionAxis, FeedForwardParams, LinearParams, MaskFill,
+    NormKind, NormParams, ResidualNormParams,
 };
 
 use crate::{
@@ -52,6 +52,17 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         _: LinearParams<'_, InDim, OutDim, E, Self>,
     ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
         Ok(NotFused(input))
+    }
+
+    /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). Both operands
+    /// have elements. The output has its axes in their order in `axes`, as one axis.
+    fn fused_contraction<T: Tape<E, Self>>(
+        _left: &Tensor<[usize; 6], E, Self>,
+        _right: &Tensor<[usize; 6], E, Self>,
+        _axes: &[ContractionAxis],
+        tape: T,
+    ) -> KernelResult<Tensor<(usize,), E, Self, T>, T> {
+        Ok(NotFused(tape))
     }
 
     /// A kernel of [`ops::embed`](crate::ops::embed).

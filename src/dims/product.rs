@@ -38,9 +38,7 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
     pub const SIZE: usize = Whole::SIZE / Parts::SIZE;
 }
 
-#[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
-#[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
@@ -61,6 +59,9 @@ where
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
     type Factors<Rest> = (Self, Rest);
 }
+
+crate::__count_by_size!([Left, Right] Product<Left, Right> where Self: StaticSize);
+crate::__count_by_size!([Whole, Parts] Quotient<Whole, Parts> where Self: StaticSize);
 
 #[diagnostic::do_not_recommend]
 impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}

@@ -160,7 +160,7 @@ pub enum WidthScale {
     /// 1.
     One,
     /// The same for every width.
-    Const(f64),
+    Constant(f64),
     /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
     Sqrt,
     /// 1 over the square root of the width.
@@ -180,7 +180,7 @@ impl WidthScale {
         let width = width as f64;
         match self {
             Self::One => 1.0,
-            Self::Const(factor) => factor,
+            Self::Constant(factor) => factor,
             Self::Sqrt => width.sqrt(),
             Self::InvSqrt => width.sqrt().recip(),
         }

@@ -22,8 +22,8 @@ use dfdx::{
 /// assert_eq!(y.as_vec(), [11.0]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected a tensor over `{Dims}`, found `{Self}`",
-    label = "this operand is not a tensor over `{Dims}`",
+    message = "the operand is not a tensor of `{E}` over `{Dims}`",
+    label = "`{Self}` is not a tensor of `{E}` over `{Dims}`",
     note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device"
 )]
 pub trait TensorOrRef<Dims: Shape, E, D: Storage<E>, Tape> {
@@ -42,6 +42,31 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
 impl<Dims: Shape, E: Clone, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
     fn split(self) -> (Tensor<Dims, E, D>, Untaped) {
         (self.clone(), Untaped)
+    }
+}
+
+/// The dimensions are `Dims`: an operand of [`einsum!`](crate::einsum!) has the axes that are written.
+///
+/// ```
+/// use typed_transformer::{ops::SameDims, prelude::*};
+/// dims! { pub Batch; pub EmbedDim = 2; }
+/// fn has_the_axes<Found: SameDims<Dims>, Dims: Shape>() {}
+/// has_the_axes::<(Batch, EmbedDim), (Batch, EmbedDim)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected a tensor over `{Dims}`, found one over `{Self}`",
+    label = "this operand is a tensor over `{Self}`",
+    note = "the axes that are written after an operand are those of its tensor, in their order"
+)]
+pub trait SameDims<Dims: Shape>: Shape {
+    /// The same tensor.
+    fn as_written<E, D: Storage<E>>(tensor: Tensor<Self, E, D>) -> Tensor<Dims, E, D>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape> SameDims<Dims> for Dims {
+    fn as_written<E, D: Storage<E>>(tensor: Tensor<Self, E, D>) -> Tensor<Dims, E, D> {
+        tensor
     }
 }
 

@@ -5,9 +5,9 @@ use crate::{
     dims::{DimError, Label},
     ops::{
         OpError, Real,
-        contraction::{Labelled, contract, label_array},
+        contraction::{Labelled, contract, label_array, sum_to},
         dim_error, ensure_not_empty,
-        operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
+        operand::{JoinTapes, JoinedTape, OperandTape, SameDims, TensorOrRef, distinct_from},
         views::{NamedAxes, Sizes},
     },
 };
@@ -28,18 +28,38 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
-        operand: X,
+    pub fn operand<Found: SameDims<Dims>, E, D: Storage<E>, Tape>(
+        operand: impl TensorOrRef<Found, E, D, Tape>,
     ) -> TensorAndTape<Dims, E, D, Tape> {
-        operand.split()
+        let (tensor, tape) = operand.split();
+        (Found::as_written(tensor), tape)
     }
 
     /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
+    pub fn operand_beside<Other: Shape, Found: SameDims<Dims>, E, D: Storage<E>, OtherTape, Tape>(
         _: &TensorAndTape<Other, E, D, OtherTape>,
-        operand: X,
+        operand: impl TensorOrRef<Found, E, D, Tape>,
     ) -> TensorAndTape<Dims, E, D, Tape> {
-        operand.split()
+        Self::operand(operand)
+    }
+
+    /// One operand, with its axes in the order of the result, and summed over the others.
+    pub fn contract_one<X, XTape, E, D, const XN: usize, const N: usize>(
+        (x, tape): TensorAndTape<X, E, D, XTape>,
+        [labels, to]: [&[Label]; 2],
+    ) -> Result<Tensor<Dims, E, D, XTape::Tape>, OpError>
+    where
+        X: NamedAxes<XN>,
+        Dims: NamedAxes<N>,
+        XTape: OperandTape<E, D>,
+        E: Real,
+        D: Backend<E>,
+        [usize; XN]: Sizes,
+        [usize; N]: Sizes,
+    {
+        ensure_not_empty(OP, x.shape())?;
+        let x = labelled(x.put_tape(tape.into_tape()), labels)?;
+        Dims::from_sizes(OP, sum_to(OP, x, label_array(to))?)
     }
 
     /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
@@ -132,7 +152,7 @@ pub struct Rank<const N: usize>;
 /// An operand's axes, for a comparison of sizes.
 struct Axes<'a> {
     text: &'static str,
-    names: Vec<String>,
+    names: fn() -> Vec<String>,
     sizes: Vec<usize>,
     labels: &'a [Label],
 }
@@ -147,7 +167,7 @@ impl<'a> Axes<'a> {
         [usize; N]: Sizes,
     {
         ensure_not_empty(OP, operand.shape())?;
-        Ok(Self { text, names: Dims::names(), sizes: operand.shape().concrete().into(), labels })
+        Ok(Self { text, names: Dims::names, sizes: operand.shape().concrete().into(), labels })
     }
 }
 
@@ -159,7 +179,7 @@ fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
                 let Some(other) = right.labels.iter().position(|other| other == label) else { continue };
                 let (expected, found) = (left.sizes[axis], right.sizes[other]);
                 if expected != found {
-                    let dim = left.names[axis].clone();
+                    let dim = (left.names)().swap_remove(axis);
                     return Err(dim_error(OP)(DimError::Mismatch {
                         dim,
                         left: left.text,

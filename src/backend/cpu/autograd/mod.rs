@@ -4,6 +4,7 @@ mod buffer;
 mod operand;
 mod partition;
 mod storage;
+mod view;
 mod worker_pool;
 
 pub use buffer::Buffer;
@@ -12,4 +13,5 @@ pub use operand::FlatTensor;
 pub use operand::{KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Partition, Split, UnitRange};
 pub use storage::elements_mut;
+pub use view::View;
 pub use worker_pool::parallel_map;

@@ -52,11 +52,7 @@ impl Operand {
 
     /// Memory for an output of `len` elements, from the cache of the operand's device.
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
-        let mut allocation = self.tensor.device().try_alloc_len(len)?;
-        let memory = mem::take(&mut *allocation);
-        // The allocation is empty now. Dropping it would add an empty vector to the device's cache.
-        mem::forget(allocation);
-        Ok(memory)
+        alloc_output(self.tensor.device(), len)
     }
 
     /// A tensor of these elements on the operand's device.
@@ -83,6 +79,15 @@ impl Operand {
         add_assign(gradients.get_or_alloc_mut(&self.tensor)?, part);
         Ok(())
     }
+}
+
+/// Memory for an output of `len` elements, from the cache of `device`.
+pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
+    let mut allocation = device.try_alloc_len(len)?;
+    let memory = mem::take(&mut *allocation);
+    // The allocation is empty now. Dropping it would add an empty vector to the device's cache.
+    mem::forget(allocation);
+    Ok(memory)
 }
 
 /// Pairs an output with its backward pass, which receives the gradient of the output.

@@ -12,6 +12,38 @@ pub struct Matrix<'a, Element = f32> {
     pub(super) column_stride: usize,
 }
 
+/// A matrix to write to. Strides count elements.
+pub struct MatrixMut<'a> {
+    pub(super) elements: &'a mut [f32],
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) row_stride: usize,
+    pub(super) column_stride: usize,
+}
+
+impl<'a> MatrixMut<'a> {
+    /// Rows and columns that start as far apart as the two strides say.
+    ///
+    /// # Panics
+    /// If the last element is beyond the elements.
+    pub fn of_strides(elements: &'a mut [f32], sizes: [usize; 2], strides: [usize; 2]) -> Self {
+        assert!(fits(elements.len(), sizes, strides));
+        let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
+        Self { elements, rows, columns, row_stride, column_stride }
+    }
+
+    /// The transposed view of the same elements.
+    pub fn transposed(self) -> Self {
+        let (sizes, strides) = ([self.columns, self.rows], [self.column_stride, self.row_stride]);
+        Self::of_strides(self.elements, sizes, strides)
+    }
+}
+
+/// Whether all elements of a matrix are among `len` elements.
+fn fits(len: usize, [rows, columns]: [usize; 2], [row_stride, column_stride]: [usize; 2]) -> bool {
+    rows == 0 || columns == 0 || (rows - 1) * row_stride + (columns - 1) * column_stride < len
+}
+
 impl<'a, Element: Copy> Matrix<'a, Element> {
     /// Contiguous rows.
     ///
@@ -30,6 +62,16 @@ impl<'a, Element: Copy> Matrix<'a, Element> {
     pub fn strided(elements: &'a [Element], rows: usize, columns: usize, row_stride: usize) -> Self {
         assert!(rows == 0 || (rows - 1) * row_stride + columns <= elements.len());
         Self { elements, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    /// Rows and columns that start as far apart as the two strides say.
+    ///
+    /// # Panics
+    /// If the last element is beyond the elements.
+    pub fn of_strides(elements: &'a [Element], sizes: [usize; 2], strides: [usize; 2]) -> Self {
+        assert!(fits(elements.len(), sizes, strides));
+        let ([rows, columns], [row_stride, column_stride]) = (sizes, strides);
+        Self { elements, rows, columns, row_stride, column_stride }
     }
 
     #[inline(always)]
