@@ -13,7 +13,7 @@ mod values;
 
 pub use device::{DeviceName, cuda};
 pub use files::{Files, Outcome, load_weights};
-pub use progress::{Progress, log, print};
+pub use progress::{Progress, log, print, stream};
 #[cfg(feature = "plot")]
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};

@@ -5,11 +5,14 @@ use crate::{
     dims::{ConstDim, name},
     escape::escape,
     files::read_bounded,
+    tokens::Fin,
 };
 use itertools::Itertools;
 use serde_json::Value;
 use std::{fmt, path::Path};
 
+/// The configuration in a folder.
+pub(super) const CONFIG: &str = "config.json";
 /// The longest configuration. One that names 21,843 classes has 1.6 MB.
 const MAX_LEN_BYTES: u64 = 4_000_000;
 /// Two numbers are equal if they differ by less than this fraction: some files have the nearest `f32`.
@@ -159,18 +162,60 @@ impl fmt::Display for ConfigDifference {
     }
 }
 
+/// The tokens that end a text: `eos_token_id` in the folder of a model, of `generation_config.json` or else of
+/// `config.json`. It is a token, a list, or nothing.
+///
+/// # Errors
+/// [`LoadError::Read`] and [`LoadError::ConfigFormat`] if there is no such file, or if it names no tokens of `V`.
+///
+/// ```
+/// use typed_transformer::{prelude::*, weights::eos_token_ids};
+/// dims! { pub VocabSize = 50_257; }
+/// # let folder = std::env::temp_dir().join("typed-transformer-eos");
+/// # std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("config.json"), r#"{"eos_token_id": 50256}"#)?;
+/// assert_eq!(format!("{:?}", eos_token_ids::<VocabSize>(&folder)?), "[50256]");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>>, LoadError> {
+    const FIELD: &str = "eos_token_id";
+    let mut path = folder.as_ref().join("generation_config.json");
+    if !path.exists() {
+        path = folder.as_ref().join(CONFIG);
+    }
+    let config = read(&path)?;
+    let ids = match lookup(&config, FIELD) {
+        None => &[],
+        Some(Value::Array(ids)) => ids.as_slice(),
+        Some(id) => std::slice::from_ref(id),
+    };
+    let token = |id: &Value| {
+        let token = id.as_u64().and_then(|id| Fin::new(usize::try_from(id).ok()?).ok());
+        let message = || format!("`{FIELD}` has {id}, which is no token of {:?}", V::default());
+        token.ok_or_else(|| LoadError::ConfigFormat { path: path.clone(), message: message() })
+    };
+    ids.iter().map(token).collect()
+}
+
 /// Compares a file with the fields of `Model`. The error has all that differ.
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
-    let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
-    let config: Value = serde_json::from_slice(&text)
-        .map_err(|error| LoadError::ConfigFormat { path: path.into(), message: error.to_string() })?;
-    if !config.is_object() {
-        return Err(LoadError::ConfigFormat { path: path.into(), message: "it has no fields".into() });
-    }
+    let config = read(path)?;
     let differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
     match differences.is_empty() {
         true => Ok(()),
         false => Err(LoadError::Config { path: path.into(), model: name::<Model>(), differences }),
+    }
+}
+
+/// Reads a configuration.
+fn read(path: &Path) -> Result<Value, LoadError> {
+    let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
+    let config: Value = serde_json::from_slice(&text)
+        .map_err(|error| LoadError::ConfigFormat { path: path.into(), message: error.to_string() })?;
+    match config.is_object() {
+        true => Ok(config),
+        false => Err(LoadError::ConfigFormat { path: path.into(), message: "it has no fields".into() }),
     }
 }
 

@@ -3,9 +3,6 @@ use crate::{dims::name, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::path::Path;
 
-/// The configuration in a folder.
-const CONFIG: &str = "config.json";
-
 /// A model whose weights others publish: the names of its parameters in their files, and what their `config.json` says.
 ///
 /// ```
@@ -72,7 +69,7 @@ where
     D: Device<E>,
 {
     let folder = folder.as_ref();
-    config::compare::<Model>(&folder.join(CONFIG), &Model::config())?;
+    config::compare::<Model>(&folder.join(config::CONFIG), &Model::config())?;
     let names: Result<NameMap, _> = Model::NAMES.parse();
     let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
     let mut files = Shards::open(folder)?;
