@@ -88,6 +88,7 @@ pub mod nn;
 pub mod ops;
 #[cfg(feature = "plot")]
 pub mod plot;
+pub mod ranks;
 pub mod tokens;
 pub mod train;
 pub mod weights;
@@ -108,8 +109,8 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient, SameFactors, Sum,
-            SumOf, along, axis,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, MaybeSharded, Product, Quotient,
+            SameFactors, Sum, SumOf, along, axis,
         },
         einsum, local_dims,
         mask::{

@@ -7,6 +7,7 @@
 //! compare the two.
 
 mod cpu;
+pub(crate) mod gradient_hook;
 mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
@@ -16,7 +17,7 @@ pub use params::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, Product, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -27,8 +28,8 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Cpu, Storage, Tape, Tensor},
-    tensor_ops::{Device, SumTo},
+    tensor::{Cache, Cpu, Gradients, Storage, Tape, Tensor, Trace},
+    tensor_ops::{Backward, Device, SumTo, TryMul},
 };
 
 /// The result of asking a device for a fused kernel.
@@ -47,7 +48,7 @@ pub type KernelResult<Output, Operands> = Result<KernelAnswer<Output, Operands>,
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of [`ops::linear`](crate::ops::linear).
-    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
+    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
         input: Tensor<(B, S, InDim), E, Self, T>,
         _: LinearParams<'_, InDim, OutDim, E, Self>,
     ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
@@ -66,7 +67,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::embed`](crate::ops::embed).
-    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
         _: &Tensor<(V, M), E, Self>,
         _: &TokenIds<B, S, V>,
         tape: T,
@@ -75,7 +76,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
-    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         positions: Tensor<(S, M), E, Self, T>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>)> {
@@ -83,7 +84,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::residual`](crate::ops::residual).
-    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         output: Tensor<(B, S, M), E, Self, T>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, [Tensor<(B, S, M), E, Self, T>; 2]> {
@@ -91,7 +92,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
-    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: NormParams<'_, M, E, Self>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
@@ -100,7 +101,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention).
     fn fused_multi_head_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
@@ -127,7 +128,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
-    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
+    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
         _: &ResidualNormParams<'_, M, E, Self>,
@@ -137,7 +138,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
     fn fused_self_attention<
-        B: Dim,
+        B: MaybeSharded,
         S: Dim,
         M: ConstDim,
         H: ConstDim,
@@ -155,7 +156,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
     fn fused_cross_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         QDim: ConstDim,
@@ -180,7 +181,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         _: &TokenIds<B, S, V>,
         _position_weights: &[E],
@@ -191,7 +192,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
     /// The caller checks that `part` fits.
-    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), E, Self>,
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
@@ -222,6 +223,24 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     fn try_sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
         let sum = tensor.try_square()?.try_sum::<Rank0, _>()?;
         Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
+    }
+
+    /// The address of a parameter's elements, if the kernels of this device [note](gradient_hook) when its gradient is
+    /// complete.
+    #[doc(hidden)]
+    fn address_of<S: Shape>(_parameter: &Tensor<S, E, Self>) -> Option<usize> {
+        None
+    }
+
+    /// Sets a parameter's gradient, of which nothing was [taken](Self::try_take_gradient) or computed yet.
+    fn try_put_gradient<S: Shape>(
+        gradients: Gradients<E, Self>,
+        parameter: &Tensor<S, E, Self>,
+        gradient: Vec<E>,
+    ) -> Result<Gradients<E, Self>, Self::Err> {
+        let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
+        // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.
+        parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
     }
 }
 
@@ -260,7 +279,7 @@ impl Backend<AMP<f16>> for Cuda {
 }
 
 /// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
-pub(crate) fn check_attention<B: Dim, Q: Dim, K: Dim>(
+pub(crate) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(
     (batch, queries): (B, Q),
     (key_batch, keys): (B, K),
     mask: &AttentionMask<B, Q, K>,

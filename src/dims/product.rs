@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, StaticSize, size::FullyStatic};
+use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -38,8 +38,10 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
     pub const SIZE: usize = Whole::SIZE / Parts::SIZE;
 }
 
+impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
+impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 

@@ -1,6 +1,6 @@
 //! Relations between shapes, by the names of their axes.
 
-use super::{CountFactor, Dim, HasAxis};
+use super::{CountFactor, Dim, HasAxis, MaybeSharded};
 use dfdx::shapes::Shape;
 
 /// The last axis of the shape is `Name`.
@@ -28,7 +28,7 @@ pub trait EndsIn<Name: Dim>: Shape {
 macro_rules! ends_in {
     ($($before:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: Dim,)* Name: Dim> EndsIn<Name> for ($($before,)* Name,) {
+        impl<$($before: MaybeSharded,)* Name: Dim> EndsIn<Name> for ($($before,)* Name,) {
             type WithLast<Other: Dim> = ($($before,)* Other,);
 
             #[allow(non_snake_case)]

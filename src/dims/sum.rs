@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, StaticSize, name};
+use super::{ConstDim, CountFactor, Dim, MaybeSharded, StaticSize, name};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
 use typenum::U1;
@@ -56,6 +56,8 @@ impl<Left: Dim, Right: Dim> shapes::Dim for Sum<Left, Right> {
         (0..=size).any(is_sum).then(|| Self::unchecked(size))
     }
 }
+#[diagnostic::do_not_recommend]
+impl<Left: Dim, Right: Dim> MaybeSharded for Sum<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {}
 impl<Left: ConstDim, Right: ConstDim> shapes::ConstDim for Sum<Left, Right> {

@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, StaticSize, name, relations::LessOrEqual};
+use super::{ConstDim, CountFactor, Dim, MaybeSharded, StaticSize, name, relations::LessOrEqual};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -43,6 +43,8 @@ impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
         Len::from_size(len).map(|_| Self::unchecked(size))
     }
 }
+#[diagnostic::do_not_recommend]
+impl<Len: Dim, Window: ConstDim> MaybeSharded for Windows<Len, Window> {}
 #[diagnostic::do_not_recommend]
 impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
 impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {

@@ -1,7 +1,7 @@
 use super::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_optional_norm};
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded},
     module,
     ops::{
         OpError, Real, try_add_positions, try_dropout, try_learned_positions_from, try_scale,
@@ -46,7 +46,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -55,7 +55,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     }
 
     /// [`try_forward`](Self::try_forward) of tokens from position `start` on.
-    pub(crate) fn try_forward_from<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(crate) fn try_forward_from<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         token_ids: &TokenIds<B, S, VocabSize>,

@@ -1,7 +1,7 @@
 use super::{Arch, AttentionProjection, Conventions, KeyValueCache, Norm, Projection, norm::try_residual_norm};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, Even, Product},
+    dims::{ConstDim, Dim, Even, MaybeSharded, Product},
     mask::{AttentionMask, CausalMask, MaskKind, PaddingMask, mk_mask},
     module,
     ops::{OpError, Real, try_dropout, try_grouped_query_attention, try_rotate_heads},
@@ -151,7 +151,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -164,7 +164,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     }
 
     /// The query, the key and the value of positions from `start` on.
-    fn try_project<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn try_project<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         start: usize,
@@ -180,7 +180,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     }
 
     /// The output of the attention: `softmax(scale · q kᵀ) v` of each head, mixed.
-    fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn try_attend<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, Product<QueryHeads<A>, A::QKDim>), E, D, T>,
         key: Tensor<(B, K, Product<A::KeyValueHeads, A::QKDim>), E, D, T>,
@@ -211,7 +211,7 @@ impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAt
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
     /// run-time dimension differ; [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut GroupedKeyValueCache<B, MaxLen, A, E, D>,
@@ -226,7 +226,7 @@ impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAt
 }
 
 /// Turns queries or keys by their positions, if the conventions of `A` say so.
-fn try_rotate<B: Dim, S: Dim, H: ConstDim, QKDim: Even, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn try_rotate<B: MaybeSharded, S: Dim, H: ConstDim, QKDim: Even, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
     start: usize,
 ) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     mask::{CausalMask, MaskKind, PaddingMask, mk_mask},
     module,
     ops::{OpError, Real, try_dropout},
@@ -46,7 +46,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -72,7 +72,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
-    pub fn try_attention_weights<B: Dim, S: Dim>(
+    pub fn try_attention_weights<B: MaybeSharded, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
@@ -93,7 +93,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
     /// run-time dimension differ; [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,

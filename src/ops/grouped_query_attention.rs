@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::check_attention,
-    dims::{ConstDim, Dim, Product, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -40,7 +40,7 @@ use typed_transformer_macros::panicking;
 /// ```
 #[panicking]
 pub fn try_grouped_query_attention<
-    B: Dim,
+    B: MaybeSharded,
     Q: Dim,
     K: Dim,
     KeyValueHeads: ConstDim,

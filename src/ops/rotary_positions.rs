@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take};
 use crate::{
-    dims::{ConstDim, Dim, Even, Product, axis},
+    dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -130,7 +130,7 @@ impl Default for Rotary {
 /// assert_eq!(turned.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// ```
 #[panicking]
-pub fn try_rotary_positions<B: Dim, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -166,7 +166,15 @@ pub fn try_rotary_positions<B: Dim, H: Dim, S: Dim, HeadDim: Even, E: Real, D: D
 }
 
 /// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
-pub(crate) fn try_rotate_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(crate) fn try_rotate_heads<
+    B: MaybeSharded,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: Even,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Rotary,

@@ -59,10 +59,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
     }
 
     /// Calls `update` with each parameter, in the order of the fields.
-    pub(super) fn try_for_each(
-        &mut self,
-        update: impl FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError>,
-    ) -> Result<(), OpError> {
+    pub(super) fn try_for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
         let mut visit = Visit { gradients: &mut self.gradients, gradient_factor: self.gradient_factor, update };
         Model::iter_tensors(&mut RecursiveWalker { m: (&mut *self.model, String::new()), f: &mut visit })?;
         Ok(())
@@ -245,17 +242,18 @@ impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for SumSquares<'_, E, D> {
     }
 }
 
+/// Changes a parameter. It is a trait object, because the visits of all submodules are compiled anew for each type of
+/// function.
+pub(super) type Update<'f, E, D> = dyn FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError> + 'f;
+
 /// Calls `update` with each trained parameter.
-struct Visit<'a, E: Real, D: Backend<E>, Update> {
+struct Visit<'a, 'f, E: Real, D: Backend<E>> {
     gradients: &'a mut Gradients<E, D>,
     gradient_factor: Option<E>,
-    update: Update,
+    update: &'a mut Update<'f, E, D>,
 }
 
-impl<E: Real, D: Backend<E>, Update> TensorVisitor<E, D> for Visit<'_, E, D, Update>
-where
-    Update: FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError>,
-{
+impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for Visit<'_, '_, E, D> {
     type Viewer = (ViewTensorMut, ViewTensorName);
     type Err = OpError;
     type E2 = E;

@@ -92,7 +92,7 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     {
         self.steps = self.steps.saturating_add(1);
         let mut index = 0;
-        parameters.try_for_each(|parameter| {
+        parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             for slot in &mut self.slots {
                 if slot.values.len() <= index {
                     slot.values.push(parameter.zeros()?);

@@ -35,6 +35,7 @@ mod parity;
 #[cfg(feature = "plot")]
 mod plot;
 mod pretrained;
+mod ranks;
 mod resume;
 mod sampling;
 mod sublayers;

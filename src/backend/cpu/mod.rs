@@ -28,7 +28,7 @@ use super::{
     MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
 };
 use crate::{
-    dims::{ConstDim, Dim, Product},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
     error::{OpError, device_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -36,7 +36,7 @@ use crate::{
 use autograd::{KernelOutput, Operand, View, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Storage, Tape, Tensor},
+    tensor::{Cpu, CpuError, Gradients, NoneTape, Storage, Tape, Tensor},
 };
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
@@ -47,7 +47,7 @@ use kernels::{
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
-    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
+    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, InDim), f32, Cpu, T>,
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
@@ -68,7 +68,7 @@ impl Backend<f32> for Cpu {
         fused("einsum", (len,), tape, |_| contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes))
     }
 
-    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
         table: &Tensor<(V, M), f32, Cpu>,
         ids: &TokenIds<B, S, V>,
         tape: T,
@@ -80,7 +80,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>)>
@@ -91,7 +91,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
@@ -101,7 +101,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
@@ -112,7 +112,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_multi_head_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
@@ -148,7 +148,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
         residual: &ResidualNormParams<'_, M, f32, Cpu>,
@@ -167,7 +167,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_self_attention<
-        B: Dim,
+        B: MaybeSharded,
         S: Dim,
         M: ConstDim,
         H: ConstDim,
@@ -195,7 +195,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_cross_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         QDim: ConstDim,
@@ -229,7 +229,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
         position_weights: &[f32],
@@ -241,7 +241,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), f32, Cpu>,
         part: &Tensor<(B, S, M), f32, Cpu>,
         start: usize,
@@ -257,6 +257,19 @@ impl Backend<f32> for Cpu {
     }
 
     elements_in_memory!(f32);
+
+    fn address_of<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> Option<usize> {
+        Some(Operand::read(parameter.clone(), &mut NoneTape).ok()?.address())
+    }
+
+    fn try_put_gradient<S: Shape>(
+        mut gradients: Gradients<f32, Cpu>,
+        parameter: &Tensor<S, f32, Cpu>,
+        gradient: Vec<f32>,
+    ) -> Result<Gradients<f32, Cpu>, CpuError> {
+        **gradients.get_or_alloc_mut(parameter)? = gradient;
+        Ok(gradients)
+    }
 }
 
 /// Runs [`record_kernel`] and wraps the result in [`Fused`].

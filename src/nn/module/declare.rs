@@ -40,7 +40,7 @@
 /// }
 ///
 /// impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> Gated<EmbedDim, E, D> {
-///     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+///     fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
 ///         &self,
 ///         input: Tensor<(B, S, EmbedDim), E, D, T>,
 ///     ) -> Tensor<(B, S, EmbedDim), E, D, T> {

@@ -241,20 +241,23 @@ impl<O, S: Schedule> Trainer<O, S> {
         saved.map(|()| path)
     }
 
-    /// Checks that the disk has room for the checkpoints.
-    pub(super) fn ensure_space<Model, E, D>(&self) -> Result<(), TrainError>
+    /// Checks before the first step of a run that the disk has room for the checkpoints.
+    pub(super) fn ensure_space<Model, E, D>(&mut self) -> Result<(), TrainError>
     where
         O: Optimizer<Model, E, D>,
         Model: TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let Some(series) = &self.checkpoints else {
+        let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
             return Ok(());
         };
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
         let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(series.path(), needed_bytes).map_err(|source| TrainError::Save { source, saved_at: None })
+        weights::ensure_space(series.path(), needed_bytes)
+            .map_err(|source| TrainError::Save { source, saved_at: None })?;
+        self.is_space_checked = true;
+        Ok(())
     }
 
     fn training<Model, E: Real, D: Backend<E>>(&self) -> Training<'static>

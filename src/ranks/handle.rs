@@ -1,0 +1,220 @@
+use super::{
+    ConstRankAxis, RankAxis, RanksError, Shard,
+    communicator::{Communicator, SingleProcess},
+    pending::Pending,
+    threads::Thread,
+    worker::Worker,
+};
+use std::{
+    env, fmt,
+    marker::PhantomData,
+    ops::Range,
+    sync::{Arc, atomic::Ordering},
+    thread,
+    time::Duration,
+};
+
+/// The variables by which launchers of MPI programs say how many processes they started.
+const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
+
+/// This process's place on the axis of ranks `Axis`, and its collective operations. Clones share the place.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
+/// ranks! { pub World; }
+/// let ranks = Ranks::<World>::start()?;
+/// assert_eq!((ranks.rank(), ranks.size()), (0, 1)); // `mpirun -n 4` starts four
+/// # Ok::<(), RanksError>(())
+/// ```
+pub struct Ranks<Axis> {
+    pub(super) communicator: Arc<dyn Communicator>,
+    pub(super) worker: Arc<Worker>,
+    axis: PhantomData<fn() -> Axis>,
+}
+
+impl<Axis: RankAxis> Ranks<Axis> {
+    /// Joins the processes that `mpirun -n N` started, or is the only rank.
+    ///
+    /// Keep it alive until the program ends. When the last clone is dropped, the process waits for the others.
+    ///
+    /// # Errors
+    /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
+    /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Engine`].
+    pub fn start() -> Result<Self, RanksError> {
+        let is_several = |launcher: &&str| env::var(launcher).is_ok_and(|size| size != "1");
+        match LAUNCHERS.into_iter().find(is_several) {
+            None => Self::single(),
+            #[cfg(not(feature = "mpi"))]
+            Some(launcher) => Err(RanksError::NoEngine { launcher }),
+            #[cfg(feature = "mpi")]
+            Some(_) => {
+                let (communicator, worker) = super::mpi::start(Axis::NAME)?;
+                Self::new(communicator, Arc::new(worker))
+            }
+        }
+    }
+
+    /// A single rank: this process.
+    ///
+    /// # Errors
+    /// [`RanksError::Size`] if the type of the axis says another number of ranks.
+    pub fn single() -> Result<Self, RanksError> {
+        Self::new(Arc::new(SingleProcess), Arc::default())
+    }
+
+    /// Runs `run` on `count` threads of this process, which are ranks to each other: for tests and examples. Returns
+    /// the results in the order of the ranks.
+    ///
+    /// # Panics
+    /// If a thread panics, or if the type of the axis says another number of ranks.
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let sums = Ranks::<World>::in_threads(3, |ranks| {
+    ///     let mut sum = [ranks.rank() as f64];
+    ///     ranks.all_reduce(&mut sum).map(|()| sum)
+    /// });
+    /// assert_eq!(sums, [Ok([3.0]), Ok([3.0]), Ok([3.0])]);
+    /// ```
+    pub fn in_threads<Value: Send>(count: usize, run: impl Fn(&Self) -> Value + Sync) -> Vec<Value> {
+        let run = &run;
+        thread::scope(|scope| {
+            let start = |member: Thread| {
+                scope.spawn(move || {
+                    let ranks = Self::new(Arc::new(member), Arc::default());
+                    run(&ranks.unwrap_or_else(|error| panic!("{error}")))
+                })
+            };
+            let threads: Vec<_> = Thread::group(count).into_iter().map(start).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, Value>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        })
+    }
+
+    fn new(communicator: Arc<dyn Communicator>, worker: Arc<Worker>) -> Result<Self, RanksError> {
+        let found = communicator.size();
+        match Axis::EXPECTED_SIZE {
+            Some(expected) if expected != found => Err(RanksError::Size { axis: Axis::NAME, expected, found }),
+            _ => Ok(Self { communicator, worker, axis: PhantomData }),
+        }
+    }
+
+    /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel: rank `r` is
+    /// `r / columns` along `Outer` and `r % columns` along `Inner`. The ranks of one `Inner` are neighbours, which are
+    /// on one machine if any are.
+    ///
+    /// # Errors
+    /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of
+    /// `Outer` says another number of ranks; [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; pub Data; pub Tp = 2; }
+    /// let places = Ranks::<World>::in_threads(4, |ranks| {
+    ///     let (data, tp) = ranks.split::<Data, Tp>()?;
+    ///     Ok((data.rank(), tp.rank()))
+    /// });
+    /// # let _: &Vec<Result<(usize, usize), typed_transformer::ranks::RanksError>> = &places;
+    /// assert_eq!(places, [Ok((0, 0)), Ok((0, 1)), Ok((1, 0)), Ok((1, 1))]);
+    /// ```
+    pub fn split<Outer: RankAxis, Inner: ConstRankAxis>(&self) -> Result<(Ranks<Outer>, Ranks<Inner>), RanksError> {
+        let (size, columns) = (self.size(), <Inner as dfdx::shapes::ConstDim>::SIZE);
+        if !size.is_multiple_of(columns) {
+            return Err(RanksError::Grid { axis: Axis::NAME, size, inner: Inner::NAME, columns });
+        }
+        let (row, column) = (self.rank() / columns, self.rank() % columns);
+        let outer = self.start_operation("split", move |communicator| communicator.split(column)).wait()?;
+        let inner = self.start_operation("split", move |communicator| communicator.split(row)).wait()?;
+        Ok((Ranks::new(outer, self.worker.clone())?, Ranks::new(inner, self.worker.clone())?))
+    }
+
+    /// This process's rank, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.communicator.rank()
+    }
+
+    /// The number of ranks.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.communicator.size()
+    }
+
+    /// Whether this is rank 0, the one that writes files and shows progress.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The part of `0..len` that belongs to `rank`: consecutive, and the same for all ranks but for one element, which
+    /// the first ranks have more.
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let parts = Ranks::<World>::in_threads(3, |ranks| ranks.part_of(5, ranks.rank()));
+    /// assert_eq!(parts, [0..2, 2..4, 4..5]);
+    /// ```
+    #[must_use]
+    pub fn part_of(&self, len: usize, rank: usize) -> Range<usize> {
+        let (least, more) = (len / self.size(), len % self.size());
+        let start = rank * least + rank.min(more);
+        start..start + least + usize::from(rank < more)
+    }
+
+    /// This rank's part of a dimension.
+    ///
+    /// ```
+    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// dims! { pub Batch; }
+    /// let rows = Ranks::<World>::in_threads(2, |ranks| ranks.shard(Batch::new(5)).range());
+    /// assert_eq!(rows, [0..3, 3..5]);
+    /// ```
+    pub fn shard<Whole: crate::dims::Dim>(&self, whole: Whole) -> Shard<Whole, Axis> {
+        Shard::new(self.part_of(whole.size(), self.rank()), whole.size())
+    }
+
+    /// Bytes that this process has sent to other ranks so far.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.worker.counts().sent_bytes.load(Ordering::Relaxed)
+    }
+
+    /// For how long collective operations have run in this process so far, and for how long it waited for them. The
+    /// difference was hidden behind computation.
+    #[must_use]
+    pub fn communication_time(&self) -> (Duration, Duration) {
+        let counts = self.worker.counts();
+        let [busy, waited] = [&counts.busy_nanoseconds, &counts.waited_nanoseconds];
+        let load =
+            |nanoseconds: &std::sync::atomic::AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
+        (load(busy), load(waited))
+    }
+
+    /// Starts a collective operation.
+    pub(super) fn start_operation<Value: Send + 'static>(
+        &self,
+        name: &'static str,
+        operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
+    ) -> Pending<Value> {
+        let rank = self.rank();
+        let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
+        self.worker.start(&self.communicator, describe, operation)
+    }
+}
+
+impl<Axis> Clone for Ranks<Axis> {
+    fn clone(&self) -> Self {
+        Self { communicator: self.communicator.clone(), worker: self.worker.clone(), axis: PhantomData }
+    }
+}
+
+impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {} of `{}`", self.rank(), self.size(), Axis::NAME)
+    }
+}
