@@ -51,7 +51,7 @@ pub struct Run {
 pub fn start(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
     let mut mpirun = Command::new("mpirun");
     // More ranks than processors are allowed, and a rank may end in order for longer than the usual second.
-    mpirun.args(["--oversubscribe", "--mca", "odls_base_sigkill_timeout", "60", "-n", &ranks.to_string()]);
+    mpirun.args(["--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3", "-n", &ranks.to_string()]);
     mpirun.arg(EXAMPLES.path().join(example)).args(args).current_dir(folder.path());
     mpirun.env("RAYON_NUM_THREADS", "1").env("OMPI_ALLOW_RUN_AS_ROOT", "1");
     mpirun.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
