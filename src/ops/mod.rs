@@ -53,10 +53,12 @@ mod mean;
 mod multi_head_attention;
 mod operand;
 mod partial_cross_entropy;
+mod patches;
 mod permute;
 mod positions;
 mod rearrange;
 mod reduce;
+mod relative_positions;
 mod rename;
 mod reshape;
 mod residual;
@@ -71,7 +73,7 @@ mod views;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu, Silu};
+pub use activation::{Activation, Gelu, GeluErf, Relu, Silu, Tanh};
 pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
 pub use arithmetic::{
@@ -109,6 +111,7 @@ pub use multi_head_attention::{
 };
 pub use operand::{SameDims, TensorOrRef};
 pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
+pub use patches::{Patches, patches, try_patches};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,
@@ -120,6 +123,7 @@ pub use rearrange::Rearrangement;
 pub use reduce::{
     max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over, try_sum_over,
 };
+pub use relative_positions::{RelativeBuckets, relative_position_bias, try_relative_position_bias};
 pub use rename::{rename, try_rename};
 pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};
