@@ -1,10 +1,14 @@
 //! The dimensions and the model of the examples in this documentation.
 
-use crate::prelude::*;
+use crate::{
+    models::{gpt2::Gpt2Config, llama::LlamaConfig},
+    ops::Rotary,
+    prelude::*,
+};
 
 dims! {
     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
-    pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
+    pub NumLayers = 2; pub EvenHeads = 4; pub KeyValueHeads = 2; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
 }
 
 /// A small configuration for every kind of model: decoder-only, encoder-only and encoder-decoder.
@@ -33,4 +37,31 @@ impl Seq2Seq for Model {
     type EmbedDim = EmbedDim;
     type EncoderLayers = NumLayers;
     type DecoderLayers = NumLayers;
+}
+
+/// A small configuration of the published models.
+pub struct Small;
+
+impl Gpt2Config for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = EvenHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    const NORM_EPSILON: f64 = 1e-5;
+}
+
+impl LlamaConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    type NumHeads = EvenHeads;
+    type KeyValueHeads = KeyValueHeads;
+    type HeadDim = EvenHeads;
+    const NORM_EPSILON: f64 = 1e-5;
+    const ROTARY: Rotary = Rotary::halves(10_000.0);
+    const TIED_LOGITS: bool = true;
 }

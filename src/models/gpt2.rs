@@ -15,7 +15,7 @@ use crate::{
     dims::{AtMost, Const, ConstDim, Dim, Divides, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, init, try_last},
+    nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, WithEarlier, init, try_last},
     ops::{
         Activation, AttentionScale, Gelu, MaskFill, OpError, Real, try_add_positions, try_embed,
         try_learned_positions_from, try_linear, try_multi_head_attention, try_residual, try_select,
@@ -28,32 +28,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
-///
-/// ```
-/// use typed_transformer::{models::gpt2::{Gpt2, Gpt2Config}, nn::Module, prelude::*};
-/// dims! {
-///     pub VocabSize = 28; pub MaxSeqLen = 16; pub EmbedDim = 6; pub NumHeads = 3; pub HiddenDim = 24; pub NumLayers = 2;
-///     pub SeqLen = 3; pub Batch = 1;
-/// }
-///
-/// pub struct Small;
-/// impl Gpt2Config for Small {
-///     type VocabSize = VocabSize;
-///     type MaxSeqLen = MaxSeqLen;
-///     type EmbedDim = EmbedDim;
-///     type NumHeads = NumHeads;
-///     type HiddenDim = HiddenDim;
-///     type NumLayers = NumLayers;
-///     const NORM_EPSILON: f64 = 1e-5;
-/// }
-/// const _: () = assert!(Gpt2::<Small, f32, Cpu>::NUM_PARAMS == 1_296);
-///
-/// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
-/// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace. [`models`](super) shows such an implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a GPT-2",
     label = "`{Self}` does not implement `Gpt2Config`",
@@ -85,18 +60,11 @@ pub trait Gpt2Config: 'static {
 type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt2Config>::NumHeads>;
 type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
 
-/// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
-pub type Gpt2Cache<B, Config, E, D> = Cache<
-    B,
-    <Config as Gpt2Config>::MaxSeqLen,
-    Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>,
-    E,
-    D,
->;
+/// The heads whose keys and values a cache holds.
+type CachedHeads<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
 
-/// The keys and the values of `Len` positions.
-type KeysAndValues<B, Len, Config, E, D, T> =
-    (Tensor<(B, Len, Columns<Config>), E, D, T>, Tensor<(B, Len, Columns<Config>), E, D, T>);
+/// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
+pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, CachedHeads<Config>, E, D>;
 
 module! {
     /// Causal self-attention, with biases.
@@ -143,9 +111,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl FnOnce(
-            KeysAndValues<B, Q, Config, E, D, T>,
-        ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
         let query = self.attention.query.try_forward(normalized.with_empty_tape())?;
@@ -164,6 +130,14 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
 
 module! {
     /// A GPT-2: the logits of the next token at each position.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::gpt2::Gpt2, prelude::*};
+    /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
     pub struct Gpt2<Config: Gpt2Config; E, D> in Config -> Config::VocabSize {
         /// A vector for each token; also the weight of the logits.
         pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),

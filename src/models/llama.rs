@@ -17,7 +17,7 @@ use crate::{
     dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, init, try_last},
+    nn::{Autoregressive, Cache, Heads, WithEarlier, init, try_last},
     ops::{
         Activation, AttentionScale, MaskFill, OpError, Real, Rotary, Silu, try_embed, try_grouped_query_attention,
         try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads, try_select,
@@ -30,38 +30,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
-///
-/// ```
-/// use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
-/// dims! {
-///     pub VocabSize = 28; pub MaxSeqLen = 16; pub EmbedDim = 24; pub HiddenDim = 10; pub NumLayers = 2;
-///     pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 4; pub SeqLen = 3; pub Batch = 1;
-/// }
-///
-/// pub struct Small;
-/// impl LlamaConfig for Small {
-///     type VocabSize = VocabSize;
-///     type MaxSeqLen = MaxSeqLen;
-///     type EmbedDim = EmbedDim;
-///     type HiddenDim = HiddenDim;
-///     type NumLayers = NumLayers;
-///     type NumHeads = NumHeads;
-///     type KeyValueHeads = KeyValueHeads;
-///     type HeadDim = HeadDim;
-///     const NORM_EPSILON: f64 = 1e-5;
-///     const ROTARY: Rotary = Rotary::halves(10_000.0);
-///     const TIED_LOGITS: bool = true;
-/// }
-/// const _: () = assert!(Llama::<Small, f32, Cpu>::NUM_PARAMS == 5_304);
-///
-/// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
-/// let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
-/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-/// let mut cache = model.try_cache(Batch)?;
-/// let next: Tensor<(Batch, VocabSize), f32, Cpu> = model.try_next_logits(&ids, &mut cache)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace. [`models`](super) shows an implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a Llama",
     label = "`{Self}` does not implement `LlamaConfig`",
@@ -101,39 +70,30 @@ pub trait LlamaConfig: 'static {
 type Groups<Config> = Quotient<<Config as LlamaConfig>::NumHeads, <Config as LlamaConfig>::KeyValueHeads>;
 type QueryHeads<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, Groups<Config>>;
 
-/// The columns of the queries, of the keys and of the values.
+/// The columns of the queries, and those of the keys and of the values.
 type Queries<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
 type KeyValues<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim>;
 
-/// The keys and values of the earlier positions of a [`Llama`]: in each layer, those of `KeyValueHeads` heads.
-pub type LlamaCache<B, Config, E, D> = Cache<
-    B,
-    <Config as LlamaConfig>::MaxSeqLen,
-    Heads<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim, <Config as LlamaConfig>::HeadDim>,
-    E,
-    D,
->;
+/// The heads whose keys and values a cache holds: fewer than those of the queries.
+type CachedHeads<Config> =
+    Heads<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim, <Config as LlamaConfig>::HeadDim>;
 
-/// The standard deviation of new weights (`initializer_range`).
-pub(super) const INIT_STD: f64 = 0.02;
+/// The keys and values of the earlier positions of a [`Llama`], for each layer.
+pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, CachedHeads<Config>, E, D>;
 
 module! {
     /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
     pub struct Attention<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
         /// To the queries of all heads.
-        pub query: param (Queries<Config>, Config::EmbedDim) = |weight| init::normal(weight, INIT_STD),
+        pub query: param (Queries<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// To the keys.
-        pub key: param (KeyValues<Config>, Config::EmbedDim) = |weight| init::normal(weight, INIT_STD),
+        pub key: param (KeyValues<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// To the values.
-        pub value: param (KeyValues<Config>, Config::EmbedDim) = |weight| init::normal(weight, INIT_STD),
+        pub value: param (KeyValues<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// Mixes the outputs of the heads.
-        pub output: param (Config::EmbedDim, Queries<Config>) = |weight| init::normal(weight, INIT_STD),
+        pub output: param (Config::EmbedDim, Queries<Config>) = |weight| init::normal(weight, 0.02),
     }
 }
-
-/// The keys and the values of `Len` positions.
-pub(super) type KeysAndValues<B, Len, Config, E, D, T> =
-    (Tensor<(B, Len, KeyValues<Config>), E, D, T>, Tensor<(B, Len, KeyValues<Config>), E, D, T>);
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
     /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_earlier` puts the keys
@@ -143,9 +103,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl FnOnce(
-            KeysAndValues<B, Q, Config, E, D, T>,
-        ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let query = try_rotate_heads(try_linear(x.with_empty_tape(), &self.query, None)?, start, Config::ROTARY)?;
         let key = try_rotate_heads(try_linear(x.with_empty_tape(), &self.key, None)?, start, Config::ROTARY)?;
@@ -161,11 +119,11 @@ module! {
     /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
     pub struct FeedForward<Config: LlamaConfig; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`, before the activation.
-        pub gate: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, INIT_STD),
+        pub gate: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// From `EmbedDim` to `HiddenDim`, without an activation.
-        pub hidden: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, INIT_STD),
+        pub hidden: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// From `HiddenDim` back to `EmbedDim`.
-        pub output: param (Config::EmbedDim, Config::HiddenDim) = |weight| init::normal(weight, INIT_STD),
+        pub output: param (Config::EmbedDim, Config::HiddenDim) = |weight| init::normal(weight, 0.02),
     }
 }
 
@@ -202,9 +160,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl FnOnce(
-            KeysAndValues<B, Q, Config, E, D, T>,
-        ) -> Result<KeysAndValues<B, K, Config, E, D, T>, OpError>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_earlier)?)?;
@@ -215,16 +171,24 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 
 module! {
     /// A Llama: the logits of the next token at each position.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
+    /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
     pub struct Llama<Config: LlamaConfig; E, D> in Config -> Config::VocabSize {
         /// A vector for each token.
-        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, INIT_STD),
+        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
         /// The layers.
         pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
         /// The weight of the norm after the last layer.
         pub norm: param (Config::EmbedDim,) = init::ones,
         /// From vectors to logits, if this is not the table of the tokens.
         pub logit: optional(!Config::TIED_LOGITS) param (Config::VocabSize, Config::EmbedDim)
-            = |weight| init::normal(weight, INIT_STD),
+            = |weight| init::normal(weight, 0.02),
     }
 }
 

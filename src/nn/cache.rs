@@ -5,7 +5,10 @@ use crate::{
     mask::{AttentionMask, PaddingMask},
     ops::{OpError, Real, device_error, dim_error},
 };
-use dfdx::{shapes::HasShape, tensor::Tensor};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{NoneTape, Tensor},
+};
 use std::{fmt, marker::PhantomData};
 
 /// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
@@ -82,6 +85,24 @@ pub type Keys<B, Len, A, E, D> =
 pub type Values<B, Len, A, E, D> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
 
+/// The keys and the values of `Len` positions.
+pub(crate) type KeysAndValues<B, Len, A, E, D, T> = (
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>,
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
+);
+
+/// Puts the keys and values of the earlier positions before those of `Q` positions: of all `K` positions.
+///
+/// It is `Ok` if there are no earlier positions, and [`KeyValueCache::try_extend`] if they are in a cache.
+pub(crate) trait WithEarlier<B: Dim, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+    FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
+{
+}
+impl<B: Dim, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithEarlier<B, Q, K, A, E, D, T> for F where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
+{
+}
+
 impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// An empty cache.
     ///
@@ -147,8 +168,8 @@ impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueC
     /// Appends the keys and values of the next positions: all of the cache, including the unused positions.
     pub(crate) fn try_extend<S: Dim>(
         &mut self,
-        (keys, values): (Keys<B, S, A, E, D>, Values<B, S, A, E, D>),
-    ) -> Result<(Keys<B, MaxLen, A, E, D>, Values<B, MaxLen, A, E, D>), OpError> {
+        (keys, values): KeysAndValues<B, S, A, E, D, NoneTape>,
+    ) -> Result<KeysAndValues<B, MaxLen, A, E, D, NoneTape>, OpError> {
         self.try_append(&keys, &values)?;
         Ok((self.keys.clone(), self.values.clone()))
     }

@@ -44,6 +44,7 @@ pub(crate) use autoregressive::try_last;
 pub use autoregressive::{Autoregressive, EncodedLM};
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};
+pub(crate) use cache::WithEarlier;
 pub use cache::{Cache, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;

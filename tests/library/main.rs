@@ -19,6 +19,8 @@ mod gradients;
 mod hostile;
 mod hostile_folders;
 mod hugging_face;
+mod hugging_face;
+mod hostile_folders;
 mod index_gradients;
 mod indexing;
 mod kept_checkpoints;
