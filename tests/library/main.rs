@@ -19,8 +19,6 @@ mod gradients;
 mod hostile;
 mod hostile_folders;
 mod hugging_face;
-mod hugging_face;
-mod hostile_folders;
 mod index_gradients;
 mod indexing;
 mod kept_checkpoints;
@@ -39,6 +37,8 @@ mod plot;
 mod pretrained;
 mod resume;
 mod sampling;
+#[cfg(feature = "tokenizers")]
+mod similar_sentences;
 mod sublayers;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]

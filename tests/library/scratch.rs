@@ -1,4 +1,0 @@
-mod hugging_face;
-mod parity;
-#[path = "../support/mod.rs"]
-mod support;
