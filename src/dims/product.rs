@@ -106,11 +106,10 @@ symbolic_dim!(Product, Left: ConstDim, Right: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
 impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
-    /// Its name and size, or with the flag `+` the names and sizes of its factors.
+    /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
-            let (left, right) = (super::name::<Left>(), super::name::<Right>());
-            return write!(f, "{left}={} * {right}={}", Left::SIZE, Right::SIZE);
+            return write!(f, "{:+?} * {:+?}", Left::default(), Right::default());
         }
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
     }

@@ -75,7 +75,7 @@ type Queries<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::Head
 type KeyValues<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim>;
 
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-type CachedHeads<Config> =
+pub(super) type CachedHeads<Config> =
     Heads<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim, <Config as LlamaConfig>::HeadDim>;
 
 /// The keys and values of the earlier positions of a [`Llama`], for each layer.

@@ -7,9 +7,13 @@
 //! | --- | --- | --- |
 //! | [`gpt2`] | [`Gpt2`](gpt2::Gpt2) | decoder: norms before, learned positions, biases, tied logits |
 //! | [`llama`] | [`Llama`](llama::Llama) | decoder: RMS norms before, rotary positions, groups of heads, SwiGLU |
+//! | [`mixtral`] | [`Mixtral`](mixtral::Mixtral) | a Llama with a mixture of experts |
+//! | [`t5`] | [`T5`](t5::T5) | encoder-decoder: RMS norms before, learned relative positions, no biases |
+//! | [`bert`] | [`Bert`](bert::Bert) | encoder: norms after, token types, biases, a pooler |
+//! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
 //!
 //! Each file has the whole computation of its model, made of [`module!`](crate::module!) and [`ops`](crate::ops), and the
-//! names of its parameters in files. A configuration is a type with a line for each dimension:
+//! names of its parameters in files. [`published`] has the sizes that one can download. A configuration is a type with a line for each dimension:
 //!
 //! ```
 //! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
@@ -62,9 +66,15 @@
 
 pub mod annotated_flax;
 pub mod another_annotated;
+pub mod bert;
 pub mod gpt2;
 pub mod learning_the_transformer;
 pub mod llama;
+pub mod mixtral;
 pub mod nano_gpt;
+mod pretrained;
+pub mod published;
+pub mod t5;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;
+pub mod vit;

@@ -51,10 +51,12 @@ mod masked_mean;
 mod mean;
 mod multi_head_attention;
 mod operand;
+mod patches;
 mod permute;
 mod positions;
 mod rearrange;
 mod reduce;
+mod relative_positions;
 mod rename;
 mod reshape;
 mod residual;
@@ -69,7 +71,7 @@ mod views;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu, Silu};
+pub use activation::{Activation, Gelu, GeluErf, Relu, Silu, Tanh};
 pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
 pub use arithmetic::{
@@ -106,6 +108,7 @@ pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
 pub use operand::TensorOrRef;
+pub use patches::{Patches, patches, try_patches};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,
@@ -117,6 +120,7 @@ pub use rearrange::Rearrangement;
 pub use reduce::{
     max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over, try_sum_over,
 };
+pub use relative_positions::{RelativeBuckets, relative_position_bias, try_relative_position_bias};
 pub use rename::{rename, try_rename};
 pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};

@@ -4,16 +4,21 @@
 use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
 use dfdx::{
     nn::TensorCollection,
-    tensor::{OwnedTape, Tensor},
-    tensor_ops::{Backward, Device},
+    tensor::{OwnedTape, PutTape, Tensor, WithEmptyTape},
+    tensor_ops::{Backward, Device, MeanTo, SumTo},
 };
 use typed_transformer::{
     generate::Sampler,
-    models::llama::{self, Llama, LlamaConfig},
-    nn::{Autoregressive, Module},
-    ops::{self, Rotary},
+    models::{
+        bert::{Bert, BertConfig},
+        gpt2::{Gpt2, Gpt2Config},
+        llama::{Llama, LlamaConfig},
+        vit::{Images, Vit, VitConfig},
+    },
+    nn::Autoregressive,
+    ops::{self, Rotary, add},
     prelude::*,
-    weights::SafetensorsDtype,
+    weights::{Pretrained, SafetensorsDtype},
 };
 
 dims! {
@@ -26,35 +31,41 @@ fn reference(model: &str) -> Fixture {
 }
 
 /// The model of a folder.
-fn load<Model, E>(model: &str, names: &str) -> Model
+fn load<Model, E>(model: &str) -> Model
 where
-    Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
     E: SafetensorsDtype,
     Cpu: Device<E>,
 {
-    Fixture::read(&format!("hugging_face/{model}/model")).load(names)
+    Fixture::read(&format!("hugging_face/{model}/model")).load(&names::<Model>())
 }
 
-/// Compares the gradients with those of the reference.
+/// The names in the files: those of BERT and of the Vision Transformer have no prefix.
+fn names<Model: Pretrained>() -> String {
+    match Model::PREFIX {
+        "bert." | "vit." => Model::NAMES.replace(Model::PREFIX, ""),
+        _ => Model::NAMES.to_string(),
+    }
+}
+
+/// Compares the loss and the gradients with those of the reference.
 fn compare_gradients_with_reference<Model, E>(
     model: &Model,
-    names: &str,
     loss: Tensor<(), E, Cpu, OwnedTape<E, Cpu>>,
     reference: &Fixture,
 ) where
-    Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
     E: SafetensorsDtype,
     Cpu: Backend<E>,
 {
     assert_close("loss", &as_f64(&loss), reference.numbers("loss"), 1e-5);
-    let of_gradients = names.replace(" = ", " = grads.") + "\nignore input.*\nignore output.*\nignore loss";
+    let of_gradients = names::<Model>().replace(" = ", " = grads.") + "\nignore input.*\nignore output.*\nignore loss";
     compare_gradients(model, &loss.backward(), &reference.load::<Model, E>(&of_gradients));
 }
 
 /// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
 fn compare_writer<Model, S: Dim, E>(
     model: &Model,
-    names: &str,
     logits: Tensor<(Batch, S, VocabSize), E, Cpu, OwnedTape<E, Cpu>>,
     inputs: &[usize],
     reference: &Fixture,
@@ -70,7 +81,7 @@ fn compare_writer<Model, S: Dim, E>(
     let logits: Tensor<(Batch, Read, VocabSize), E, Cpu, _> = ops::slice(logits, axis::<S>(), 0, read);
     let labels: Vec<usize> = inputs.chunks(len.size()).flat_map(|row| &row[1..]).copied().collect();
     let loss = cross_entropy(logits, &ids(&labels, (batch, read)), Reduction::MeanAll);
-    compare_gradients_with_reference(model, names, loss, reference);
+    compare_gradients_with_reference(model, loss, reference);
 
     let expected = reference.ids("output.greedy");
     let mut cache = model.try_cache(Const).unwrap();
@@ -106,19 +117,45 @@ macro_rules! compare_both {
         })*
     };
 }
-compare_both!(llama_agrees);
+compare_both!(gpt2_agrees, llama_agrees, bert_agrees, vit_agrees);
+
+fn gpt2_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("gpt2");
+    let model: Gpt2<small_gpt2::Config, E, Cpu> = load("gpt2");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(3), small_gpt2::SeqLen::new(11).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+mod small_gpt2 {
+    use super::*;
+
+    dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
+
+    pub struct Config;
+    impl Gpt2Config for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
 
 fn llama_agrees<E: SafetensorsDtype>()
 where
     Cpu: Backend<E>,
 {
-    use small_llama::{Config, SeqLen};
     let reference = reference("llama");
-    let model: Llama<Config, E, Cpu> = load("llama", llama::NAMES);
+    let model: Llama<small_llama::Config, E, Cpu> = load("llama");
     let inputs = reference.ids("input.ids");
-    let read = ids(&inputs, (Batch::new(3), SeqLen::new(13).unwrap()));
-    let logits = model.forward(&read, OwnedTape::default());
-    compare_writer(&model, llama::NAMES, logits, &inputs, &reference);
+    let read = ids(&inputs, (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
 }
 
 mod small_llama {
@@ -126,13 +163,13 @@ mod small_llama {
 
     dims! {
         pub EmbedDim = 48; pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
-        pub MaxLen = 40; pub SeqLen <= MaxLen;
+        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
     }
 
     pub struct Config;
     impl LlamaConfig for Config {
         type VocabSize = VocabSize;
-        type MaxSeqLen = MaxLen;
+        type MaxSeqLen = MaxSeqLen;
         type EmbedDim = EmbedDim;
         type HiddenDim = HiddenDim;
         type NumLayers = NumLayers;
@@ -142,5 +179,105 @@ mod small_llama {
         const NORM_EPSILON: f64 = 1e-6;
         const ROTARY: Rotary = Rotary::halves(10_000.0);
         const TIED_LOGITS: bool = false;
+    }
+}
+
+fn bert_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    use small_bert::{Config, EmbedDim, SeqLen, TokenTypes};
+    let reference = reference("bert");
+    let model: Bert<Config, E, Cpu> = load("bert");
+    let shape = (Batch::new(3), SeqLen::new(14).unwrap());
+    // The reference hides by a mask what is padding here. The token that stands for padding may be any other one.
+    let is_token: Vec<bool> = reference.ids("input.mask").iter().map(|&bit| bit == 1).collect();
+    let inputs = reference.ids("input.ids");
+    let pad = Fin::all().find(|pad: &Fin<VocabSize>| !inputs.contains(&pad.value())).unwrap();
+    let tokens: Vec<usize> =
+        inputs.iter().zip(&is_token).map(|(&id, &is_token)| if is_token { id } else { pad.value() }).collect();
+    let tokens = TokenIds::from_ids(&tokens, Some(pad), shape).unwrap();
+    let types: TokenIds<Batch, SeqLen, TokenTypes> =
+        TokenIds::from_ids(&reference.ids("input.types"), None, shape).unwrap();
+
+    let states = model.forward(&tokens, &types, OwnedTape::default());
+    let pooled = model.pooled(states.with_empty_tape());
+    // The states of padding depend on the token that stands for it.
+    let of_tokens = |states: &[f64]| -> Vec<f64> {
+        let rows = states.chunks(EmbedDim::SIZE).zip(&is_token).filter(|(_, is_token)| **is_token);
+        rows.flat_map(|(row, _)| row).copied().collect()
+    };
+    assert_close("states", &of_tokens(&as_f64(&states)), &of_tokens(reference.numbers("output.last")), 1e-5);
+    assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
+    let squares = ops::masked_mean(states.square(), &tokens.padding_mask());
+    let tokens_of_row = is_token.chunks(14).map(|row| row.iter().filter(|is_token| **is_token).count() as f64);
+    let tokens_of_row: Vec<f64> = tokens_of_row.collect();
+    let count: f64 = tokens_of_row.iter().sum();
+    let shares: Vec<E> = tokens_of_row.iter().map(|tokens| E::from_f64(tokens / count).unwrap()).collect();
+    let shares: Tensor<(Batch,), E, Cpu> = Cpu::default().tensor((shares, (shape.0,)));
+    let loss = add(
+        ops::sum_over(einsum!(squares: (Batch, EmbedDim), &shares: (Batch) -> (EmbedDim)), axis::<EmbedDim>()),
+        pooled.square().sum(),
+    );
+    compare_gradients_with_reference(&model, loss, &reference);
+}
+
+mod small_bert {
+    use super::*;
+
+    dims! {
+        pub TokenTypes = 2; pub EmbedDim = 40; pub NumHeads = 5; pub HiddenDim = 44; pub MaxSeqLen = 32;
+        pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl BertConfig for Config {
+        type VocabSize = VocabSize;
+        type TokenTypes = TokenTypes;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}
+
+fn vit_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("vit");
+    let model: Vit<small_vit::Config, E, Cpu> = load("vit");
+    let pixels = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect::<Vec<_>>();
+    let shape = (Batch::new(2), Const, small_vit::Height, small_vit::Width);
+    let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
+    let states = model.forward(images.put_tape(OwnedTape::default()));
+    let pooled = model.pooled(states.with_empty_tape());
+    assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);
+    assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
+    let loss = add(states.square().mean(), pooled.square().sum());
+    compare_gradients_with_reference(&model, loss, &reference);
+}
+
+mod small_vit {
+    use super::*;
+
+    dims! {
+        pub Height = 24; pub Width = 24; pub Patch = 6; pub EmbedDim = 36; pub NumHeads = 3; pub HiddenDim = 44;
+    }
+
+    pub struct Config;
+    impl VitConfig for Config {
+        type Channels = Const<3>;
+        type Height = Height;
+        type Width = Width;
+        type PatchHeight = Patch;
+        type PatchWidth = Patch;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-12;
     }
 }
