@@ -38,6 +38,8 @@ mod pretrained;
 mod ranks;
 mod resume;
 mod sampling;
+#[cfg(feature = "tokenizers")]
+mod similar_sentences;
 mod sublayers;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]
