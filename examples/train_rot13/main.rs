@@ -32,7 +32,8 @@ use typed_transformer::{
     models::another_annotated::Annotated,
     nn::Module,
     prelude::*,
-    train::{Adam, Trainer, WarmupCosine, try_cross_entropy},
+    ops::try_cross_entropy,
+    train::{Adam, Trainer, WarmupCosine},
 };
 
 /// Words to decode if the user gives none.

@@ -23,7 +23,8 @@ use typed_transformer::{
     generate::try_greedy,
     nn::Module,
     prelude::*,
-    train::{Adam, Constant, Trainer, try_cross_entropy},
+    ops::try_cross_entropy,
+    train::{Adam, Constant, Trainer},
 };
 
 /// Fresh random sequences that the accuracy is measured on.

@@ -27,7 +27,8 @@ use typed_transformer::{
     nn::Module,
     prelude::*,
     tokens::CharTokenizer,
-    train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
+    ops::try_cross_entropy,
+    train::{AdamW, Trainer, WarmupCosine},
     weights,
 };
 

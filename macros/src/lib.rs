@@ -32,7 +32,7 @@ pub fn named_by_line(_: proc_macro::TokenStream, declaration: proc_macro::TokenS
 fn in_module(mut declaration: ItemStruct) -> TokenStream {
     let name = declaration.ident.clone();
     let module = format_ident!("{name}_of_line_{}", name.span().unwrap().line());
-    declaration.vis = parse_quote!(pub);
+    declaration.vis = parse_quote!(pub(super));
     for field in &mut declaration.fields {
         field.vis = parse_quote!(pub(super));
     }

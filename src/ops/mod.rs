@@ -94,7 +94,10 @@ pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};
 pub use gather::{gather, take, try_gather, try_take};
-pub use grouped_query_attention::{grouped_query_attention, try_grouped_query_attention};
+pub use grouped_query_attention::{
+    grouped_query_attention, grouped_query_attention_with_bias, try_grouped_query_attention,
+    try_grouped_query_attention_with_bias,
+};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -121,6 +124,7 @@ pub use rename::{rename, try_rename};
 pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};
 pub use rms_norm::{rms_norm, try_rms_norm};
+pub(crate) use rotary_positions::try_turn;
 pub use rotary_positions::{Rotary, RotaryPairs, rotary_positions, try_rotary_positions};
 pub use scale::{scale, try_scale};
 pub use select::{select, try_select};

@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, try_take};
 use crate::{
-    dims::{Dim, Even, axis},
+    dims::{ConstDim, Dim, Even, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -33,10 +33,15 @@ pub enum RotaryPairs {
     Halves,
 }
 
-impl Default for Rotary {
+impl Rotary {
     /// The base and the pairs of RoFormer.
+    pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent };
+}
+
+impl Default for Rotary {
+    /// [`Rotary::ROFORMER`].
     fn default() -> Self {
-        Self { base: 10_000.0, pairs: RotaryPairs::Adjacent }
+        Self::ROFORMER
     }
 }
 
@@ -59,6 +64,15 @@ impl Default for Rotary {
 /// ```
 #[panicking]
 pub fn try_rotary_positions<B: Dim, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, H, S, HeadDim), E, D, T>,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    try_turn(input, start, rotary)
+}
+
+/// [`rotary_positions`] where the caller knows that the number of columns is even.
+pub(crate) fn try_turn<B: Dim, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,

@@ -31,6 +31,7 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod position_kinds;
 mod resume;
 mod sampling;
 mod sublayers;
