@@ -31,8 +31,8 @@ use typed_transformer::{
     generate::try_greedy,
     models::another_annotated::Annotated,
     nn::Module,
-    prelude::*,
     ops::try_cross_entropy,
+    prelude::*,
     train::{Adam, Trainer, WarmupCosine},
 };
 

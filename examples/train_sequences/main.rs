@@ -22,8 +22,8 @@ use support::{BoxError, DeviceName, Outcome, Progress, cuda, parse, print};
 use typed_transformer::{
     generate::try_greedy,
     nn::Module,
-    prelude::*,
     ops::try_cross_entropy,
+    prelude::*,
     train::{Adam, Constant, Trainer},
 };
 

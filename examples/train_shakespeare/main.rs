@@ -25,9 +25,9 @@ use typed_transformer::{
     generate::Sampler,
     models::nano_gpt::NanoGpt,
     nn::Module,
+    ops::try_cross_entropy,
     prelude::*,
     tokens::CharTokenizer,
-    ops::try_cross_entropy,
     train::{AdamW, Trainer, WarmupCosine},
     weights,
 };

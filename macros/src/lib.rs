@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, ItemStruct, Lit, Meta, Pat, PathArguments,
-    ReturnType, Signature, Type, parse_quote,
+    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, ItemStruct, Lit, Meta, Pat,
+    PathArguments, ReturnType, Signature, Type, parse_quote,
 };
 
 /// Writes `f` beside `try_f`: `f` returns the value, and panics with the error's text if there is none.

@@ -11,8 +11,8 @@ mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
-    ActivationKind, AttentionParams, AttentionScale, ContractionAxis, FeedForwardParams, LinearParams, MaskFill, NormKind, NormParams,
-    ResidualNormParams,
+    ActivationKind, AttentionParams, AttentionScale, ContractionAxis, FeedForwardParams, LinearParams, MaskFill,
+    NormKind, NormParams, ResidualNormParams,
 };
 
 use crate::{

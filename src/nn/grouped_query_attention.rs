@@ -7,9 +7,7 @@ use crate::{
     dims::{ConstDim, Dim, Even, Product},
     mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{
-        OpError, Real, Rotary, try_dropout, try_grouped_query_attention,
-    },
+    ops::{OpError, Real, Rotary, try_dropout, try_grouped_query_attention},
 };
 use dfdx::{
     shapes::HasShape,

@@ -36,8 +36,8 @@ mod self_attention;
 
 pub use crate::ops::NormKind;
 pub use arch::{
-    Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor, PositionsInHeads,
-    RotaryPositions, Sinusoidal, WidthScale,
+    Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
+    PositionsInHeads, RotaryPositions, Sinusoidal, WidthScale,
 };
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};

@@ -7,9 +7,7 @@ use crate::{
     dims::{ConstDim, Dim, Product},
     mask::{CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{
-        OpError, Real, Rotary, try_attention_weights, try_dropout, try_merge_heads, try_split_heads, try_turn,
-    },
+    ops::{OpError, Real, Rotary, try_attention_weights, try_dropout, try_merge_heads, try_split_heads, try_turn},
 };
 use dfdx::{
     shapes::HasShape,

@@ -110,7 +110,9 @@ fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
 #[test]
 fn without_positions_a_token_is_its_embedding() {
     let ids = TokenIds::from_ids(&[1, 5, 5, 0, 8, 5, 5, 1], None, (Batch, QLen)).unwrap();
-    fn embeds<A: Arch<Conventions = With<Positions>>, Positions: PositionKind>(ids: &TokenIds<Batch, QLen, VocabSize>) -> [Vec<f64>; 2]
+    fn embeds<A: Arch<Conventions = With<Positions>>, Positions: PositionKind>(
+        ids: &TokenIds<Batch, QLen, VocabSize>,
+    ) -> [Vec<f64>; 2]
     where
         A: typed_transformer::nn::HasPositionsFor<EmbedDim>,
     {
@@ -178,7 +180,14 @@ fn groups_of_heads_take_a_bias() {
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |b, q, k| k <= q + b + 1);
     let (scale, mask_fill) = (AttentionScale::Constant(0.6), MaskFill::MinValue);
     let expected: F64<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::multi_head_attention_with_bias(
-        query.clone(), repeated(key.clone()), repeated(value.clone()), bias.clone(), &mask, scale, mask_fill, 0.0,
+        query.clone(),
+        repeated(key.clone()),
+        repeated(value.clone()),
+        bias.clone(),
+        &mask,
+        scale,
+        mask_fill,
+        0.0,
     );
     let grouped = |q, k, v, p| -> Taped<()> {
         let attended: Taped<(Batch, QLen, Product<QueryHeads, VODim>)> =
@@ -186,7 +195,14 @@ fn groups_of_heads_take_a_bias() {
         weighted_sum(attended)
     };
     let found: F64<(Batch, QLen, Product<QueryHeads, VODim>)> = ops::grouped_query_attention_with_bias(
-        query.clone(), key.clone(), value.clone(), bias.clone(), &mask, scale, mask_fill, 0.0,
+        query.clone(),
+        key.clone(),
+        value.clone(),
+        bias.clone(),
+        &mask,
+        scale,
+        mask_fill,
+        0.0,
     );
     assert_close(&found.as_vec(), &expected.as_vec());
     check(query.clone(), |q| grouped(q, key.retaped(), value.retaped(), bias.retaped()));

@@ -24,8 +24,8 @@ pub use autograd::parallel_map;
 pub use simd::dispatch_simd;
 
 use super::{
-    AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
-    NormParams, NotFused, ResidualNormParams, check_attention,
+    AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams,
+    MaskFill, NormParams, NotFused, ResidualNormParams, check_attention,
 };
 use crate::{
     dims::{ConstDim, Dim, Product},
@@ -41,7 +41,8 @@ use dfdx::{
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
     attention::{AttentionConfig, attention_kernel},
-    contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel, residual_kernel,
+    contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel,
+    residual_kernel,
 };
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 

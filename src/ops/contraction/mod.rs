@@ -160,7 +160,10 @@ where
     let shape = array::from_fn(|axis| size(product[axis]));
     let order = to.map(|label| position(&product, label).unwrap_or(0));
 
-    if last_batch.is_empty() && left.labels == *[&*rows, &inner].concat() && right.labels == *[&*columns, &inner].concat() {
+    if last_batch.is_empty()
+        && left.labels == *[&*rows, &inner].concat()
+        && right.labels == *[&*columns, &inner].concat()
+    {
         let size_of = |labels: &[Label]| labels.iter().map(|label| size(*label)).product();
         let shape_of_map = (Rows::new(size_of(&rows)), Columns::new(size_of(&columns)), Inner::new(size_of(&inner)));
         let output = linear_map(op, left.tensor, right.tensor, shape_of_map)?;

@@ -46,11 +46,7 @@ struct Offsets {
 
 impl Offsets {
     fn plus(self, other: Self) -> Self {
-        Self {
-            output: self.output + other.output,
-            left: self.left + other.left,
-            right: self.right + other.right,
-        }
+        Self { output: self.output + other.output, left: self.left + other.left, right: self.right + other.right }
     }
 }
 
