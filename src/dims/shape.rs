@@ -170,17 +170,18 @@ impl<Size, Other, Name> OneSize for (Size, (), Other, (Name, ())) {}
 pub trait SameFactors<Other> {}
 
 // Without `do_not_recommend`: rustc shows the factors in place of the products.
-impl<Dims: FactorList, Other: FactorList> SameFactors<Other> for Dims where Dims::Tuple: SameOrder<Other::Tuple> {}
+impl<Dims: FactorList, Other: FactorList> SameFactors<Other> for Dims where (): SameOrder<Dims::Tuple, Other::Tuple> {}
 
-/// The two lists of factors are the same.
+/// The two lists of factors are the same. (The rule is one of `()`, because rustc would show the shapes, with their
+/// products, if it were one of a shape.)
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` and `{Other}` are not the same axes in the same order",
-    label = "with products split, the axes `{Self}` are not `{Other}`",
+    message = "`{One}` and `{Other}` are not the same axes in the same order",
+    label = "with products split, the axes are `{One}` and `{Other}`",
     note = "`rearrange!` changes the order of axes, `rename` the name of one"
 )]
-pub trait SameOrder<Other> {}
+pub trait SameOrder<One, Other> {}
 #[diagnostic::do_not_recommend]
-impl<Any> SameOrder<Any> for Any {}
+impl<Any> SameOrder<Any, Any> for () {}
 
 /// The axes of a shape. A `Product` counts as its factors.
 #[diagnostic::on_unimplemented(

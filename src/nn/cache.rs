@@ -2,7 +2,7 @@ use super::Arch;
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
-    mask::{AttentionMask, PaddingMask},
+    mask::{AttentionMask, CausalKind, CausalMask, PaddingMask},
     ops::{OpError, Real, device_error, dim_error},
 };
 use dfdx::{
@@ -138,8 +138,24 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// The keys include the unused positions, which are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
+        self.mask_of_kind::<CausalMask, S>(next)
+    }
+
+    /// [`mask`](Self::mask) by a mask kind: in a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees only
+    /// the last ones.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};
+    /// dims! { pub Width = 1; }
+    /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+    /// let mask: AttentionMask<Batch, Const<2>, MaxSeqLen> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
+    /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 2);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    #[must_use]
+    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
         let (batch, max, _) = *self.keys.shape();
-        AttentionMask::causal_from((batch, next, max), self.len, None)
+        AttentionMask::causal_from((batch, next, max), self.len, Mask::WINDOW)
     }
 
     /// Appends the keys and values of the next positions.

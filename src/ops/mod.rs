@@ -98,7 +98,10 @@ pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};
 pub use gather::{gather, take, try_gather, try_take};
-pub use grouped_query_attention::{grouped_query_attention, try_grouped_query_attention};
+pub use grouped_query_attention::{
+    grouped_query_attention, grouped_query_attention_with_bias, try_grouped_query_attention,
+    try_grouped_query_attention_with_bias,
+};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -109,7 +112,7 @@ pub use mean::{mean, try_mean};
 pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
-pub use operand::{SameDims, TensorOrRef};
+pub use operand::TensorOrRef;
 pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
 pub use patches::{Patches, patches, try_patches};
 pub use permute::{permute, try_permute};

@@ -45,27 +45,21 @@ impl<Dims: Shape, E: Clone, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for 
     }
 }
 
-/// The dimensions are `Dims`: an operand of [`einsum!`](crate::einsum!) has the axes that are written.
-///
-/// ```
-/// use typed_transformer::{ops::SameDims, prelude::*};
-/// dims! { pub Batch; pub EmbedDim = 2; }
-/// fn has_the_axes<Found: SameDims<Dims>, Dims: Shape>() {}
-/// has_the_axes::<(Batch, EmbedDim), (Batch, EmbedDim)>();
-/// ```
+/// An operand of [`einsum!`](crate::einsum!), a tensor over `Found`, has the axes `Dims` that are written after it.
+#[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "expected a tensor over `{Dims}`, found one over `{Self}`",
-    label = "this operand is a tensor over `{Self}`",
+    message = "expected a tensor over `{Dims}`, found one over `{Found}`",
+    label = "this operand is a tensor over `{Found}`",
     note = "the axes that are written after an operand are those of its tensor, in their order"
 )]
-pub trait SameDims<Dims: Shape>: Shape {
+pub trait AsWritten<Dims: Shape, Found: Shape> {
     /// The same tensor.
-    fn as_written<E, D: Storage<E>>(tensor: Tensor<Self, E, D>) -> Tensor<Dims, E, D>;
+    fn as_written<E, D: Storage<E>>(tensor: Tensor<Found, E, D>) -> Tensor<Dims, E, D>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape> SameDims<Dims> for Dims {
-    fn as_written<E, D: Storage<E>>(tensor: Tensor<Self, E, D>) -> Tensor<Dims, E, D> {
+impl<Operand, Dims: Shape> AsWritten<Dims, Dims> for Operand {
+    fn as_written<E, D: Storage<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
         tensor
     }
 }

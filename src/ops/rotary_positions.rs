@@ -104,10 +104,15 @@ pub enum RotaryPairs {
     Halves,
 }
 
-impl Default for Rotary {
+impl Rotary {
     /// The base and the pairs of RoFormer.
+    pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None };
+}
+
+impl Default for Rotary {
+    /// [`Rotary::ROFORMER`].
     fn default() -> Self {
-        Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None }
+        Self::ROFORMER
     }
 }
 
@@ -131,6 +136,15 @@ impl Default for Rotary {
 /// ```
 #[panicking]
 pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, H, S, HeadDim), E, D, T>,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    try_turn(input, start, rotary)
+}
+
+/// [`rotary_positions`] where the caller knows that the number of columns is even.
+fn try_turn<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -165,12 +179,13 @@ pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: R
     compute().map_err(device_error::<D::Err>("rotary positions"))
 }
 
-/// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
+/// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
+/// caller knows that the number of columns of a head is even.
 pub(crate) fn try_rotate_heads<
     B: MaybeSharded,
     S: Dim,
     H: ConstDim,
-    HeadDim: Even,
+    HeadDim: ConstDim,
     E: Real,
     D: Device<E>,
     T: Tape<E, D>,
@@ -179,5 +194,5 @@ pub(crate) fn try_rotate_heads<
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
-    try_merge_heads(try_rotary_positions(try_split_heads(input)?, start, rotary)?)
+    try_merge_heads(try_turn(try_split_heads(input)?, start, rotary)?)
 }

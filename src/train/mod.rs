@@ -5,7 +5,7 @@
 //!
 //! | for | there is |
 //! | --- | --- |
-//! | losses | [`cross_entropy`], [`cross_entropy_with_label_smoothing`] |
+//! | losses | [`ops::cross_entropy`](crate::ops::cross_entropy()), [`ops::mean_squared_error`](crate::ops::mean_squared_error()) and others of [`ops`](crate::ops) |
 //! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others |
 //! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
 //! | large batches | [`accumulate_gradients`] |
@@ -30,9 +30,6 @@ mod step;
 mod trainer;
 mod update;
 
-pub use crate::ops::{
-    cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy, try_cross_entropy_with_label_smoothing,
-};
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
 pub use checkpoint::{ResumeNote, checkpoint_of};

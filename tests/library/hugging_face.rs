@@ -15,7 +15,7 @@ use typed_transformer::{
         llama::{Llama, LlamaConfig},
         vit::{Images, Vit, VitConfig},
     },
-    nn::Autoregressive,
+    nn::{Autoregressive, Module},
     ops::{self, Rotary, add},
     prelude::*,
     weights::{Pretrained, SafetensorsDtype},

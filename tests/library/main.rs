@@ -34,6 +34,7 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod position_kinds;
 mod pretrained;
 mod ranks;
 mod resume;

@@ -7,7 +7,7 @@ use crate::{
         OpError, Real,
         contraction::{Labelled, contract, label_array, sum_to},
         dim_error, ensure_not_empty,
-        operand::{JoinTapes, JoinedTape, OperandTape, SameDims, TensorOrRef, distinct_from},
+        operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
         views::{NamedAxes, Sizes},
     },
 };
@@ -28,18 +28,22 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<Found: SameDims<Dims>, E, D: Storage<E>, Tape>(
-        operand: impl TensorOrRef<Found, E, D, Tape>,
-    ) -> TensorAndTape<Dims, E, D, Tape> {
+    pub fn operand<Found: Shape, E, D: Storage<E>, Tape, X>(operand: X) -> TensorAndTape<Dims, E, D, Tape>
+    where
+        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found>,
+    {
         let (tensor, tape) = operand.split();
-        (Found::as_written(tensor), tape)
+        (X::as_written(tensor), tape)
     }
 
     /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, Found: SameDims<Dims>, E, D: Storage<E>, OtherTape, Tape>(
+    pub fn operand_beside<Other: Shape, Found: Shape, E, D: Storage<E>, OtherTape, Tape, X>(
         _: &TensorAndTape<Other, E, D, OtherTape>,
-        operand: impl TensorOrRef<Found, E, D, Tape>,
-    ) -> TensorAndTape<Dims, E, D, Tape> {
+        operand: X,
+    ) -> TensorAndTape<Dims, E, D, Tape>
+    where
+        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found>,
+    {
         Self::operand(operand)
     }
 
