@@ -1,4 +1,7 @@
+mod attention_variants;
+mod gradients;
 mod hugging_face;
+mod model_parts;
 mod parity;
 #[path = "../support/mod.rs"]
 mod support;
