@@ -13,10 +13,12 @@ use typed_transformer::{
         bert::{Bert, BertConfig},
         gpt2::{Gpt2, Gpt2Config},
         llama::{Llama, LlamaConfig},
+        mixtral::{Mixtral, MixtralConfig},
+        t5::{T5, T5Config},
         vit::{Images, Vit, VitConfig},
     },
-    nn::{Autoregressive, Module},
-    ops::{self, Rotary, add},
+    nn::Autoregressive,
+    ops::{self, Rotary},
     prelude::*,
     weights::{Pretrained, SafetensorsDtype},
 };
@@ -70,8 +72,9 @@ fn compare_writer<Model, S: Dim, E>(
     inputs: &[usize],
     reference: &Fixture,
 ) where
-    Model:
-        Module + TensorCollection<E, Cpu, To<E, Cpu> = Model> + Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
+    Model: Pretrained
+        + TensorCollection<E, Cpu, To<E, Cpu> = Model>
+        + Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
     E: SafetensorsDtype,
     Cpu: Backend<E>,
 {
@@ -82,10 +85,19 @@ fn compare_writer<Model, S: Dim, E>(
     let labels: Vec<usize> = inputs.chunks(len.size()).flat_map(|row| &row[1..]).copied().collect();
     let loss = cross_entropy(logits, &ids(&labels, (batch, read)), Reduction::MeanAll);
     compare_gradients_with_reference(model, loss, reference);
+    compare_greedy(model, &reference.ids("output.greedy"), 5);
+}
 
-    let expected = reference.ids("output.greedy");
+/// Continues the first `given` tokens of the expected text, one token at a time.
+fn compare_greedy<E: Real>(
+    model: &impl Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
+    expected: &[usize],
+    given: usize,
+) where
+    Cpu: Backend<E>,
+{
     let mut cache = model.try_cache(Const).unwrap();
-    let mut text = expected[..5].to_vec();
+    let mut text = expected[..given].to_vec();
     let mut unread = text.clone();
     while text.len() < expected.len() {
         let tokens = ids(&unread, (Const, Read::new(unread.len())));
@@ -117,7 +129,7 @@ macro_rules! compare_both {
         })*
     };
 }
-compare_both!(gpt2_agrees, llama_agrees, bert_agrees, vit_agrees);
+compare_both!(gpt2_agrees, llama_agrees, mixtral_agrees, bert_agrees, t5_agrees, vit_agrees);
 
 fn gpt2_agrees<E: SafetensorsDtype>()
 where
@@ -182,6 +194,98 @@ mod small_llama {
     }
 }
 
+fn mixtral_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("mixtral");
+    let model: Mixtral<small_mixtral::Config, E, Cpu> = load("mixtral");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(2), small_mixtral::SeqLen::new(7).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+mod small_mixtral {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 32; pub NumHeads = 4; pub KeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
+        pub MaxSeqLen = 40; pub Experts = 5; pub Chosen = 2; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type KeyValueHeads = KeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+    impl MixtralConfig for Config {
+        type Experts = Experts;
+        type Chosen = Chosen;
+    }
+}
+
+fn t5_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    dims! { Src; Tgt; }
+    let reference = reference("t5");
+    let model: T5<small_t5::Config, E, Cpu> = load("t5");
+    let batch = Batch::new(3);
+    let source = ids(&reference.ids("input.ids"), (batch, Src::new(15)));
+    let target = reference.ids("input.decoder_ids");
+    let encoded = model.encoder(&source, NoneTape);
+    assert_close("encoder", &as_f64(&encoded), reference.numbers("output.encoder"), 1e-5);
+    let logits = model.forward(&source, &ids(&target, (batch, Tgt::new(7))), OwnedTape::default());
+    assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
+    // The label of the last position is the first token.
+    let labels: Vec<usize> = target.chunks(7).flat_map(|row| row[1..].iter().chain(&row[..1])).copied().collect();
+    let loss = cross_entropy(logits, &ids(&labels, (batch, Tgt::new(7))), Reduction::MeanAll);
+    compare_gradients_with_reference(&model, loss, &reference);
+
+    // Decoding with a cache writes what a pass over the whole target finds most likely.
+    let first_source = ids(&source.as_slice()[..15], (Const::<1>, Src::new(15)));
+    let mut text = vec![0];
+    while text.len() < 12 {
+        let logits = model.forward(&first_source, &ids(&text, (Const, Tgt::new(text.len()))), NoneTape).as_vec();
+        let last = &logits[logits.len() - VocabSize::SIZE..];
+        text.push(Sampler::<VocabSize>::greedy().choose(last).unwrap().value());
+    }
+    compare_greedy(&model.try_encode(&first_source).unwrap(), &text, 1);
+}
+
+mod small_t5 {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30; pub Buckets = 12;
+    }
+
+    pub struct Config;
+    impl T5Config for Config {
+        type VocabSize = VocabSize;
+        type MaxTgtLen = MaxTgtLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HeadDim = HeadDim;
+        type HiddenDim = HiddenDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = NumLayers;
+        type Buckets = Buckets;
+        const MAX_DISTANCE: usize = 20;
+        const NORM_EPSILON: f64 = 1e-6;
+    }
+}
+
 fn bert_agrees<E: SafetensorsDtype>()
 where
     Cpu: Backend<E>,
@@ -215,10 +319,8 @@ where
     let count: f64 = tokens_of_row.iter().sum();
     let shares: Vec<E> = tokens_of_row.iter().map(|tokens| E::from_f64(tokens / count).unwrap()).collect();
     let shares: Tensor<(Batch,), E, Cpu> = Cpu::default().tensor((shares, (shape.0,)));
-    let loss = add(
-        ops::sum_over(einsum!(squares: (Batch, EmbedDim), &shares: (Batch) -> (EmbedDim)), axis::<EmbedDim>()),
-        pooled.square().sum(),
-    );
+    let last: Tensor<(EmbedDim,), E, Cpu, _> = einsum!(squares: (Batch, EmbedDim), &shares: (Batch) -> (EmbedDim));
+    let loss = last.sum::<(), _>() + pooled.square().sum::<(), _>();
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
@@ -256,7 +358,7 @@ where
     let pooled = model.pooled(states.with_empty_tape());
     assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);
     assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
-    let loss = add(states.square().mean(), pooled.square().sum());
+    let loss = states.square().mean::<(), _>() + pooled.square().sum::<(), _>();
     compare_gradients_with_reference(&model, loss, &reference);
 }
 

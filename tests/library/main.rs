@@ -27,6 +27,7 @@ mod llama;
 mod losses;
 mod memory;
 mod mixed_precision;
+mod model_parts;
 mod modules;
 mod named_axes;
 mod names;
