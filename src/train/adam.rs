@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use dfdx::{
         shapes::Rank2,
-        tensor::{Gradients, SampleTensor},
+        tensor::{Gradients, SampleTensor, TensorFromVec},
     };
 
     /// Values, averages and averages of squares after three steps.
@@ -224,7 +224,8 @@ mod tests {
         for steps in 1..4 {
             let gradient: Tensor<Rank2<7, 31>, E, Cpu> = device.sample_normal();
             let mut gradients = Gradients::leaky();
-            gradients.get_or_alloc_mut(&model).unwrap().copy_from_slice(&gradient.as_vec());
+            let elements = Cpu::gradient_mut(gradients.get_or_alloc_mut(&model).unwrap()).unwrap();
+            elements.copy_from_slice(&gradient.as_vec());
             let step = AdamStep {
                 rate: cast(0.01 * f64::from(steps)),
                 root_scale: cast(1.3),
