@@ -4,6 +4,7 @@
 
 use dfdx::{
     nn::{TensorCollection, ToDtype},
+    shapes::HasShape,
     tensor::OnesTensor,
     tensor_ops::SumTo,
 };
@@ -84,7 +85,12 @@ where
     fn try_step(&mut self, _: f64, parameters: Parameters<'_, Model, E, Cpu>) -> Result<(), OpError> {
         let recorded = &mut self.parameters;
         self.state.try_update(parameters, |_, mut parameter, []| {
-            let (values, gradient) = (parameter.values()?.as_vec(), parameter.gradient()?.as_vec());
+            // dfdx's `as_vec` panics on a tensor without elements.
+            let elements = |tensor: Tensor<(usize,), E, Cpu>| match tensor.shape().0 {
+                0 => Vec::new(),
+                _ => tensor.as_vec(),
+            };
+            let (values, gradient) = (elements(parameter.values()?), elements(parameter.gradient()?));
             recorded.push(Recorded { parameter: parameter.clone(), values, gradient });
             Ok(())
         })
