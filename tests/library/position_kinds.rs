@@ -27,7 +27,7 @@ impl<Positions: PositionKind> Conventions for With<Positions> {
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const EMBEDDING_NORM: bool = false;
     const ROTARY: Option<Rotary> = match Positions::ROTARY {
-        true => Some(Rotary { base: 300.0, pairs: RotaryPairs::Halves }),
+        true => Some(Rotary { base: 300.0, pairs: RotaryPairs::Halves, scaling: None }),
         false => None,
     };
 }
