@@ -19,6 +19,7 @@
 //!
 //! - [`guide`] leads from an empty file to a trained model of your own.
 //! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
+//! - [`guide::pretrained`] loads models that exist, and says how to bring one that is not there.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
@@ -59,8 +60,8 @@
 //! | [`backend`] | devices, and the fused kernels that they have |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
-//! | [`models`] | whole systems, one file per post |
 //! | [`weights`] | loading and saving weights |
+//! | [`models`] | whole systems, one file per post or published model |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and trainings (feature `plot`) |
@@ -78,6 +79,8 @@ pub mod dims;
 #[doc(hidden)]
 pub mod doctest;
 mod error;
+mod escape;
+mod files;
 pub mod generate;
 pub mod guide;
 pub mod mask;
@@ -154,6 +157,7 @@ pub mod __private {
         tensor::Tensor,
         tensor_ops::Device,
     };
+    pub use typed_transformer_macros::named_by_line;
     pub use typenum::{U1, UTerm};
 
     pub use crate::{

@@ -1,13 +1,13 @@
 use super::{
-    Arch, Conventions, KeyValueCache, MHAttention, Norm,
+    Arch, Conventions, KeyValueCache, MHAttention, Norm, PositionKind,
     norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim, MaybeSharded},
-    mask::{CausalMask, MaskKind, PaddingMask, mk_mask},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
+    mask::{CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, try_dropout},
+    ops::{OpError, Real, Rotary, try_attention_weights, try_dropout, try_rotate_heads, try_split_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -53,13 +53,16 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-        let input = match D::fused_self_attention(input, &params, &mask, &residual)? {
-            Fused(output) => return Ok(output),
-            NotFused(input) => input,
+        // The kernel knows no rotary positions.
+        let input = match Self::ROTARY {
+            Some(_) => input,
+            None => match D::fused_self_attention(input, &params, &mask, &residual)? {
+                Fused(output) => return Ok(output),
+                NotFused(input) => input,
+            },
         };
         try_residual_norm(&self.norm, input, |x| {
-            let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
-            let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let [query, key] = self.try_query_key(x.with_empty_tape(), 0)?; // (B, S, H*QKDim)
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
@@ -78,12 +81,33 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        let x = try_sublayer_input(&self.norm, input)?;
-        self.attention.try_attention_weights(x.clone(), x, &mask)
+        let [query, key] = self.try_query_key(try_sublayer_input(&self.norm, input)?, 0)?;
+        let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
+        let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        try_attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, &mask, scale, mask_fill)
     }
-}
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, CausalMask, A, E, D> {
+    /// How queries and keys are turned by their positions, if the conventions have rotary positions.
+    const ROTARY: Option<Rotary> = match (<A::Conventions as Conventions>::Positions::ROTARY, A::Conventions::ROTARY) {
+        (true, None) => Some(Rotary::ROFORMER),
+        (true, rotary) => rotary,
+        (false, _) => None,
+    };
+
+    /// The queries and the keys of positions from `start` on: `(B, S, EmbedDim) -> 2 x (B, S, H*QKDim)`.
+    fn try_query_key<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, EmbedDim), E, D, T>,
+        start: usize,
+    ) -> Result<[Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2], OpError> {
+        let query = self.attention.query_proj.try_forward(x.with_empty_tape())?;
+        let key = self.attention.key_proj.try_forward(x)?;
+        match Self::ROTARY {
+            Some(rotary) => Ok([try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?]),
+            None => Ok([query, key]),
+        }
+    }
+
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
@@ -97,11 +121,13 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let mask = cache.mask(input.shape().1);
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError>
+    where
+        Mask: CausalKind,
+    {
+        let (start, mask) = (cache.len(), cache.mask_of_kind::<Mask, S>(input.shape().1));
         try_residual_norm(&self.norm, input, |x| {
-            let query = self.attention.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
-            let key = self.attention.key_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let [query, key] = self.try_query_key(x.clone(), start)?; // (B, S, H*QKDim)
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
             let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, MaxLen, …)
