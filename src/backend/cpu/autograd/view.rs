@@ -91,13 +91,13 @@ mod tests {
     #[test]
     fn a_view_is_read_in_place() {
         let matrix: Tensor<Rank2<3, 4>, f32, Cpu> = Cpu::default().sample_normal();
-        let transposed: Tensor<(usize, usize), f32, Cpu> = matrix.clone().permute::<_, Axes2<1, 0>>().realize();
+        let transposed: Tensor<[usize; 2], f32, Cpu> = matrix.clone().permute::<_, Axes2<1, 0>>().realize();
         let repeated = transposed.broadcast_like::<_, Axes4<0, 1, 3, 5>>(&[1, 2, 4, 1, 3, 5]);
         let view = View::new(repeated.clone());
         assert_eq!(view.strides, [0, 0, 1, 0, 4, 0]);
         assert!(std::ptr::eq(view.storage().as_ptr(), &raw const matrix[[0, 0]]));
         assert_eq!(view.storage(), matrix.as_vec());
-        let first_column: Tensor<(usize, usize), f32, Cpu> = matrix.reshape_like(&(12, 1));
+        let first_column: Tensor<[usize; 2], f32, Cpu> = matrix.reshape_like(&[12, 1]);
         let view = View::new(first_column.broadcast_like::<_, Axes4<0, 1, 2, 3>>(&[1, 1, 1, 1, 12, 1]));
         assert_eq!((view.strides, view.storage().len()), ([0, 0, 0, 0, 1, 0], 12));
     }
