@@ -170,7 +170,10 @@ impl<Size, Other, Name> OneSize for (Size, (), Other, (Name, ())) {}
 pub trait SameFactors<Other> {}
 
 // Without `do_not_recommend`: rustc shows the factors in place of the products.
-impl<Dims: FactorList, Other: FactorList> SameFactors<Other> for Dims where (): SameOrder<Dims::Tuple, Other::Tuple> {}
+impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> SameFactors<Other> for Dims where
+    (): SameOrder<One, Two>
+{
+}
 
 /// The two lists of factors are the same. (The rule is one of `()`, because rustc would show the shapes, with their
 /// products, if it were one of a shape.)
@@ -182,6 +185,9 @@ impl<Dims: FactorList, Other: FactorList> SameFactors<Other> for Dims where (): 
 pub trait SameOrder<One, Other> {}
 #[diagnostic::do_not_recommend]
 impl<Any> SameOrder<Any, Any> for () {}
+/// No list of axes. Each list has a second implementation of [`SameOrder`] with it, so that rustc compares two lists when
+/// it knows both, and does not infer one from the other.
+pub struct NoList;
 
 /// The axes of a shape. A `Product` counts as its factors.
 #[diagnostic::on_unimplemented(
@@ -232,6 +238,8 @@ macro_rules! flat {
         impl<$($axis),*> Flat for flat!(@pairs $($axis)*) {
             type Tuple = ($($axis,)*);
         }
+        #[diagnostic::do_not_recommend]
+        impl<$($axis),*> SameOrder<($($axis,)*), NoList> for () {}
     };
 }
 flat!();

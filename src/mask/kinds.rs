@@ -79,7 +79,7 @@ impl MaskKind for CausalMask {
 /// can_be_decoded::<SlidingWindow<Width>>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a cache is for a causal mask: one position at a time, without later ones",
+    message = "decoding with a cache needs a causal mask, such as `CausalMask`",
     label = "`{Self}` shows later positions",
     note = "the causal mask kinds are `CausalMask` and `SlidingWindow`"
 )]

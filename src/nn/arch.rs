@@ -254,11 +254,12 @@ impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 /// fn exist<Positions: PositionsInHeads<HeadDim>>() {}
 /// exist::<RotaryPositions>();
 /// ```
-pub trait PositionsInHeads<QKDim: ConstDim>: PositionKind {}
-impl<QKDim: ConstDim> PositionsInHeads<QKDim> for Learned {}
-impl<QKDim: ConstDim> PositionsInHeads<QKDim> for Sinusoidal {}
+pub trait PositionsInHeads<QKDim>: PositionKind {}
+// Without a bound, so that a size that is no dimension is one error, not two.
+impl<QKDim> PositionsInHeads<QKDim> for Learned {}
+impl<QKDim> PositionsInHeads<QKDim> for Sinusoidal {}
 impl<QKDim: Even> PositionsInHeads<QKDim> for RotaryPositions {}
-impl<QKDim: ConstDim> PositionsInHeads<QKDim> for NoPositions {}
+impl<QKDim> PositionsInHeads<QKDim> for NoPositions {}
 
 /// An [`Arch`] whose kind of positions exists for width `EmbedDim`. It is implemented for every such `Arch`.
 pub trait HasPositionsFor<EmbedDim: ConstDim>: Arch {}

@@ -62,7 +62,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
             },
         };
         try_residual_norm(&self.norm, input, |x| {
-            let [query, key] = self.try_query_key(x.with_empty_tape(), 0)?; // (B, S, H*QKDim)
+            let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let [query, key] = Self::try_turn(0, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
@@ -81,7 +83,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        let [query, key] = self.try_query_key(try_sublayer_input(&self.norm, input)?, 0)?;
+        let x = try_sublayer_input(&self.norm, input)?;
+        let query = self.attention.query_proj.try_forward(x.clone())?;
+        let [query, key] = Self::try_turn(0, [query, self.attention.key_proj.try_forward(x)?])?;
         let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
         let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
         try_attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, &mask, scale, mask_fill)
@@ -94,18 +98,16 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         (false, _) => None,
     };
 
-    /// The queries and the keys of positions from `start` on: `(B, S, EmbedDim) -> 2 x (B, S, H*QKDim)`.
-    fn try_query_key<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, EmbedDim), E, D, T>,
+    /// The query and the key, turned by their positions from `start` on if the conventions have rotary positions.
+    fn try_turn<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         start: usize,
+        query_and_key: [Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2],
     ) -> Result<[Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2], OpError> {
-        let query = self.attention.query_proj.try_forward(x.with_empty_tape())?;
-        let key = self.attention.key_proj.try_forward(x)?;
-        match Self::ROTARY {
-            Some(rotary) => Ok([try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?]),
-            None => Ok([query, key]),
-        }
+        let Some(rotary) = Self::ROTARY else {
+            return Ok(query_and_key);
+        };
+        let [query, key] = query_and_key;
+        Ok([try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?])
     }
 
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
@@ -127,7 +129,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     {
         let (start, mask) = (cache.len(), cache.mask_of_kind::<Mask, S>(input.shape().1));
         try_residual_norm(&self.norm, input, |x| {
-            let [query, key] = self.try_query_key(x.clone(), start)?; // (B, S, H*QKDim)
+            let query = self.attention.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let key = self.attention.key_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let [query, key] = Self::try_turn(start, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
             let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, MaxLen, …)

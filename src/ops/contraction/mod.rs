@@ -3,7 +3,7 @@
 mod kernel;
 mod sum;
 
-pub use sum::sum_to;
+pub(super) use sum::sum_to;
 
 use super::{
     OpError, Real, device_error,
