@@ -59,7 +59,7 @@
 //! | [`backend`] | devices, and the fused kernels that they have |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
-//! | [`models`] | whole systems, one file per post |
+//! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`weights`] | loading and saving weights |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`generate`] | decoding |
