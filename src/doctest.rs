@@ -10,7 +10,9 @@ use crate::{
 
 dims! {
     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
-    pub NumLayers = 2; pub EvenHeads = 4; pub KeyValueHeads = 2; pub TokenTypes = 2; pub Experts = 4; pub Chosen = 2; pub Buckets = 8; pub Channels = 3; pub Height = 4; pub Width = 6; pub PatchHeight = 2; pub PatchWidth = 3; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
+    pub NumLayers = 2; pub EvenHeads = 4; pub KeyValueHeads = 2; pub TokenTypes = 2; pub Experts = 4;
+    pub Chosen = 2; pub Buckets = 8; pub Channels = 3; pub Height = 4; pub Width = 6; pub PatchHeight = 2;
+    pub PatchWidth = 3; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
 }
 
 /// A small configuration for every kind of model: decoder-only, encoder-only and encoder-decoder.

@@ -61,7 +61,7 @@
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
 //! | [`weights`] | loading and saving weights |
-//! | [`models`] | whole systems, one file per post or published model |
+//! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and trainings (feature `plot`) |

@@ -10,7 +10,6 @@
 //! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
 //! | | `past_key_values` | [`LlamaCache`] |
 //! | | `LlamaModel`, `LlamaForCausalLM` | [`Llama`] |
-//!
 
 use crate::{
     backend::Backend,
@@ -70,9 +69,8 @@ pub trait LlamaConfig: 'static {
 type Groups<Config> = Quotient<<Config as LlamaConfig>::NumHeads, <Config as LlamaConfig>::KeyValueHeads>;
 type QueryHeads<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, Groups<Config>>;
 
-/// The columns of the queries, and those of the keys and of the values.
+/// The columns of the queries.
 type Queries<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
-type KeyValues<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim>;
 
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
 pub(super) type CachedHeads<Config> =
@@ -87,9 +85,9 @@ module! {
         /// To the queries of all heads.
         pub query: param (Queries<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// To the keys.
-        pub key: param (KeyValues<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        pub key: param (Product<Config::KeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
         /// To the values.
-        pub value: param (KeyValues<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        pub value: param (Product<Config::KeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
         /// Mixes the outputs of the heads.
         pub output: param (Config::EmbedDim, Queries<Config>) = |weight| init::normal(weight, 0.02),
     }
@@ -170,15 +168,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 }
 
 module! {
-    /// A Llama: the logits of the next token at each position.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
-    /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
+    /// A Llama: the logits of the next token at each position. [`models`](super) has an example.
     pub struct Llama<Config: LlamaConfig; E, D> in Config -> Config::VocabSize {
         /// A vector for each token.
         pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
