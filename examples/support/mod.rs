@@ -42,17 +42,6 @@ pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
     }
 }
 
-/// Logs the error, if any, and returns the exit status of a program that does not train: 0, or 1 for an error.
-pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            log(&format!("error: {error}"));
-            ExitCode::FAILURE
-        }
-    }
-}
-
 /// The error of a device, which is printable but not an [`Error`].
 pub fn device_error(error: impl Display) -> BoxError {
     error.to_string().into()
