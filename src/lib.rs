@@ -58,6 +58,7 @@
 //! | [`tokens`] | token ids and indices of other axes, checked once, when they are created |
 //! | [`mask`] | which keys a query may see |
 //! | [`backend`] | devices, and the fused kernels that they have |
+//! | [`ranks`](mod@ranks) | processes that train together, and what their values are to each other |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
 //! | [`weights`] | loading and saving weights |
@@ -71,7 +72,7 @@
 //! A mistake that types can express does not compile. Every other mistake is an error value that names the
 //! dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
-//! [`train::TrainError`], [`train::ResumeError`]. Every operation and every `forward` has a `try_` form that
+//! [`train::TrainError`], [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that
 //! returns this value. The plain form panics with the text of the error.
 
 pub mod backend;
