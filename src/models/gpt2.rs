@@ -210,6 +210,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
