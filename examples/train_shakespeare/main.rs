@@ -10,6 +10,8 @@
 //! that they never occur, and they are never sampled. Weights are saved with their characters.
 
 mod cli;
+#[cfg(feature = "tokenizers")]
+mod gpt2;
 #[cfg(feature = "plot")]
 mod plots;
 #[path = "../support/mod.rs"]
@@ -17,6 +19,7 @@ mod support;
 mod text;
 
 use cli::Cli;
+use dfdx::nn::TensorCollection;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
 use support::{BoxError, DeviceName, Outcome, Progress, cuda, load_weights, log, parse, print};
@@ -84,8 +87,36 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
     Ok(model)
 }
 
-fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
-    let (peak, steps) = (cli.learning_rate, cli.steps);
+/// A model that is trained here: the one of characters, or GPT-2.
+trait TextModel<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {
+    type VocabSize: ConstDim;
+
+    fn try_logits<T: Tape<f32, D>>(
+        &self,
+        ids: &TokenIds<Batch, SeqLen, Self::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(Batch, SeqLen, Self::VocabSize), f32, D, T>, OpError>;
+}
+
+impl<D: Backend<f32>> TextModel<D> for Model<D> {
+    type VocabSize = VocabSize;
+
+    fn try_logits<T: Tape<f32, D>>(
+        &self,
+        ids: &TokenIds<Batch, SeqLen, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(Batch, SeqLen, VocabSize), f32, D, T>, OpError> {
+        self.try_forward(ids, tape)
+    }
+}
+
+fn train<M: TextModel<D>, D: Backend<f32>>(
+    cli: &Cli,
+    text: &Text,
+    device: &D,
+    new: impl FnOnce() -> Result<M, D::Err>,
+) -> Result<(M, Outcome), BoxError> {
+    let (peak, steps) = (cli.learning_rate(), cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
     // AdamW decays matrices only.
     let mut adam = AdamW { weight_decay: 0.1, ..AdamW::default() };
@@ -95,7 +126,6 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D
     trainer.require_same("the batch", cli.batch);
     trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let new = || new_model(device);
     let mut model = cli.files.prepare(&mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
 
     let progress = Progress::new(steps);
@@ -123,32 +153,32 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D
     Ok((model, outcome))
 }
 
-fn loss<D: Backend<f32>, T: Tape<f32, D>>(
-    model: &Model<D>,
-    windows: &Windows,
+fn loss<M: TextModel<D>, D: Backend<f32>, T: Tape<f32, D>>(
+    model: &M,
+    windows: &Windows<M::VocabSize>,
     tape: T,
 ) -> Result<Tensor<(), f32, D, T>, OpError> {
-    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> = model.try_forward(&windows.inputs, tape)?;
+    let logits = model.try_logits(&windows.inputs, tape)?; // (Batch, SeqLen, VocabSize)
     try_cross_entropy(logits, &windows.labels, Reduction::MeanAll)
 }
 
-/// The mean loss per character.
-fn mean_loss<D: Backend<f32>>(
-    model: &Model<D>,
-    batches: impl Iterator<Item = Result<Windows, BoxError>>,
+/// The mean loss per token.
+fn mean_loss<M: TextModel<D>, D: Backend<f32>>(
+    model: &M,
+    batches: impl Iterator<Item = Result<Windows<M::VocabSize>, BoxError>>,
 ) -> Result<f64, BoxError> {
     let (mut sum, mut count) = (0.0, 0);
     for windows in batches {
         let windows = windows?;
-        let characters = windows.labels.as_slice().len();
-        sum += f64::from(loss(model, &windows, NoneTape)?.as_vec()[0]) * characters as f64;
-        count += characters;
+        let tokens = windows.labels.as_slice().len();
+        sum += f64::from(loss(model, &windows, NoneTape)?.as_vec()[0]) * tokens as f64;
+        count += tokens;
     }
     Ok(sum / count as f64)
 }
 
 /// Training and validation loss, over the same few batches at every call.
-fn estimate_loss<D: Backend<f32>>(model: &Model<D>, text: &Text, cli: &Cli) -> Result<(f64, f64), BoxError> {
+fn estimate_loss<M: TextModel<D>, D: Backend<f32>>(model: &M, text: &Text, cli: &Cli) -> Result<(f64, f64), BoxError> {
     let estimate = |part: &[usize]| {
         let mut rng = StdRng::seed_from_u64(cli.seed);
         mean_loss(model, (0..EVAL_BATCHES).map(|_| Windows::random(part, cli.batch, &mut rng)))
@@ -192,10 +222,15 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
             prompt = cli.prompt(&characters)?;
         }
         None => {
-            let text = Text::read(cli.data.as_deref())?;
-            prompt = cli.prompt(&text.characters)?;
-            (model, trained) = train(cli, &text, device)?;
-            let metadata = HashMap::from([(CHARACTERS.to_string(), text.characters.alphabet())]);
+            let text;
+            (characters, text) = Text::read(cli.data.as_deref(), "characters", |text| {
+                let characters = CharTokenizer::<VocabSize>::from_text(text)?;
+                let tokens = characters.encode(text)?;
+                Ok((characters, tokens))
+            })?;
+            prompt = cli.prompt(&characters)?;
+            (model, trained) = train(cli, &text, device, || new_model(device))?;
+            let metadata = HashMap::from([(CHARACTERS.to_string(), characters.alphabet())]);
             saved = cli.files.save(&model, &metadata);
             let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
             let count = text.validation.len();
@@ -203,9 +238,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
             printed = print(&format!("{result}\n\n"));
             #[cfg(feature = "plot")]
             if let Some(report) = &mut report {
-                plots::training(report, cli, &model, &text, &result)?;
+                plots::training(report, cli, &model, (&characters, &text), &result)?;
             }
-            characters = text.characters;
         }
     }
     let mut sampler = sampler.restrict_to(characters.tokens());
@@ -231,10 +265,19 @@ fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharToken
     Ok((load_weights(path, device)?, characters))
 }
 
+/// Runs with GPT-2 if `--from` is given, else with the model of characters.
+fn start<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+    #[cfg(feature = "tokenizers")]
+    if let Some(folder) = &cli.from {
+        return gpt2::run(cli, folder, device);
+    }
+    run(cli, device)
+}
+
 fn main() -> ExitCode {
     let cli: Cli = parse();
     support::exit_code(match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+        DeviceName::Cpu => start(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| start(&cli, &gpu)),
     })
 }
