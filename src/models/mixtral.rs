@@ -182,6 +182,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Mixtral<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;

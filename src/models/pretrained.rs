@@ -14,6 +14,7 @@ use crate::{
 };
 use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
+#[diagnostic::do_not_recommend]
 impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D> {
     const NAMES: &'static str = gpt2::NAMES;
     const PREFIX: &'static str = "transformer.";
@@ -37,6 +38,7 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: LlamaConfig, E: Real, D: Device<E>> Pretrained for Llama<Config, E, D> {
     const NAMES: &'static str = llama::NAMES;
 
@@ -99,6 +101,7 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
     ]
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config, E, D> {
     const NAMES: &'static str = mixtral::NAMES;
 
@@ -112,6 +115,7 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
     const NAMES: &'static str = t5::NAMES;
 
@@ -136,6 +140,7 @@ impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D> {
     const NAMES: &'static str = bert::NAMES;
     const PREFIX: &'static str = "bert.";
@@ -158,6 +163,7 @@ impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: VitConfig, E: Real, D: Device<E>> Pretrained for Vit<Config, E, D> {
     const NAMES: &'static str = vit::NAMES;
     const PREFIX: &'static str = "vit.";

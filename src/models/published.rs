@@ -77,6 +77,16 @@ published! {
 }
 
 published! {
+    /// GPT-2 of two columns, for tests ([`sshleifer/tiny-gpt2`](https://huggingface.co/sshleifer/tiny-gpt2)).
+    tiny_gpt2: Gpt2, 102_714 parameters
+    Gpt2Config {
+        VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
+
+published! {
     /// SmolLM of 135 million parameters
     /// ([`HuggingFaceTB/SmolLM-135M`](https://huggingface.co/HuggingFaceTB/SmolLM-135M)).
     smol_lm_135m: Llama, 134_515_008 parameters

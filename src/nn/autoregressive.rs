@@ -55,8 +55,8 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// # Ok::<(), TokenError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not write texts token after token",
-    label = "`{Self}` does not implement `Autoregressive`",
+    message = "the model does not write texts token after token",
+    label = "it does not implement `Autoregressive`",
     note = "an `LM` does so once it has read its sources: `model.try_encode(&sources)?`; for a decoder of your own, implement `Autoregressive`"
 )]
 pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
@@ -86,6 +86,7 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D> for DecoderOnly<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
@@ -124,6 +125,7 @@ impl<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> EncodedLM<'a
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedLM<'_, B, Src, Config, E, D>
 {

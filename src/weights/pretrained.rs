@@ -38,9 +38,9 @@ use std::path::Path;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how others name its parameters",
-    label = "`{Self}` does not implement `Pretrained`",
-    note = "implement `Pretrained` for `{Self}`, or use `load_mapped` with a `NameMap`"
+    message = "the model does not say how others name its parameters",
+    label = "it does not implement `Pretrained`",
+    note = "implement `Pretrained` for the model, or use `load_mapped` with a `NameMap`"
 )]
 pub trait Pretrained: Module {
     /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors.

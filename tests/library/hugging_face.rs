@@ -20,7 +20,7 @@ use typed_transformer::{
     nn::Autoregressive,
     ops::{self, Rotary},
     prelude::*,
-    weights::{Pretrained, SafetensorsDtype},
+    weights::{self, Pretrained, SafetensorsDtype},
 };
 
 dims! {
@@ -167,6 +167,16 @@ where
     let model: Llama<small_llama::Config, E, Cpu> = load("llama");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+#[test]
+fn rounded_weights_in_shards_agree() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/hugging_face/llama_bf16_sharded");
+    let model: Llama<small_llama::Config, f32, Cpu> = weights::load_pretrained(folder, &Cpu::default()).unwrap();
+    let reference = reference("llama_bf16_sharded");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(2), small_llama::SeqLen::new(7).unwrap()));
     compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
 }
 

@@ -51,6 +51,7 @@ pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
     source: Vec<KeysAndValues<B, Src, CachedHeads<Config>, E, D, NoneTape>>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedT5<'_, B, Src, Config, E, D>
 {

@@ -1,6 +1,6 @@
 //! An encoder-decoder writes once it has read its sources.
 //! Right with `encoded` for `model` in line 15.
-use typed_transformer::{generate::{Generation, Sampler}, prelude::*};
+use typed_transformer::{generate::{Sampler, generate_from_prompt}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; MaxLen = 16; SrcLen = 5; Batch; }
 
@@ -10,11 +10,9 @@ fn write<M: Speech>(
     model: &LM<M, f32, Cpu>,
     source: &TokenIds<Batch, SrcLen, Letters>,
     start: &TokenIds<Batch, Const<1>, Sounds>,
-) -> Result<(), OpError> {
+) -> Result<TokenIds<Batch, MaxLen, Sounds>, OpError> {
     let encoded = &model.try_encode(source)?;
-    let _tokens = Generation::try_new(model, start, None, &mut Sampler::greedy())?;
-    let _ = encoded;
-    Ok(())
+    Ok(generate_from_prompt(model, start, None, MaxLen, &mut Sampler::greedy()))
 }
 
 fn main() {}
