@@ -75,6 +75,16 @@ pub enum OpError {
         /// The axis, with its size.
         whole: String,
     },
+    /// A prompt has padding, which its continuation would attend to.
+    #[error("{op}: prompt {row} has padding at position {position}")]
+    Padding {
+        /// The operation.
+        op: &'static str,
+        /// The row of the prompt, from 0.
+        row: usize,
+        /// The position of the first padding token, from 0.
+        position: usize,
+    },
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
     Index {

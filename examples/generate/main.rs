@@ -35,38 +35,47 @@ where
     D: Backend<f32>,
 {
     let mut sampler = cli.sampler()?;
-    let start = Instant::now();
-    let model: Model = load_pretrained(&cli.folder, device)?;
+    // The small files first: their errors come at once.
     let tokenizer = Tokenizer::<Model::VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
     let prompt = tokenizer.encode(&cli.prompt).map_err(|error| format!("--prompt: {error}"))?;
+    let ids: Vec<usize> = prompt.iter().map(|token| token.value()).collect();
+    let ids = TokenIds::from_ids(&ids, None, (Batch, Prompt::new(ids.len())))
+        .map_err(|error| format!("--prompt: {error}"))?;
     let ends = eos_token_ids::<Model::VocabSize>(&cli.folder)?;
+    let start = Instant::now();
+    let model: Model = load_pretrained(&cli.folder, device)?;
     log(&format!("{} parameters in {:.1} s", Model::NUM_PARAMS, start.elapsed().as_secs_f64()));
 
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(stop.clone())?;
     let start = Instant::now();
-    let ids: Vec<usize> = prompt.iter().map(|token| token.value()).collect();
-    let ids = TokenIds::from_ids(&ids, None, (Batch, Prompt::new(ids.len())))
-        .map_err(|error| format!("--prompt: {error}"))?;
     let generation = Generation::try_new(&model, &ids, ends, &mut sampler)?;
     log(&format!("{} tokens of the prompt in {:.2} s", prompt.len(), start.elapsed().as_secs_f64()));
 
-    let start = Instant::now();
+    // The text of a token depends on the one before it: some tokenizers write a space only between two words.
     let mut text = tokenizer.stream();
+    for &token in &prompt {
+        text.push(token)?;
+    }
     let mut count = 0;
+    let mut first_token = None;
     let mut is_read = stream(&cli.prompt)?;
     for tokens in generation.take(cli.tokens) {
         for token in tokens?.into_iter().flatten() {
             is_read &= stream(&text.push(token)?)?;
             count += 1;
+            first_token.get_or_insert_with(Instant::now);
         }
         if !is_read || stop.load(Ordering::Relaxed) {
             break;
         }
     }
     stream(&format!("{}\n", text.finish()?))?;
-    let seconds = start.elapsed().as_secs_f64();
-    log(&format!("{count} tokens in {seconds:.2} s, {:.1} tokens/s", f64::from(count) / seconds));
+    // The first token comes from the reading of the prompt.
+    if let (Some(start), 2..) = (first_token, count) {
+        let speed = f64::from(count - 1) / start.elapsed().as_secs_f64();
+        log(&format!("{count} tokens, {speed:.1} tokens/s after the first"));
+    }
     if stop.load(Ordering::Relaxed) {
         process::exit(EXIT_SIGINT.into());
     }

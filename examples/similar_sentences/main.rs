@@ -60,7 +60,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
         let cosines = cosines.iter().copied().map(f64::from).collect();
         let panel = HeatMap { name: String::new(), rows: sentences.clone(), columns: sentences, values: cosines };
         let title = "Cosine similarity".into();
-        HeatMapGrid { title, scale: 0.0..1.0, columns_per_row: 1, panels: vec![panel] }.draw(path)?;
+        HeatMapGrid { title, scale: -1.0..1.0, columns_per_row: 1, panels: vec![panel] }.draw(path)?;
         support::log(&format!("wrote {}", path.display()));
     }
     Ok(())

@@ -114,11 +114,21 @@ impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
     /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
-            return write!(f, "{:+?} * {:+?}", Left::default(), Right::default());
+            return write!(f, "{} * {}", factor::<Left>(), factor::<Right>());
         }
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
     }
 }
+
+/// A factor with its size. `Const` does not write its own.
+fn factor<Factor: ConstDim>() -> String {
+    let factor = format!("{:+?}", Factor::default());
+    match factor.contains('=') {
+        true => factor,
+        false => format!("{}={}", super::name::<Factor>(), Factor::SIZE),
+    }
+}
+
 impl<Whole: ConstDim, Parts: Divides<Whole>> fmt::Debug for Quotient<Whole, Parts> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)

@@ -10,6 +10,7 @@ use dfdx::{
     shapes::{ConstDim as _, HasShape},
     tensor::Tensor,
 };
+use std::fmt;
 
 /// Texts in the course of being written: an iterator over their next tokens, one for each of the `B` texts.
 ///
@@ -47,12 +48,12 @@ pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Ba
 }
 
 impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
-    /// Reads the prompts, `(B, Prompt)`, which may be of any length up to the model's maximum. `ends` is `Some(end)`, `None`, or
-    /// a list.
+    /// Reads the prompts, `(B, Prompt)`. All prompts have the same length, up to the model's maximum; none has padding.
+    /// `ends` is `Some(end)`, `None`, or a list.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Device`] if
-    /// the device fails.
+    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if
+    /// one has padding; [`OpError::Device`] if the device fails.
     pub fn try_new<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,
@@ -63,6 +64,10 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
         if len.size() > Model::MaxSeqLen::SIZE {
             let (part, whole) = (format!("{len:?}"), format!("{:?}", Model::MaxSeqLen::default()));
             return Err(OpError::Range { op: "generate", part, start: 0, whole });
+        }
+        if let Some(place) = prompts.padding_mask().as_slice().iter().position(|&is_token| !is_token) {
+            let (row, position) = (place / len.size(), place % len.size());
+            return Err(OpError::Padding { op: "generate", row, position });
         }
         let mut cache = model.try_cache(batch)?;
         let logits = model.try_next_logits(prompts, &mut cache)?;
@@ -105,6 +110,14 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
         let (batch, _) = *self.logits.shape();
         self.unread = Some(TokenIds::from_fn((batch, Const), |row, _| read_next[row]));
         Ok(Some(written))
+    }
+}
+
+impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fmt::Debug for Generation<'_, B, Model, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, max) = (self.logits.shape().0, Model::MaxSeqLen::default());
+        let ended = self.has_ended.iter().filter(|&&has_ended| has_ended).count();
+        write!(f, "Generation ({batch:?}, {} of {max:?} read, {ended} ended)", self.num_read)
     }
 }
 

@@ -105,8 +105,7 @@ module! {
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_earlier` puts the keys and values of the earlier
-    /// positions before those of these.
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_earlier` prepends the cached keys and values.
     fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,

@@ -54,8 +54,8 @@ module! {
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses computes nothing. One that a token chooses
-    /// computes all of them; its weight is 0 for the others.
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses is skipped. Any other runs on all
+    /// tokens; its output has weight 0 for those that did not choose it.
     fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,

@@ -7,6 +7,7 @@ use crate::{
     tokens::TokenIds,
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
+use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
 ///
@@ -74,7 +75,8 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
     /// Reads tokens that follow those in `cache`, and returns the logits of the token after them:
-    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache.
+    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not
+    /// usable.
     ///
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
@@ -126,6 +128,13 @@ impl<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> EncodedLM<'a
 }
 
 #[diagnostic::do_not_recommend]
+impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> fmt::Debug for EncodedLM<'_, B, Src, Config, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, len) = self.source_padding.shape();
+        write!(f, "EncodedLM ({batch:?}, {len:?})")
+    }
+}
+
 impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedLM<'_, B, Src, Config, E, D>
 {

@@ -100,7 +100,7 @@ impl fmt::Debug for Rotary {
 pub enum RotaryPairs {
     /// Columns `2j` and `2j + 1` (RoFormer).
     Adjacent,
-    /// Columns `j` and `HeadDim / 2 + j` (GPT-NeoX, and Llama in the weights of Hugging Face).
+    /// Columns `j` and `HeadDim / 2 + j` (GPT-NeoX, and Llama in the weights of HuggingFace).
     Halves,
 }
 

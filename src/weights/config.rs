@@ -18,7 +18,7 @@ const MAX_LEN_BYTES: u64 = 4_000_000;
 /// Two numbers are equal if they differ by less than this fraction: some files have the nearest `f32`.
 const TOLERANCE: f64 = 1e-6;
 
-/// What `config.json` has to say for a model: a field and its value.
+/// A field of `config.json`, and the value that a model requires.
 ///
 /// A name with dots leads into objects: `rope_parameters.rope_theta`.
 ///
@@ -82,13 +82,13 @@ impl ConfigField {
         Self::new(name, Expected::Absent).or_absent()
     }
 
-    /// The field may also be missing or null, which means the same.
+    /// A missing or null field means this value.
     #[must_use]
     pub fn or_absent(self) -> Self {
         Self { may_be_absent: true, ..self }
     }
 
-    /// Files of other versions of `transformers` have another name for the field.
+    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are compared.
     #[must_use]
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }
@@ -101,13 +101,15 @@ impl ConfigField {
     /// How the configuration differs, if it does.
     fn difference(&self, config: &Value) -> Option<ConfigDifference> {
         let names = [Some(self.name), self.other_name];
-        let found = names.into_iter().flatten().find_map(|name| Some((name, lookup(config, name)?)));
-        let (name, found) = match found {
-            None if self.may_be_absent => return None,
-            None => (self.name, "absent".to_string()),
-            Some((_, value)) if self.expected.is(value) => return None,
-            Some((name, value)) => (name, escape(&value.to_string())),
-        };
+        let mut found = names.into_iter().flatten().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
+        if found.peek().is_none() {
+            let absent =
+                ConfigDifference { field: self.name, expected: self.expected.to_string(), found: "absent".into() };
+            return (!self.may_be_absent).then_some(absent);
+        }
+        // A file may have both names. The values may differ.
+        let (name, value) = found.find(|(_, value)| !self.expected.is(value))?;
+        let found = escape(&value.to_string());
         Some(ConfigDifference { field: name, expected: self.expected.to_string(), found })
     }
 }
@@ -162,8 +164,8 @@ impl fmt::Display for ConfigDifference {
     }
 }
 
-/// The tokens that end a text: `eos_token_id` in the folder of a model, of `generation_config.json` or else of
-/// `config.json`. It is a token, a list, or nothing.
+/// The tokens that end a text: `eos_token_id` of `generation_config.json` in the folder of a model if that file exists,
+/// otherwise of `config.json`. It is a token, a list, or nothing.
 ///
 /// # Errors
 /// [`LoadError::Read`] and [`LoadError::ConfigFormat`] if there is no such file, or if it names no tokens of `V`.

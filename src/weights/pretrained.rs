@@ -46,7 +46,7 @@ pub trait Pretrained: Module {
     /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors.
     const NAMES: &'static str;
 
-    /// The beginning of names that some files lack, in all names: `base_model_prefix` of `transformers`.
+    /// The prefix that either all names of a file have or none: `base_model_prefix` of `transformers`.
     const PREFIX: &'static str = "";
 
     /// What `config.json` has to say.

@@ -142,7 +142,7 @@ where
     compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
 }
 
-mod small_gpt2 {
+pub mod small_gpt2 {
     use super::*;
 
     dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
@@ -180,7 +180,7 @@ fn rounded_weights_in_shards_agree() {
     compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
 }
 
-mod small_llama {
+pub mod small_llama {
     use super::*;
 
     dims! {
@@ -215,7 +215,7 @@ where
     compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
 }
 
-mod small_mixtral {
+pub mod small_mixtral {
     use super::*;
 
     dims! {
@@ -273,7 +273,7 @@ where
     compare_greedy(&model.try_encode(&first_source).unwrap(), &text, 1);
 }
 
-mod small_t5 {
+pub mod small_t5 {
     use super::*;
 
     dims! {
@@ -334,7 +334,7 @@ where
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
-mod small_bert {
+pub mod small_bert {
     use super::*;
 
     dims! {
@@ -372,7 +372,7 @@ where
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
-mod small_vit {
+pub mod small_vit {
     use super::*;
 
     dims! {

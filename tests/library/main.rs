@@ -37,6 +37,7 @@ mod parity;
 mod plot;
 mod position_kinds;
 mod pretrained;
+mod published_folders;
 mod ranks;
 mod resume;
 mod sampling;
