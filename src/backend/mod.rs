@@ -232,7 +232,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         None
     }
 
-    /// Sets a parameter's gradient, of which nothing was [taken](Self::try_take_gradient) or computed yet.
+    /// Sets a parameter's gradient, of which nothing was computed yet.
     fn try_put_gradient<S: Shape>(
         gradients: Gradients<E, Self>,
         parameter: &Tensor<S, E, Self>,

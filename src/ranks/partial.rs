@@ -47,7 +47,8 @@ impl<X: Reduce, Axis: RankAxis> Partial<X, Axis> {
     /// Sums the terms of all ranks. Every rank gets the same bits.
     ///
     /// # Errors
-    /// [`RanksError::Engine`], also if the terms have different sizes; [`RanksError::Device`].
+    /// [`RanksError::Engine`]; [`RanksError::Device`]. All ranks must give equally many values; with MPI this is not
+    /// checked.
     pub fn all_reduce(self, ranks: &Ranks<Axis>) -> Result<Replicated<X, Axis>, RanksError> {
         self.term.all_reduce(ranks).map(Replicated::assume)
     }
@@ -87,7 +88,9 @@ impl<E: Element> Reduce for Vec<E> {
 
 impl<Dims: Shape, E: Element, D: Device<E>> Reduce for Tensor<Dims, E, D> {
     fn all_reduce<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
-        let sums = ranks.start_all_reduce(self.as_vec()).wait()?;
+        // dfdx's `as_vec` panics on a tensor without elements.
+        let terms = if self.shape().num_elements() == 0 { Vec::new() } else { self.as_vec() };
+        let sums = ranks.start_all_reduce(terms).wait()?;
         self.device().try_tensor_from_vec(sums, *self.shape()).map_err(RanksError::device("all-reduce"))
     }
 }
