@@ -93,6 +93,12 @@ pub enum RanksError {
         /// The launcher's variable of the environment.
         launcher: &'static str,
     },
+    /// The engine could not start.
+    #[error("the ranks could not be started: {message}")]
+    Start {
+        /// The engine's own words.
+        message: String,
+    },
     /// The ranks were started before: a process can start them once.
     #[error("the ranks were started before: a process starts them once")]
     StartedBefore,

@@ -48,7 +48,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
-    /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Engine`].
+    /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Start`].
     pub fn start() -> Result<Self, RanksError> {
         match launcher(|variable| env::var(variable).ok()) {
             None => Self::single(),
@@ -56,7 +56,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
             Some(launcher) => Err(RanksError::NoEngine { launcher }),
             #[cfg(feature = "mpi")]
             Some(_) => {
-                let (communicator, worker) = super::mpi::start(Axis::NAME)?;
+                let (communicator, worker) = super::mpi::start()?;
                 Self::new(communicator, Arc::new(worker))
             }
         }
