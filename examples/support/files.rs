@@ -178,8 +178,9 @@ impl Files {
     ) -> Result<Outcome, BoxError> {
         // All have made the same steps.
         ranks.finish();
-        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here.
-        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() && ranks.is_first() {
+        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here. Under
+        // `mpirun`, a process must not exit before MPI has ended; the results are there soon.
+        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() && ranks.size() == 1 {
             process::exit(EXIT_SIGINT.into());
         }
         let finished = trainer.finish();

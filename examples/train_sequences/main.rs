@@ -180,6 +180,6 @@ fn main() -> ExitCode {
     let cli: Cli = parse();
     support::run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, ranks, &gpu)),
+        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
     })
 }

@@ -305,6 +305,6 @@ fn main() -> ExitCode {
     let cli: Cli = parse();
     support::run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => start(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| start(&cli, ranks, &gpu)),
+        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| start(&cli, ranks, &gpu)),
     })
 }

@@ -50,8 +50,14 @@ pub fn note_parameters() {
 
 /// Calls `hook` during `pass`, a backward pass.
 pub fn with_hook<Value>(hook: Rc<dyn GradientHook>, pass: impl FnOnce() -> Value) -> Value {
+    /// Ends the hook, also when the pass panics.
+    struct EndHook;
+    impl Drop for EndHook {
+        fn drop(&mut self) {
+            HOOK.set(None);
+        }
+    }
     HOOK.set(Some(hook));
-    let value = pass();
-    HOOK.set(None);
-    value
+    let _end = EndHook;
+    pass()
 }

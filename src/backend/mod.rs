@@ -225,23 +225,31 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
     }
 
-    /// The address of a parameter's elements, if the kernels of this device [note](gradient_hook) when its gradient is
-    /// complete.
+    /// The address of a parameter's elements, if they are in row-major order and the kernels of this device
+    /// [note](gradient_hook) when its gradient is complete.
     #[doc(hidden)]
     fn address_of<S: Shape>(_parameter: &Tensor<S, E, Self>) -> Option<usize> {
         None
     }
 
-    /// Sets a parameter's gradient, of which nothing was [taken](Self::try_take_gradient) or computed yet.
+    /// Sets a parameter's gradient, of which nothing was computed yet.
     fn try_put_gradient<S: Shape>(
         gradients: Gradients<E, Self>,
         parameter: &Tensor<S, E, Self>,
         gradient: Vec<E>,
     ) -> Result<Gradients<E, Self>, Self::Err> {
-        let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
-        // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.
-        parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
+        put_gradient_by_backward_pass(gradients, parameter, gradient)
     }
+}
+
+/// Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.
+pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
+    gradients: Gradients<E, D>,
+    parameter: &Tensor<S, E, D>,
+    gradient: Vec<E>,
+) -> Result<Gradients<E, D>, D::Err> {
+    let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
+    parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
 }
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.

@@ -20,7 +20,10 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// assert_eq!(opened, [Err("rank 1 of `World` failed".into()), Err("no such file".into())]);
     /// ```
     pub fn agree<Value, Error: From<RanksError>>(&self, result: Result<Value, Error>) -> Result<Value, Error> {
-        let failed = self.all_gather_bytes(&[u8::from(result.is_err())])?;
+        let failed = match self.all_gather_bytes(&[u8::from(result.is_err())]) {
+            Ok(failed) => failed,
+            Err(error) => return result.and(Err(error.into())),
+        };
         let ranks: Vec<usize> = (0..self.size()).filter(|&rank| failed[rank] == [1]).collect();
         if ranks.is_empty() {
             return result;
@@ -30,8 +33,13 @@ impl<Axis: RankAxis> Ranks<Axis> {
     }
 
     /// Says that all ranks have agreed to end: from now on each may leave when it is done, and waits for the others
-    /// as long as they need. A rank that leaves without it ends the others after a few seconds.
+    /// as long as they need. A rank that leaves without it ends the others after 5 seconds.
+    ///
+    /// It holds until the next collective operation. On an axis of a [`split`](Self::split) it does nothing, since that
+    /// is not all ranks.
     pub fn finish(&self) {
-        self.worker.finish();
+        if self.is_world {
+            self.worker.set_finished(true);
+        }
     }
 }

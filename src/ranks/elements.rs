@@ -44,7 +44,10 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E> {
         _: TensorOptions<S, E, D>,
         tensor: &Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        self.0.extend(tensor.as_vec());
+        // dfdx's `as_vec` panics on a tensor without elements.
+        if tensor.shape().num_elements() > 0 {
+            self.0.extend(tensor.as_vec());
+        }
         Ok(None)
     }
 }
@@ -63,7 +66,10 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Write<'_, E> {
         tensor: &mut Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         let (elements, rest) = self.0.split_at(tensor.shape().num_elements());
-        tensor.copy_from(elements);
+        // The elements are in row-major order; the tensor's storage may have another one.
+        if !elements.is_empty() {
+            *tensor = tensor.device().try_tensor_from_vec(elements.to_vec(), *tensor.shape())?;
+        }
         self.0 = rest;
         Ok(None)
     }

@@ -67,6 +67,12 @@ pub enum RanksError {
         /// The number of elements given.
         found: usize,
     },
+    /// A shard does not know which part of the dimension it is.
+    #[error("the place of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
+    Place {
+        /// The shard, with its size.
+        dim: String,
+    },
     /// Other ranks failed in what all of them did, so this one stops too.
     #[error("{} of `{axis}` failed", Listed(ranks))]
     OtherRanks {
@@ -92,6 +98,12 @@ pub enum RanksError {
     NoEngine {
         /// The launcher's variable of the environment.
         launcher: &'static str,
+    },
+    /// The engine could not start.
+    #[error("the ranks could not be started: {message}")]
+    Start {
+        /// The engine's own words.
+        message: String,
     },
     /// The ranks were started before: a process can start them once.
     #[error("the ranks were started before: a process starts them once")]

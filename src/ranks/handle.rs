@@ -16,8 +16,11 @@ use std::{
 
 /// The variables by which launchers of MPI programs say how many processes they started.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
+/// The variable of a launcher that says only which process this is.
+const PMIX_LAUNCHER: &str = "PMIX_RANK";
 
-/// This process's place on the axis of ranks `Axis`, and its collective operations. Clones share the place.
+/// A communicator (process group) of the ranks of `Axis`: this process's place among them, and their collective
+/// operations. Clones share the place.
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
@@ -29,26 +32,31 @@ const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRAN
 pub struct Ranks<Axis> {
     pub(super) communicator: Arc<dyn Communicator>,
     pub(super) worker: Arc<Worker>,
+    /// Whether these are all ranks, not those of a split.
+    pub(super) is_world: bool,
     axis: PhantomData<fn() -> Axis>,
 }
 
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Joins the processes that `mpirun -n N` started, or is the only rank.
     ///
-    /// Keep it alive until the program ends. When the last clone is dropped, the process waits for the others.
+    /// A launcher is recognized by a variable of the environment: `OMPI_COMM_WORLD_SIZE` (Open MPI), `PMI_SIZE`
+    /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`).
+    ///
+    /// Call [`finish`](Self::finish) before the last clone is dropped. A process that drops it without `finish` ends
+    /// all others after 5 seconds.
     ///
     /// # Errors
     /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
-    /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Engine`].
+    /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Start`].
     pub fn start() -> Result<Self, RanksError> {
-        let is_several = |launcher: &&str| env::var(launcher).is_ok_and(|size| size != "1");
-        match LAUNCHERS.into_iter().find(is_several) {
+        match launcher(|variable| env::var(variable).ok()) {
             None => Self::single(),
             #[cfg(not(feature = "mpi"))]
             Some(launcher) => Err(RanksError::NoEngine { launcher }),
             #[cfg(feature = "mpi")]
             Some(_) => {
-                let (communicator, worker) = super::mpi::start(Axis::NAME)?;
+                let (communicator, worker) = super::mpi::start()?;
                 Self::new(communicator, Arc::new(worker))
             }
         }
@@ -98,7 +106,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         let found = communicator.size();
         match Axis::EXPECTED_SIZE {
             Some(expected) if expected != found => Err(RanksError::Size { axis: Axis::NAME, expected, found }),
-            _ => Ok(Self { communicator, worker, axis: PhantomData }),
+            _ => Ok(Self { communicator, worker, is_world: true, axis: PhantomData }),
         }
     }
 
@@ -128,7 +136,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
         let (row, column) = (self.rank() / columns, self.rank() % columns);
         let outer = self.start_operation("split", move |communicator| communicator.split(column)).wait()?;
         let inner = self.start_operation("split", move |communicator| communicator.split(row)).wait()?;
-        Ok((Ranks::new(outer, self.worker.clone())?, Ranks::new(inner, self.worker.clone())?))
+        let outer = Ranks { is_world: false, ..Ranks::new(outer, self.worker.clone())? };
+        let inner = Ranks { is_world: false, ..Ranks::new(inner, self.worker.clone())? };
+        Ok((outer, inner))
     }
 
     /// This process's rank, from 0.
@@ -149,8 +159,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         self.rank() == 0
     }
 
-    /// The part of `0..len` that belongs to `rank`: consecutive, and the same for all ranks but for one element, which
-    /// the first ranks have more.
+    /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the longer
+    /// ones come first.
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::Ranks};
@@ -160,9 +170,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// ```
     #[must_use]
     pub fn part_of(&self, len: usize, rank: usize) -> Range<usize> {
-        let (least, more) = (len / self.size(), len % self.size());
-        let start = rank * least + rank.min(more);
-        start..start + least + usize::from(rank < more)
+        part_of(len, rank, self.size())
     }
 
     /// This rank's part of a dimension.
@@ -201,6 +209,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         name: &'static str,
         operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
+        // A rank that leaves without agreement now would let the others wait.
+        self.worker.set_finished(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
         self.worker.start(&self.communicator, describe, operation)
@@ -209,7 +219,12 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
 impl<Axis> Clone for Ranks<Axis> {
     fn clone(&self) -> Self {
-        Self { communicator: self.communicator.clone(), worker: self.worker.clone(), axis: PhantomData }
+        Self {
+            communicator: self.communicator.clone(),
+            worker: self.worker.clone(),
+            is_world: self.is_world,
+            axis: PhantomData,
+        }
     }
 }
 
@@ -217,4 +232,21 @@ impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rank {} of {} of `{}`", self.rank(), self.size(), Axis::NAME)
     }
+}
+
+/// The variable of the launcher that started several processes; `read` gives the value of one.
+fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let sizes: Vec<_> = LAUNCHERS.into_iter().filter_map(|launcher| Some((launcher, read(launcher)?))).collect();
+    if sizes.is_empty() {
+        // It does not say how many there are.
+        return read(PMIX_LAUNCHER).map(|_| PMIX_LAUNCHER);
+    }
+    sizes.into_iter().find(|(_, size)| size != "1").map(|(launcher, _)| launcher)
+}
+
+/// The part of `0..len` that belongs to `rank` of `size` ranks.
+pub(super) fn part_of(len: usize, rank: usize, size: usize) -> Range<usize> {
+    let (least, more) = (len / size, len % size);
+    let start = rank * least + rank.min(more);
+    start..start + least + usize::from(rank < more)
 }

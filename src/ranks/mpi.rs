@@ -9,6 +9,7 @@ use ferrompi::{Mpi, Request, Result as MpiResult, Scope, ThreadLevel};
 use std::{
     io::Write,
     mem::ManuallyDrop,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -26,27 +27,33 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// Starts MPI on a thread of its own.
-pub fn start(axis: &'static str) -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
-    let engine = |message: String| RanksError::Engine { rank: 0, axis, operation: "start", message };
+pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
+    let failed = |message: String| RanksError::Start { message };
     let (jobs, queue) = mpsc::channel();
     let (sender, world) = mpsc::channel();
     let finished = Arc::new(AtomicBool::new(false));
     let is_finished = finished.clone();
     let run = move || run(&queue, &sender, &is_finished);
-    let thread = thread::Builder::new().name("ranks".into()).spawn(run).map_err(|error| engine(error.to_string()))?;
+    let thread = thread::Builder::new().name("ranks".into()).spawn(run).map_err(|error| failed(error.to_string()))?;
     match world.recv() {
         Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, finished))),
-        Ok(Err(ferrompi::Error::AlreadyInitialized | ferrompi::Error::Finalized)) => Err(RanksError::StartedBefore),
-        Ok(Err(error)) => Err(engine(error.to_string())),
-        Err(_) => Err(engine("its thread has ended".into())),
+        Ok(Err(error)) => Err(error),
+        Err(_) => Err(failed("the thread of MPI has ended".into())),
     }
 }
 
 /// The thread: starts MPI, runs the operations in their order, and ends MPI together with the other ranks.
-fn run(jobs: &Receiver<Job>, world: &Sender<MpiResult<Group>>, finished: &AtomicBool) {
-    let start = || -> MpiResult<(Mpi, Group)> {
-        let mpi = Mpi::init_thread(ThreadLevel::Funneled)?;
-        let last = mpi.world().duplicate()?;
+fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, finished: &AtomicBool) {
+    let failed = |message: String| RanksError::Start { message };
+    let start = || -> Result<(Mpi, Group), RanksError> {
+        let mpi = Mpi::init_thread(ThreadLevel::Funneled).map_err(|error| match error {
+            ferrompi::Error::AlreadyInitialized | ferrompi::Error::Finalized => RanksError::StartedBefore,
+            error => failed(error.to_string()),
+        })?;
+        if mpi.thread_level() < ThreadLevel::Funneled {
+            return Err(failed("this MPI does not support threads (MPI_THREAD_FUNNELED)".into()));
+        }
+        let last = mpi.world().duplicate().map_err(|error| failed(error.to_string()))?;
         Ok((mpi, Group(ManuallyDrop::new(last))))
     };
     let (mpi, last) = match start() {
@@ -55,7 +62,12 @@ fn run(jobs: &Receiver<Job>, world: &Sender<MpiResult<Group>>, finished: &Atomic
     };
     // If no one takes it, the queue is closed too.
     let _ = world.send(Ok(Group(ManuallyDrop::new(mpi.world()))));
-    jobs.iter().for_each(|job| job());
+    for job in jobs {
+        // Unwinding would end MPI, which waits for the other ranks.
+        if catch_unwind(AssertUnwindSafe(job)).is_err() {
+            last.give_up("panicked in a collective operation");
+        }
+    }
     let limit = if finished.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
     let left = ferrompi::scope(|scope| wait(last.0.ibarrier(scope)?, limit, || last.give_up("left before the others")));
     if let Err(error) = left {

@@ -47,9 +47,10 @@ impl<X: Reduce, Axis: RankAxis> Partial<X, Axis> {
     /// Sums the terms of all ranks. Every rank gets the same bits.
     ///
     /// # Errors
-    /// [`RanksError::Engine`], also if the terms have different sizes; [`RanksError::Device`].
+    /// [`RanksError::Engine`]; [`RanksError::Device`]. All ranks must give equally many values; with MPI this is not
+    /// checked.
     pub fn all_reduce(self, ranks: &Ranks<Axis>) -> Result<Replicated<X, Axis>, RanksError> {
-        self.term.all_reduce(ranks).map(Replicated::assume)
+        self.term.try_sum(ranks).map(Replicated::assume)
     }
 }
 
@@ -68,11 +69,11 @@ impl<X, Axis: RankAxis> fmt::Debug for Partial<X, Axis> {
 pub trait Reduce: Sized {
     /// The sum of the values of all ranks, in their order.
     #[doc(hidden)]
-    fn all_reduce<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError>;
+    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError>;
 }
 
 impl<E: Element> Reduce for E {
-    fn all_reduce<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         let mut sum = [self];
         ranks.all_reduce(&mut sum)?;
         Ok(sum[0])
@@ -80,14 +81,16 @@ impl<E: Element> Reduce for E {
 }
 
 impl<E: Element> Reduce for Vec<E> {
-    fn all_reduce<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         ranks.start_all_reduce(self).wait()
     }
 }
 
 impl<Dims: Shape, E: Element, D: Device<E>> Reduce for Tensor<Dims, E, D> {
-    fn all_reduce<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
-        let sums = ranks.start_all_reduce(self.as_vec()).wait()?;
+    fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
+        // dfdx's `as_vec` panics on a tensor without elements.
+        let terms = if self.shape().num_elements() == 0 { Vec::new() } else { self.as_vec() };
+        let sums = ranks.start_all_reduce(terms).wait()?;
         self.device().try_tensor_from_vec(sums, *self.shape()).map_err(RanksError::device("all-reduce"))
     }
 }

@@ -54,7 +54,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// Gives every rank the parameters of rank 0's model.
     ///
     /// # Errors
-    /// [`RanksError::Engine`], also if the models have different sizes; [`RanksError::Device`].
+    /// [`RanksError::Len`] if the model has another number of elements than that of rank 0, and
+    /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Engine`]; [`RanksError::Device`].
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Ranks};
@@ -74,6 +75,9 @@ impl<Axis: RankAxis> Ranks<Axis> {
         D: Device<E>,
     {
         let mut elements = read_elements(&model).map_err(RanksError::device("replicate"))?;
+        let mut len = (elements.len() as u64).to_ne_bytes();
+        self.broadcast_bytes(&mut len, 0)?;
+        self.agree(self.ensure_len("replicate", u64::from_ne_bytes(len) as usize, elements.len()))?;
         self.broadcast(&mut elements, 0)?;
         write_elements(&mut model, &elements).map_err(RanksError::device("replicate"))?;
         Ok(Replicated::assume(model))

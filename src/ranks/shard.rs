@@ -1,4 +1,4 @@
-use super::{ConstRankAxis, RankAxis};
+use super::{ConstRankAxis, RankAxis, RanksError};
 use crate::dims::{ConstDim, Dim, Divides, MaybeSharded};
 use dfdx::shapes;
 use std::{
@@ -17,8 +17,8 @@ use std::{
 /// it would take a part for the whole.
 pub struct Shard<Whole, Axis> {
     len: usize,
-    /// The index of the first element in the whole.
-    start: usize,
+    /// The index of the first element in the whole; `None` if `Ranks::shard` did not make the shard.
+    start: Option<usize>,
     /// The length of the whole; `None` if a shape was made from sizes alone.
     whole: Option<usize>,
     axis: PhantomData<fn() -> (Whole, Axis)>,
@@ -26,7 +26,7 @@ pub struct Shard<Whole, Axis> {
 
 impl<Whole, Axis> Shard<Whole, Axis> {
     pub(super) fn new(range: Range<usize>, whole: usize) -> Self {
-        Self { len: range.len(), start: range.start, whole: Some(whole), axis: PhantomData }
+        Self { len: range.len(), start: Some(range.start), whole: Some(whole), axis: PhantomData }
     }
 
     /// The length of this rank's part.
@@ -43,6 +43,9 @@ impl<Whole, Axis> Shard<Whole, Axis> {
 
     /// The indices of this rank's part in the whole.
     ///
+    /// # Panics
+    /// With the text of the error of [`try_range`](Self::try_range).
+    ///
     /// ```
     /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
     /// ranks! { pub World; }
@@ -55,8 +58,27 @@ impl<Whole, Axis> Shard<Whole, Axis> {
     /// assert_eq!(parts, [vec!["to", "be", "or"], vec!["not", "to"]]);
     /// ```
     #[must_use]
-    pub fn range(self) -> Range<usize> {
-        self.start..self.start + self.len
+    #[track_caller]
+    pub fn range(self) -> Range<usize>
+    where
+        Whole: Dim,
+        Axis: RankAxis,
+    {
+        self.try_range().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// [`range`](Self::range), but an error instead of a panic.
+    ///
+    /// # Errors
+    /// [`RanksError::Place`] if [`Ranks::shard`](super::Ranks::shard) did not make the shard: it has a length and no
+    /// place.
+    pub fn try_range(self) -> Result<Range<usize>, RanksError>
+    where
+        Whole: Dim,
+        Axis: RankAxis,
+    {
+        let start = self.start.ok_or_else(|| RanksError::Place { dim: format!("{self:?}") })?;
+        Ok(start..start + self.len)
     }
 
     /// The length of the whole dimension, if it is known: a shape that dfdx made from sizes alone does not tell.
@@ -73,7 +95,7 @@ impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
     }
     #[inline(always)]
     fn from_size(size: usize) -> Option<Self> {
-        Some(Self { len: size, start: 0, whole: None, axis: PhantomData })
+        Some(Self { len: size, start: None, whole: None, axis: PhantomData })
     }
 }
 impl<Whole: Dim, Axis: RankAxis> MaybeSharded for Shard<Whole, Axis> {}
@@ -82,10 +104,10 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> shapes::ConstDim for
     const SIZE: usize = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
 }
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Whole, Axis> {
-    /// A part of the size that every rank has.
+    /// A part of the size that every rank has. It does not know which of them it is.
     fn default() -> Self {
         let len = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
-        Self { len, start: 0, whole: Some(Whole::SIZE), axis: PhantomData }
+        Self { len, start: None, whole: Some(Whole::SIZE), axis: PhantomData }
     }
 }
 
@@ -99,7 +121,6 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
 )]
 pub trait GatheredOver<Axis> {}
 
-#[diagnostic::do_not_recommend]
 impl<Whole: Dim + GatheredOver<Axis>, Axis: RankAxis> Dim for Shard<Whole, Axis> {}
 
 // Derived impls would require the same traits of `Whole` and `Axis`.

@@ -55,7 +55,7 @@ impl Worker {
         Self { queue: Some(Mutex::new(queue)), counts: Arc::default(), finished }
     }
 
-    /// Starts an operation. `describe` makes an error of the engine's words.
+    /// Starts an operation. `describe` adds rank, axis and operation to the engine's message.
     pub fn start<Value: Send + 'static>(
         &self,
         communicator: &Arc<dyn Communicator>,
@@ -87,9 +87,9 @@ impl Worker {
         &self.counts
     }
 
-    /// Says that all ranks have agreed to end.
-    pub fn finish(&self) {
-        self.finished.store(true, Ordering::Relaxed);
+    /// Says whether all ranks have agreed to end.
+    pub fn set_finished(&self, is_finished: bool) {
+        self.finished.store(is_finished, Ordering::Relaxed);
     }
 }
 

@@ -90,7 +90,7 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     where
         Model: TensorCollection<E, D>,
     {
-        self.steps = self.steps.saturating_add(1);
+        let steps = self.steps.saturating_add(1);
         let mut index = 0;
         parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
             for slot in &mut self.slots {
@@ -105,8 +105,10 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
             }
             let slots = self.slots.each_mut().map(|slot| &mut slot.values[index]);
             index += 1;
-            update(self.steps, parameter, slots)
-        })
+            update(steps, parameter, slots)
+        })?;
+        self.steps = steps;
+        Ok(())
     }
 }
 

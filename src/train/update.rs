@@ -17,7 +17,8 @@ use dfdx::nn::TensorCollection;
 /// # Errors
 /// [`OpError::Gradient`] if the norm is NaN or infinite, and [`OpError::OtherModel`] if the gradients are those
 /// of another model of the same type: the model is unchanged.
-/// [`OpError::Device`] if the device fails; a part of the parameters may then be updated.
+/// [`OpError::Shape`] if a parameter has another number of elements than in the step before, and [`OpError::Device`] if
+/// the device fails; a part of the parameters may then be updated.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Adam, update}};

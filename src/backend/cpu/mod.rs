@@ -26,6 +26,7 @@ pub use simd::dispatch_simd;
 use super::{
     AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams,
     MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
+    put_gradient_by_backward_pass,
 };
 use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
@@ -33,10 +34,10 @@ use crate::{
     mask::AttentionMask,
     tokens::TokenIds,
 };
-use autograd::{KernelOutput, Operand, View, record_kernel};
+use autograd::{KernelOutput, Operand, View, elements, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, NoneTape, Storage, Tape, Tensor},
+    tensor::{Cpu, CpuError, Gradients, Storage, Tape, Tensor},
 };
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
@@ -259,7 +260,7 @@ impl Backend<f32> for Cpu {
     elements_in_memory!(f32);
 
     fn address_of<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> Option<usize> {
-        Some(Operand::read(parameter.clone(), &mut NoneTape).ok()?.address())
+        elements(parameter).map(|elements| elements.as_ptr().addr())
     }
 
     fn try_put_gradient<S: Shape>(
@@ -267,6 +268,10 @@ impl Backend<f32> for Cpu {
         parameter: &Tensor<S, f32, Cpu>,
         gradient: Vec<f32>,
     ) -> Result<Gradients<f32, Cpu>, CpuError> {
+        if elements(parameter).is_none() {
+            // A gradient has the order of its tensor's storage.
+            return put_gradient_by_backward_pass(gradients, parameter, gradient);
+        }
         **gradients.get_or_alloc_mut(parameter)? = gradient;
         Ok(gradients)
     }

@@ -13,7 +13,8 @@ use dfdx::{
 };
 use std::{cell::RefCell, collections::HashMap, mem};
 
-/// A bucket is full from this size on. The sum of the first one should start early, and each costs some microseconds.
+/// A bucket is summed once it has this many bytes: small enough that the first sum starts early, large enough that the
+/// cost of a message does not count.
 const BUCKET_LEN_BYTES: usize = 4 << 20;
 
 /// The trained parameters of a model, in buckets. The last parameter of the model is first, since its gradient usually

@@ -12,7 +12,7 @@ use crate::{
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::{Rank0, Shape},
+    shapes::{HasShape, Rank0, Shape},
     tensor::{Gradients, Tensor},
     tensor_ops::Device,
 };
@@ -107,7 +107,7 @@ where
     let sums = match buckets.finish(&take.taken)? {
         Some(sums) => sums,
         // A gradient changed after it was in a bucket: all are summed again.
-        None => buckets.empty().finish(&take.taken)?.unwrap_or_default(),
+        None => buckets.empty().finish(&take.taken)?.expect("nothing was collected before, so nothing changed"),
     };
     let mut put = Put { gradients: Gradients::leaky(), sums: sums.into_iter() };
     Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut put }).map_err(RanksError::device::<D::Err>(OP))?;
@@ -145,8 +145,14 @@ impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for Take<E, D> {
         tensor: &Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         if options.do_gradient_update {
-            let gradient = D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?).map(|gradient| gradient.to_vec());
-            self.taken.push(gradient.unwrap_or_else(|| self.gradients.get(tensor).as_vec()));
+            let is_row_major = D::address_of(tensor).is_some();
+            let gradient = D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?);
+            self.taken.push(match gradient.filter(|_| is_row_major) {
+                Some(gradient) => gradient.to_vec(),
+                // dfdx's `as_vec` panics on a tensor without elements.
+                None if tensor.shape().num_elements() == 0 => Vec::new(),
+                None => self.gradients.get(tensor).as_vec(),
+            });
         }
         Ok(None)
     }

@@ -87,7 +87,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         for (slot, lens) in state.slots.iter_mut().zip(&shared.slot_lens) {
             slot.values.truncate(lens.len());
             for (index, &len) in lens.iter().enumerate() {
-                let mut elements = slot.values.get(index).map_or_else(|| vec![E::zero(); len], Tensor::as_vec);
+                let mut elements = slot.values.get(index).map_or_else(Vec::new, elements_of);
                 elements.resize(len, E::zero());
                 ranks.broadcast(&mut elements, 0)?;
                 let values = device.try_tensor_from_vec(elements, (len,));
@@ -111,6 +111,11 @@ struct Shared {
     optimizer_steps: u64,
     /// The length of each vector of each slot.
     slot_lens: Vec<Vec<usize>>,
+}
+
+/// The elements of a vector. dfdx's `as_vec` panics if there are none.
+fn elements_of<E: Element, D: Backend<E>>(values: &Tensor<(usize,), E, D>) -> Vec<E> {
+    if values.shape().0 == 0 { Vec::new() } else { values.as_vec() }
 }
 
 /// Sums numbers over the ranks.

@@ -12,6 +12,6 @@ pub use buffer::Buffer;
 pub use operand::FlatTensor;
 pub use operand::{KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Partition, Split, UnitRange};
-pub use storage::elements_mut;
+pub use storage::{elements, elements_mut};
 pub use view::View;
 pub use worker_pool::parallel_map;

@@ -49,7 +49,8 @@ impl View {
         // `last` is `offset` elements after `first`. So all elements between them are initialized elements of this
         // storage. The tensor keeps the storage alive, and it is borrowed as long as the slice. dfdx writes to a
         // storage through `Arc::make_mut` or before it is shared, so another tensor with this storage gets its own
-        // copy before a write.
+        // copy before a write. The pointer comes from a reference to one element; that it may reach the others is what
+        // Tree Borrows allows, and Stacked Borrows does not.
         unsafe {
             slice::from_raw_parts(first, offset + 1)
         }
