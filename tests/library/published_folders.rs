@@ -4,6 +4,7 @@ use crate::{
     hugging_face::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
     support::temp_dir,
 };
+use dfdx::nn::TensorCollection;
 use safetensors::{SafeTensors, tensor::TensorView};
 use serde_json::{Value, json};
 use std::{
