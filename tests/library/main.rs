@@ -38,6 +38,7 @@ mod plot;
 mod position_kinds;
 mod pretrained;
 mod ranks;
+mod ranks_gradients;
 mod resume;
 mod sampling;
 #[cfg(feature = "tokenizers")]

@@ -25,7 +25,8 @@ pub use simd::dispatch_simd;
 
 use super::{
     AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams,
-    MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory, put_gradient_by_backward_pass,
+    MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
+    put_gradient_by_backward_pass,
 };
 use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
