@@ -19,7 +19,7 @@ use typed_transformer::{
     ops::partial_cross_entropy,
     prelude::*,
     ranks,
-    ranks::Ranks,
+    ranks::{CommunicationTime, Ranks},
     train::{AdamW, update_replicated},
 };
 
@@ -72,7 +72,7 @@ struct Measurement {
     sent_bytes: f64,
     /// Milliseconds of a step in which messages move.
     #[serde(default)]
-    busy_ms: f64,
+    running_ms: f64,
     /// Milliseconds of a step in which the computation waits for messages.
     #[serde(default)]
     waited_ms: f64,
@@ -106,7 +106,7 @@ fn main() {
         let least = 2.0 * (ranks - 1) as f64 / ranks as f64 * 4.0 * Model::NUM_PARAMS as f64;
         let one = run(rank(ranks, 1, &steps));
         let (sent, hidden) =
-            one.map_or((f64::NAN, f64::NAN), |run| (run.sent_bytes, 1.0 - run.waited_ms / run.busy_ms));
+            one.map_or((f64::NAN, f64::NAN), |run| (run.sent_bytes, 1.0 - run.waited_ms / run.running_ms));
         println!(
             "| {ranks} | {here:.1} | {after:.1} | {threads:.1} | {ddp:.1} | {sent:.0} | {least:.0} | {hidden:.2} |"
         );
@@ -156,7 +156,7 @@ fn measure(arguments: &Arguments) {
     };
     let (inputs, labels) = (ids(1), ids(2));
     let mut times = Vec::new();
-    let mut before = (0, Default::default());
+    let mut before = (0, CommunicationTime::default());
     const UNTIMED: usize = 5;
     for step in 0..arguments.steps + UNTIMED {
         if step == UNTIMED {
@@ -175,12 +175,12 @@ fn measure(arguments: &Arguments) {
     let mut times = times.split_off(UNTIMED);
     times.sort_by(f64::total_cmp);
     let steps = arguments.steps as f64;
-    let (busy, waited) = ranks.communication_time();
+    let CommunicationTime { running, waited } = ranks.communication_time();
     let measurement = Measurement {
         median_ms: times[times.len() / 2],
         sent_bytes: (ranks.sent_bytes() - before.0) as f64 / steps,
-        busy_ms: (busy - before.1.0).as_secs_f64() * 1e3 / steps,
-        waited_ms: (waited - before.1.1).as_secs_f64() * 1e3 / steps,
+        running_ms: (running - before.1.running).as_secs_f64() * 1e3 / steps,
+        waited_ms: (waited - before.1.waited).as_secs_f64() * 1e3 / steps,
     };
     ranks.ensure_replicated(&model).unwrap();
     ranks.finish();

@@ -9,7 +9,10 @@ use std::{
     env, fmt,
     marker::PhantomData,
     ops::Range,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -18,6 +21,16 @@ use std::{
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
 /// The variable of a launcher that says only which process this is.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
+
+/// The time in which collective operations ran, and the part of it in which the caller waited. The difference was hidden
+/// behind computation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommunicationTime {
+    /// The time in which operations ran.
+    pub running: Duration,
+    /// The part of it in which the caller waited for them.
+    pub waited: Duration,
+}
 
 /// A communicator (process group) of the ranks of `Axis`: this process's place among them, and their collective
 /// operations. Clones share the place.
@@ -192,15 +205,12 @@ impl<Axis: RankAxis> Ranks<Axis> {
         self.worker.counts().sent_bytes.load(Ordering::Relaxed)
     }
 
-    /// For how long collective operations have run in this process so far, and for how long it waited for them. The
-    /// difference was hidden behind computation.
+    /// The time that communication has taken in this process so far.
     #[must_use]
-    pub fn communication_time(&self) -> (Duration, Duration) {
+    pub fn communication_time(&self) -> CommunicationTime {
         let counts = self.worker.counts();
-        let [busy, waited] = [&counts.busy_nanoseconds, &counts.waited_nanoseconds];
-        let load =
-            |nanoseconds: &std::sync::atomic::AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
-        (load(busy), load(waited))
+        let load = |nanoseconds: &AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
+        CommunicationTime { running: load(&counts.running_nanoseconds), waited: load(&counts.waited_nanoseconds) }
     }
 
     /// Starts a collective operation.
@@ -249,4 +259,21 @@ pub(super) fn part_of(len: usize, rank: usize, size: usize) -> Range<usize> {
     let (least, more) = (len / size, len % size);
     let start = rank * least + rank.min(more);
     start..start + least + usize::from(rank < more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_is_one_of_several_processes() {
+        let found = |variables: &'static [(&str, &str)]| {
+            launcher(|name| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).into()))
+        };
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0")]), None);
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0")]), Some("OMPI_COMM_WORLD_SIZE"));
+        assert_eq!(found(&[("PMI_SIZE", "3")]), Some("PMI_SIZE"));
+        assert_eq!(found(&[("PMIX_RANK", "0")]), Some("PMIX_RANK"));
+    }
 }

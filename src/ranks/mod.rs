@@ -41,7 +41,7 @@ mod worker;
 pub use axis::{ConstRankAxis, RankAxis};
 pub use element::Element;
 pub use error::RanksError;
-pub use handle::Ranks;
+pub use handle::{CommunicationTime, Ranks};
 pub use partial::{Partial, Reduce};
 pub use pending::Pending;
 pub use replicated::Replicated;

@@ -39,7 +39,7 @@ pub struct Counts {
     /// Bytes sent to other ranks.
     pub sent_bytes: AtomicU64,
     /// Time in which operations ran.
-    pub busy_nanoseconds: AtomicU64,
+    pub running_nanoseconds: AtomicU64,
     /// The part of it in which the caller waited for them.
     pub waited_nanoseconds: AtomicU64,
 }
@@ -67,7 +67,7 @@ impl Worker {
         let run = move || {
             let start = Instant::now();
             let result = operation(&*communicator).map_err(describe);
-            add(&counts.busy_nanoseconds, start);
+            add(&counts.running_nanoseconds, start);
             result
         };
         let Some(queue) = &self.queue else {

@@ -25,7 +25,8 @@ impl Step {
     }
 
     /// This rank's rows of a batch. From now on dropout draws for them what it draws for them in the whole batch, so
-    /// that the number of ranks changes nothing. Draw the whole batch from [`rng`](Self::rng), and take the rows.
+    /// that the number of ranks changes nothing. It takes a tensor for these rows if its first axis has as many elements.
+    /// Draw the whole batch from [`rng`](Self::rng), and take the rows.
     ///
     /// ```
     /// use rand::Rng;

@@ -39,6 +39,7 @@ mod position_kinds;
 mod pretrained;
 mod published_folders;
 mod ranks;
+mod ranks_gradients;
 mod resume;
 mod sampling;
 #[cfg(feature = "tokenizers")]
