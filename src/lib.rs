@@ -87,6 +87,7 @@ pub mod ops;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ranks;
+pub mod tensor_parallel;
 pub mod tokens;
 pub mod train;
 pub mod weights;

@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, size::FullyStatic};
+use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, dim::Factor, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -29,7 +29,7 @@ pub struct Product<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// ```
 pub struct Quotient<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 
-impl<Left: ConstDim, Right: ConstDim> Product<Left, Right> {
+impl<Left: Factor, Right: Factor> Product<Left, Right> {
     /// The size.
     pub const SIZE: usize = Left::SIZE * Right::SIZE;
 }
@@ -39,7 +39,7 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
+impl<Left: Factor, Right: Factor> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
@@ -105,10 +105,10 @@ macro_rules! symbolic_dim {
         impl<$left, $right> Eq for $name<$left, $right> {}
     };
 }
-symbolic_dim!(Product, Left: ConstDim, Right: ConstDim);
+symbolic_dim!(Product, Left: Factor, Right: Factor);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
-impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
+impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
     /// Its name and size, or with the flag `+` the names and sizes of its factors.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {

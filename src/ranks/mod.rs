@@ -27,6 +27,7 @@ mod communicator;
 mod element;
 mod elements;
 mod error;
+pub(crate) mod failure;
 mod handle;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -34,6 +35,7 @@ mod partial;
 mod pending;
 mod replicated;
 mod shard;
+mod shard_of;
 mod threads;
 mod worker;
 
@@ -45,3 +47,4 @@ pub use partial::{Partial, Reduce};
 pub use pending::Pending;
 pub use replicated::Replicated;
 pub use shard::{GatheredOver, Shard};
+pub use shard_of::ShardOf;
