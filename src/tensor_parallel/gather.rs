@@ -233,11 +233,12 @@ pub(super) struct Parts {
 impl Parts {
     /// The parts of the axis at `index` of a whole shape.
     fn new<Dims: Shape, Axis: RankAxis>(shape: &Dims, index: usize, ranks: &Ranks<Axis>) -> Self {
-        Self::of(&shape.concrete().into(), index, ranks.size())
+        let sizes: Vec<usize> = shape.concrete().into();
+        Self::of(&sizes, index, ranks.size())
     }
 
     /// The parts of the axis at `index` of a whole tensor of these sizes.
-    pub fn of(sizes: &Vec<usize>, index: usize, ranks: usize) -> Self {
+    pub fn of(sizes: &[usize], index: usize, ranks: usize) -> Self {
         Self {
             rows: sizes[..index].iter().product(),
             part_len: sizes[index..].iter().product::<usize>() / ranks,

@@ -33,6 +33,7 @@ pub use crate::ops::{
 };
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
+pub(crate) use checkpoint::parameter_infos;
 pub use checkpoint::{ResumeNote, checkpoint_of};
 pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
@@ -45,3 +46,4 @@ pub use state::{OptimizerState, Parameter, Slot};
 pub use step::{Step, StepReport};
 pub use trainer::Trainer;
 pub use update::update;
+pub(crate) use update::update_by_norm;

@@ -51,6 +51,19 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
+    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |_, squares| Ok(squares.iter().sum()))
+}
+
+/// [`update`], where `sum` makes the squared norm of the whole model's gradients from the parameters and the sum of
+/// squares of each one's gradient.
+pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
+    model: &mut Model,
+    gradients: GradientsOf<Model, E, D>,
+    optimizer: &mut impl Optimizer<Model, E>,
+    learning_rate: f64,
+    clip_norm: f64,
+    sum: impl FnOnce(&[Parameter<E>], &[f64]) -> Result<f64, OpError>,
+) -> Result<f64, OpError> {
     let are_of_another = gradients.are_of_another(model);
     let gradients = gradients.gradients;
     let mut read = ReadParameters { gradients, parameters: mem::take(&mut optimizer.state_mut().parameters), count: 0 };
@@ -62,7 +75,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     drop(read.gradients);
 
     let squares = for_each(&mut parameters, |p| sum_of_squares(&p.gradient));
-    let norm = squares.iter().sum::<f64>().sqrt();
+    let norm = sum(&parameters, &squares)?.sqrt();
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }

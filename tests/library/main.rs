@@ -34,5 +34,7 @@ mod plot;
 mod resume;
 mod sampling;
 mod sublayers;
+mod tensor_parallel;
+mod tensor_parallel_models;
 mod tiny_training;
 mod training;

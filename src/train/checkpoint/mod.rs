@@ -23,7 +23,7 @@ use dfdx::{
     tensor::{Cpu, Tensor},
     tensor_ops::Device,
 };
-use parameter_info::parameter_infos;
+pub(crate) use parameter_info::parameter_infos;
 pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
