@@ -93,6 +93,14 @@ pub enum OpError {
         /// The shape.
         dims: String,
     },
+    /// A shard does not know the size of the whole dimension, because a shape was made from sizes alone.
+    #[error("{op}: the whole size of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
+    Whole {
+        /// The operation.
+        op: &'static str,
+        /// The shard, with its size.
+        dim: String,
+    },
     /// A dropout rate is not a probability below 1.
     #[error("dropout: the rate must be at least 0 and less than 1, but it is {rate}")]
     DropoutRate {

@@ -108,8 +108,8 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient, SameFactors, Sum,
-            SumOf, along, axis,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, MaybeSharded, Product, Quotient,
+            SameFactors, Sum, SumOf, along, axis,
         },
         einsum, local_dims,
         mask::{

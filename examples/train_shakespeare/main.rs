@@ -19,15 +19,17 @@ mod text;
 use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, cuda, load_weights, log, parse, print};
-use text::{Text, Windows};
+use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, load_weights, log, on_first, parse, print};
+use text::{Text, Windows, random_starts};
 use typed_transformer::{
     generate::Sampler,
     models::nano_gpt::NanoGpt,
     nn::Module,
+    ops::{try_cross_entropy, try_partial_cross_entropy},
     prelude::*,
+    ranks::{Partial, Ranks, Shard},
     tokens::CharTokenizer,
-    train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
+    train::{AdamW, Recording, Trainer, WarmupCosine},
     weights,
 };
 
@@ -66,6 +68,7 @@ impl SingleStack for CharModel {
 }
 
 type Model<D> = DecoderOnly<CharModel, f32, D>;
+type Loss<D> = Tensor<(), f32, D, Recording<Model<D>, f32, D>>;
 
 // 804,096 with the 65 characters of nanoGPT's text.
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
@@ -84,7 +87,12 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
     Ok(model)
 }
 
-fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
+fn train<D: Backend<f32>>(
+    cli: &Cli,
+    ranks: &Ranks<World>,
+    text: &Text,
+    device: &D,
+) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
     // AdamW decays matrices only.
@@ -96,52 +104,69 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D
     trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || new_model(device);
-    let mut model = cli.files.prepare(&mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
 
-    let progress = Progress::new(steps);
+    let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
-        if cli.interval > 0 && step.number.is_multiple_of(cli.interval) {
-            let losses = estimate_loss(&model, text, cli)?;
+        let is_due = cli.interval > 0 && step.number.is_multiple_of(cli.interval);
+        if is_due && let Some(losses) = on_first(ranks, || estimate_loss(&model, text, cli))? {
             progress.log(&format_losses(step.number, losses));
             if let Some(metrics) = &mut trainer.metrics {
                 metrics.log("training_loss", losses.0);
                 metrics.log("validation_loss", losses.1);
             }
         }
-        let windows = Windows::random(&text.training, cli.batch, &mut step.rng)?;
-        let loss = loss(&model, &windows, model.recording())?;
-        let loss_value = loss.as_vec()[0].into();
-        let gradients = loss.try_backward()?;
+        let starts = random_starts(&text.training, cli.batch, &mut step.rng);
+        let rows = step.shard(ranks, Batch::new(cli.batch));
+        let loss = ranks.agree(partial_loss(&model, text, &starts[rows.range()], rows, device))?;
+        let loss_value = loss.value();
+        let gradients = loss.try_backward()?.all_reduce(ranks, &model)?;
         let tokens = cli.batch * BlockSize::SIZE;
-        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
         progress.show(&report, trainer.failures());
     }
     progress.finish();
-    let outcome = cli.files.finish(trainer, steps, &checkpoint)?;
-    log(&format_losses(steps, estimate_loss(&model, text, cli)?));
-    Ok((model, outcome))
+    let outcome = cli.files.finish(ranks, trainer, steps, &checkpoint)?;
+    if ranks.is_first() {
+        log(&format_losses(steps, estimate_loss(&model, text, cli)?));
+    }
+    Ok((model.into_inner(), outcome))
 }
 
-fn loss<D: Backend<f32>, T: Tape<f32, D>>(
+/// The part of the loss that this rank's windows have.
+fn partial_loss<D: Backend<f32>>(
     model: &Model<D>,
-    windows: &Windows,
-    tape: T,
-) -> Result<Tensor<(), f32, D, T>, OpError> {
-    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> = model.try_forward(&windows.inputs, tape)?;
+    text: &Text,
+    starts: &[usize],
+    rows: Shard<Batch, World>,
+    device: &D,
+) -> Result<Partial<Loss<D>, World>, BoxError> {
+    if rows.is_empty() {
+        return Ok(Partial::of_no_rows(device, model.recording())?);
+    }
+    let windows = Windows::at(&text.training, starts, rows, BlockSize::SIZE)?;
+    let logits: Tensor<(Shard<Batch, World>, SeqLen, VocabSize), _, _, _> =
+        model.try_forward(&windows.inputs, model.recording())?;
+    Ok(try_partial_cross_entropy(logits, &windows.labels, Reduction::MeanAll)?)
+}
+
+/// The loss of a whole batch.
+fn loss<D: Backend<f32>>(model: &Model<D>, windows: &Windows<Batch>) -> Result<Tensor<(), f32, D>, OpError> {
+    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> = model.try_forward(&windows.inputs, NoneTape)?;
     try_cross_entropy(logits, &windows.labels, Reduction::MeanAll)
 }
 
 /// The mean loss per character.
 fn mean_loss<D: Backend<f32>>(
     model: &Model<D>,
-    batches: impl Iterator<Item = Result<Windows, BoxError>>,
+    batches: impl Iterator<Item = Result<Windows<Batch>, BoxError>>,
 ) -> Result<f64, BoxError> {
     let (mut sum, mut count) = (0.0, 0);
     for windows in batches {
         let windows = windows?;
         let characters = windows.labels.as_slice().len();
-        sum += f64::from(loss(model, &windows, NoneTape)?.as_vec()[0]) * characters as f64;
+        sum += f64::from(loss(model, &windows)?.as_vec()[0]) * characters as f64;
         count += characters;
     }
     Ok(sum / count as f64)
@@ -178,23 +203,27 @@ fn sample<D: Backend<f32>>(
     Ok(text)
 }
 
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
     // All arguments are checked before the training starts.
     let sampler = cli.sampler()?;
     #[cfg(feature = "plot")]
-    let mut report = cli.files.report("Characters of a text")?;
+    let mut report = on_first(ranks, || cli.files.report("Characters of a text"))?.flatten();
     // An output that fails costs no other.
     let (mut trained, mut saved, mut printed): (Outcome, Outcome, Outcome) = (Ok(()), Ok(()), Ok(()));
     let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
-            (model, characters) = load(path, device)?;
+            (model, characters) = ranks.agree(load(path, device))?;
             prompt = cli.prompt(&characters)?;
         }
         None => {
-            let text = Text::read(cli.data.as_deref())?;
+            let text = ranks.agree(Text::read(cli.data.as_deref()))?;
             prompt = cli.prompt(&text.characters)?;
-            (model, trained) = train(cli, &text, device)?;
+            (model, trained) = train(cli, ranks, &text, device)?;
+            // The first rank samples, writes and shows.
+            if !ranks.is_first() {
+                return Ok(());
+            }
             let metadata = HashMap::from([(CHARACTERS.to_string(), text.characters.alphabet())]);
             saved = cli.files.save(&model, &metadata);
             let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
@@ -233,8 +262,8 @@ fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharToken
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::exit_code(match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+    support::run_on_ranks(|ranks| match cli.device {
+        DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, ranks, &gpu)),
     })
 }

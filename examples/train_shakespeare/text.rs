@@ -84,18 +84,22 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A batch of windows of a text, and the next character of each of their characters.
-pub struct Windows {
-    pub inputs: TokenIds<Batch, SeqLen, VocabSize>,
-    pub labels: TokenIds<Batch, SeqLen, VocabSize>,
+/// Windows of a text, a batch or a rank's part of one, and the next character of each of their characters.
+pub struct Windows<B> {
+    pub inputs: TokenIds<B, SeqLen, VocabSize>,
+    pub labels: TokenIds<B, SeqLen, VocabSize>,
 }
 
-impl Windows {
+/// Random positions of `count` windows of `BlockSize` characters.
+pub fn random_starts(tokens: &[usize], count: usize, rng: &mut impl Rng) -> Vec<usize> {
+    let starts = 0..tokens.len() - BlockSize::SIZE;
+    (0..count).map(|_| rng.gen_range(starts.clone())).collect()
+}
+
+impl Windows<Batch> {
     /// `count` windows of `BlockSize` characters, at random positions.
     pub fn random(tokens: &[usize], count: usize, rng: &mut impl Rng) -> Result<Self, BoxError> {
-        let starts = 0..tokens.len() - BlockSize::SIZE;
-        let starts: Vec<usize> = (0..count).map(|_| rng.gen_range(starts.clone())).collect();
-        Self::at(tokens, &starts, BlockSize::SIZE)
+        Self::at(tokens, &random_starts(tokens, count, rng), Batch::new(count), BlockSize::SIZE)
     }
 
     /// The whole text in consecutive windows, in batches of at most `count`. The last window may be shorter.
@@ -107,11 +111,14 @@ impl Windows {
         if rest > 0 {
             batches.push((vec![num_labels - rest], rest));
         }
-        batches.into_iter().map(|(starts, len)| Self::at(tokens, &starts, len))
+        batches.into_iter().map(|(starts, len)| Self::at(tokens, &starts, Batch::new(starts.len()), len))
     }
+}
 
-    fn at(tokens: &[usize], starts: &[usize], len: usize) -> Result<Self, BoxError> {
-        let shape = (Batch::new(starts.len()), SeqLen::new(len)?);
+impl<B: MaybeSharded> Windows<B> {
+    /// Windows of `len` characters at given positions.
+    pub fn at(tokens: &[usize], starts: &[usize], batch: B, len: usize) -> Result<Self, BoxError> {
+        let shape = (batch, SeqLen::new(len)?);
         let windows = |offset: usize| -> Vec<usize> {
             let windows = starts.iter().map(|start| &tokens[start + offset..][..len]);
             windows.flatten().copied().collect()

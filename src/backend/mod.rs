@@ -27,8 +27,8 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Cpu, Gradients, Tape, Tensor},
-    tensor_ops::Device,
+    tensor::{Cache, Cpu, Gradients, Tape, Tensor, Trace},
+    tensor_ops::{Backward, Device, SumTo, TryMul},
 };
 
 /// The result of asking a device for a fused kernel.
@@ -206,6 +206,17 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         gradients.get_or_alloc_mut(parameter)?;
         gradients.get(parameter).copy_into(out);
         Ok(())
+    }
+
+    /// Sets a parameter's gradient, of which nothing was [taken](Self::try_take_gradient) or computed yet.
+    fn try_put_gradient<S: Shape>(
+        gradients: Gradients<E, Self>,
+        parameter: &Tensor<S, E, Self>,
+        gradient: Vec<E>,
+    ) -> Result<Gradients<E, Self>, Self::Err> {
+        let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
+        // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.
+        parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
     }
 }
 

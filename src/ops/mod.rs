@@ -19,6 +19,7 @@
 //! | `H` | number of heads |
 //! | `V` | size of a vocabulary |
 //! | `M` | width of an embedding ("model dimension") |
+//! | `W` | axis of ranks |
 //! | `E` | dtype of an element: `f32`, `f64`, `AMP<f16>` |
 //! | `D` | device |
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
@@ -51,6 +52,7 @@ mod masked_mean;
 mod mean;
 mod multi_head_attention;
 mod operand;
+mod partial_cross_entropy;
 mod permute;
 mod positions;
 mod rearrange;
@@ -107,6 +109,7 @@ pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
 pub use operand::TensorOrRef;
+pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,

@@ -139,6 +139,15 @@ impl<Axis: RankAxis> Ranks<Axis> {
         Ok(())
     }
 
+    /// The bytes of rank 0, however many they are.
+    pub(crate) fn broadcast_vec(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>, RanksError> {
+        let mut len = (bytes.len() as u64).to_ne_bytes();
+        self.broadcast_bytes(&mut len, 0)?;
+        bytes.resize(u64::from_ne_bytes(len) as usize, 0);
+        self.broadcast_bytes(&mut bytes, 0)?;
+        Ok(bytes)
+    }
+
     /// The bytes of each rank, as many of each.
     pub(crate) fn all_gather_bytes(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         let (part, size) = (bytes.to_vec(), self.size());

@@ -56,7 +56,7 @@ fn run(jobs: &Receiver<Job>, world: &Sender<MpiResult<Group>>, finished: &Atomic
     // If no one takes it, the queue is closed too.
     let _ = world.send(Ok(Group(ManuallyDrop::new(mpi.world()))));
     jobs.iter().for_each(|job| job());
-    let limit = if finished.load(Ordering::Relaxed) { TIMEOUT } else { LEAVE_TIMEOUT };
+    let limit = if finished.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
     let left = ferrompi::scope(|scope| wait(last.0.ibarrier(scope)?, limit, || last.give_up("left before the others")));
     if let Err(error) = left {
         last.give_up(&error.to_string());

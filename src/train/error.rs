@@ -1,5 +1,6 @@
 use crate::{
     ops::OpError,
+    ranks::RanksError,
     weights::{LoadError, SaveError, escape},
 };
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ pub enum TrainError {
     /// The device failed.
     #[error(transparent)]
     Op(OpError),
+    /// Other ranks failed, or could not be reached.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// A checkpoint could not be written. The previous checkpoint is intact.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save {

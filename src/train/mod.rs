@@ -20,6 +20,7 @@ mod error;
 mod metrics;
 mod mixed;
 mod optimizer;
+mod parallel;
 mod recording;
 mod schedule;
 mod sgd;
@@ -27,6 +28,7 @@ mod state;
 mod step;
 mod trainer;
 mod update;
+mod zero;
 
 pub use crate::ops::{
     cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy, try_cross_entropy_with_label_smoothing,
@@ -39,6 +41,7 @@ pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
 pub use optimizer::Optimizer;
+pub use parallel::update_replicated;
 pub use recording::{Backpropagate, GradientTape, GradientsOf, Record, Recording};
 pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
@@ -47,3 +50,4 @@ pub use step::{Step, StepReport};
 pub use trainer::Trainer;
 pub use update::update;
 pub(crate) use update::update_by_norm;
+pub use zero::ShardedState;

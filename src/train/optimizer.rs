@@ -1,4 +1,5 @@
 use super::{OptimizerState, Parameter};
+use crate::ranks::RanksError;
 
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
@@ -24,4 +25,18 @@ pub trait Optimizer<Model, E> {
 
     /// The state, to be filled from a checkpoint.
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E>;
+
+    /// Whether the ranks share out the state, as a [`ShardedState`](super::ShardedState) does.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Gives rank 0 the state of the whole model, whose parameters have `lens` elements each, until the next step. All
+    /// ranks call it.
+    ///
+    /// # Errors
+    /// [`RanksError`] if a rank fails.
+    fn gather_state(&mut self, _lens: &[usize]) -> Result<(), RanksError> {
+        Ok(())
+    }
 }

@@ -3,6 +3,7 @@ use crate::{
     backend::{Backend, dispatch_simd},
     dims::name,
     ops::{OpError, Real, cast, device_error},
+    ranks::failure,
 };
 use dfdx::{
     nn::{
@@ -93,6 +94,7 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
         });
     }
     optimizer.step(learning_rate, &mut parameters);
+    failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
 
     let mut write = WriteParameters(parameters.iter());
     Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut write }).map_err(device_error("update"))?;

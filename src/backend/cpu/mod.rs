@@ -253,6 +253,15 @@ impl Backend<f32> for Cpu {
         std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, out);
         Ok(())
     }
+
+    fn try_put_gradient<S: Shape>(
+        mut gradients: Gradients<f32, Cpu>,
+        parameter: &Tensor<S, f32, Cpu>,
+        gradient: Vec<f32>,
+    ) -> Result<Gradients<f32, Cpu>, CpuError> {
+        **gradients.get_or_alloc_mut(parameter)? = gradient;
+        Ok(gradients)
+    }
 }
 
 /// Runs [`record_kernel`] and wraps the result in [`Fused`].

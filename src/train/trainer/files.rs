@@ -170,6 +170,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(resumed.model)
     }
 
+    /// Whether a checkpoint is due after the last step.
+    pub(super) fn is_checkpoint_due(&self) -> bool {
+        let step = self.progress.step;
+        self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
+            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
+        })
+    }
+
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
     pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
     where
@@ -178,11 +186,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let step = self.progress.step;
-        let is_due = self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
-        });
-        if !is_due {
+        if !self.is_checkpoint_due() {
             return;
         }
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
@@ -240,20 +244,23 @@ impl<O, S: Schedule> Trainer<O, S> {
         saved.map(|()| path)
     }
 
-    /// Checks that the disk has room for the checkpoints.
-    pub(super) fn ensure_space<Model, E, D>(&self) -> Result<(), TrainError>
+    /// Checks before the first step of a run that the disk has room for the checkpoints.
+    pub(super) fn ensure_space<Model, E, D>(&mut self) -> Result<(), TrainError>
     where
         O: Optimizer<Model, E>,
         Model: TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let Some(series) = &self.checkpoints else {
+        let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
             return Ok(());
         };
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
         let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(series.path(), needed_bytes).map_err(|source| TrainError::Save { source, saved_at: None })
+        weights::ensure_space(series.path(), needed_bytes)
+            .map_err(|source| TrainError::Save { source, saved_at: None })?;
+        self.is_space_checked = true;
+        Ok(())
     }
 
     fn training<Model, E>(&self) -> Training<'static>
