@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, dim::Factor, size::FullyStatic};
+use super::{ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -43,9 +43,12 @@ impl<Left: Factor, Right: Factor> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
+impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
+impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 
 impl<Left, Right> StaticSize for Product<Left, Right>

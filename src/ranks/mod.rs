@@ -36,7 +36,7 @@ mod partial;
 mod pending;
 mod replicated;
 mod shard;
-mod shard_of;
+mod sharded_columns;
 mod threads;
 mod worker;
 
@@ -48,4 +48,4 @@ pub use partial::{Partial, Reduce};
 pub use pending::Pending;
 pub use replicated::Replicated;
 pub use shard::{GatheredOver, Shard};
-pub use shard_of::ShardOf;
+pub use sharded_columns::ShardedColumns;

@@ -43,9 +43,9 @@ impl<X, Axis: RankAxis> fmt::Debug for Entered<X, Axis> {
 
 /// The operand of an operation with shards over `Axis`: an [`Entered`] tensor.
 #[diagnostic::on_unimplemented(
-    message = "the operand did not enter `{Axis}`: its gradient would be only this rank's term",
-    label = "this tensor did not `enter` the ranks of `{Axis}`",
-    note = "`enter(x, &ranks)` sums the gradient of `x` over `{Axis}` in the backward pass"
+    message = "`{Self}` did not enter the ranks: its gradient would be only this rank's term of a sum",
+    label = "all ranks have this tensor, and each computes with its part of the other operand",
+    note = "`enter(x, &ranks)` sums the gradient of `x` over the ranks in the backward pass"
 )]
 pub trait EnteredOver<Axis> {
     /// The tensor.
@@ -82,9 +82,11 @@ pub trait CanEnter: Shape {}
 
 macro_rules! can_enter {
     ($($whole:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<B: MaybeSharded, $($whole: Dim,)*> CanEnter for (B, $($whole,)*) {}
     };
 }
+#[diagnostic::do_not_recommend]
 impl<M: Dim> CanEnter for (M,) {}
 can_enter!(M);
 can_enter!(S M);

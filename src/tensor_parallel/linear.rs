@@ -3,7 +3,7 @@ use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
     ops::{OpError, Real, device_error, try_linear},
-    ranks::{Partial, RankAxis, ShardOf},
+    ranks::{Partial, ShardedColumns},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
@@ -16,7 +16,7 @@ use typed_transformer_macros::panicking;
 /// section 3).
 ///
 /// `Entered<(B, S, M)>, (Columns, M), (Columns) -> (B, S, Columns)` for `Columns` that are
-/// [sharded](ShardOf), such as `Shard<HiddenDim, Tp>`
+/// [sharded](ShardedColumns), such as `Shard<HiddenDim, Tp>`
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -42,8 +42,7 @@ pub fn try_linear_column<
     B: MaybeSharded,
     S: Dim,
     M: ConstDim,
-    Columns: ShardOf<Axis>,
-    Axis: RankAxis,
+    Columns: ShardedColumns,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
@@ -53,7 +52,7 @@ pub fn try_linear_column<
     bias: Option<&Tensor<(Columns,), E, D>>,
 ) -> Result<Tensor<(B, S, Columns), E, D, T>, OpError>
 where
-    Input: EnteredOver<Axis, Tensor = Tensor<(B, S, M), E, D, T>>,
+    Input: EnteredOver<Columns::Axis, Tensor = Tensor<(B, S, M), E, D, T>>,
 {
     const OP: &str = "linear_column";
     let input = input.into_tensor();
@@ -67,7 +66,7 @@ where
 /// `x Wᵀ`, of which each rank computes a term from its part of the columns of `x`
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3). A bias is added after the sum of the terms.
 ///
-/// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` that are [sharded](ShardOf), such as
+/// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` that are [sharded](ShardedColumns), such as
 /// `Shard<HiddenDim, Tp>`
 ///
 /// # Errors
@@ -91,15 +90,14 @@ pub fn try_linear_row<
     B: MaybeSharded,
     S: Dim,
     M: ConstDim,
-    Columns: ShardOf<Axis>,
-    Axis: RankAxis,
+    Columns: ShardedColumns,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
 >(
     input: Tensor<(B, S, Columns), E, D, T>,
     weight: &Tensor<(M, Columns), E, D>,
-) -> Result<Partial<Tensor<(B, S, M), E, D, T>, Axis>, OpError> {
+) -> Result<Partial<Tensor<(B, S, M), E, D, T>, Columns::Axis>, OpError> {
     const OP: &str = "linear_row";
     let (batch, len, _) = *input.shape();
     let local = Local::<Columns>::default();

@@ -1,4 +1,4 @@
-use crate::dims::{ConstDim, Dim, MaybeSharded};
+use crate::dims::{ConstDim, Dim, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData};
 
@@ -20,6 +20,7 @@ impl<Part: shapes::ConstDim> shapes::ConstDim for Local<Part> {
 }
 impl<Part: shapes::ConstDim> MaybeSharded for Local<Part> {}
 impl<Part: shapes::ConstDim> Dim for Local<Part> {}
+impl<Part: shapes::ConstDim> Factor for Local<Part> {}
 impl<Part: shapes::ConstDim> ConstDim for Local<Part> {}
 
 impl<Part> Default for Local<Part> {

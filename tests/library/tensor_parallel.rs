@@ -7,7 +7,7 @@ use typed_transformer::{
     ops::{Activation, Gelu},
     prelude::*,
     ranks,
-    ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardOf},
+    ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns},
     tensor_parallel::{
         add, all_gather, all_reduce, all_reduce_entered, enter, linear_column, linear_row, reduce_scatter, scale, shard,
     },
@@ -229,7 +229,7 @@ const _: () = {
     const fn size<Dim: dfdx::shapes::ConstDim>() -> usize {
         Dim::SIZE
     }
-    const fn whole<Columns: ShardOf<Two>>() -> usize {
+    const fn whole<Columns: ShardedColumns>() -> usize {
         size::<Columns::Whole>()
     }
     assert!(size::<Shard<HiddenDim, Four>>() == 3);

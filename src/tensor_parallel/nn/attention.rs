@@ -19,16 +19,16 @@ module! {
     pub struct ShardedAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> in A::Conventions -> OutputDim {
         /// Projects to the queries of this rank's heads.
         pub query_proj: module ColumnProjection<
-            QDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, Axis, E, D>,
+            QDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the keys of this rank's heads.
         pub key_proj: module ColumnProjection<
-            KDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, Axis, E, D>,
+            KDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the values of this rank's heads.
         pub value_proj: module ColumnProjection<
-            VDim, Product<Shard<A::NumHeads, Axis>, A::VODim>, AttentionProjection<A>, Axis, E, D>,
+            VDim, Product<Shard<A::NumHeads, Axis>, A::VODim>, AttentionProjection<A>, E, D>,
         /// Mixes the outputs of the heads of all ranks.
         pub output_proj: module RowProjection<
-            Product<Shard<A::NumHeads, Axis>, A::VODim>, OutputDim, AttentionProjection<A>, Axis, E, D>,
+            Product<Shard<A::NumHeads, Axis>, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
     }
 }
 

@@ -16,13 +16,13 @@ module! {
     pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> in A::Conventions -> EmbedDim {
         /// From `EmbedDim` to this rank's part of `HiddenDim`.
         pub hidden: module ColumnProjection<
-            EmbedDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, Axis, E, D>,
+            EmbedDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
         /// More layers of the hidden width; each reads all hidden columns.
         pub inner: layers({ A::FEED_FORWARD_EXTRA_LAYERS })
-            ColumnProjection<A::HiddenDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, Axis, E, D>,
+            ColumnProjection<A::HiddenDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
         /// From this rank's part of `HiddenDim` back to `EmbedDim`.
         pub output: module RowProjection<
-            Shard<A::HiddenDim, Axis>, EmbedDim, FeedForwardProjection<A>, Axis, E, D>,
+            Shard<A::HiddenDim, Axis>, EmbedDim, FeedForwardProjection<A>, E, D>,
         /// The norm, if each sublayer has one.
         pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
             module Norm<EmbedDim, A, E, D>,

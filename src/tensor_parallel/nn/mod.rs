@@ -28,5 +28,11 @@ use projection::{ColumnProjection, RowProjection};
 /// fn can_share<Axis: CanShare<Model>>() {}
 /// can_share::<Tp>();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "the ranks of `{Self}` do not divide the heads or the hidden columns of `{A}`",
+    label = "`{Self}` cannot share the layers of `{A}`",
+    note = "`NumHeads` and `HiddenDim` of the architecture are multiples of the number of ranks"
+)]
 pub trait CanShare<A: Arch>: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim> {}
+#[diagnostic::do_not_recommend]
 impl<A: Arch, Axis: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim>> CanShare<A> for Axis {}

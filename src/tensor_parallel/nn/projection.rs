@@ -4,7 +4,7 @@ use crate::{
     module,
     nn::{ProjectionRule, init},
     ops::{OpError, Real, device_error},
-    ranks::{Element, RankAxis, Ranks, ShardOf},
+    ranks::{Element, Ranks, ShardedColumns},
     tensor_parallel::{EnteredOver, try_all_reduce, try_linear_column, try_linear_row},
 };
 use dfdx::{
@@ -16,7 +16,7 @@ use dfdx::{
 module! {
     /// `x Wᵀ + b`, of which each rank has its part of the columns: the sharded form of a
     /// [`Projection`](crate::nn::Projection).
-    pub struct ColumnProjection<InDim: ConstDim, Columns: ShardOf<Axis>, Rule: ProjectionRule, Axis: RankAxis; E, D> -> Columns {
+    pub struct ColumnProjection<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule; E, D> -> Columns {
         /// This rank's rows of `W`.
         pub weight: param (Columns, InDim) = init::zeros,
         /// This rank's part of `b`.
@@ -24,13 +24,13 @@ module! {
     }
 }
 
-impl<InDim: ConstDim, Columns: ShardOf<Axis>, Rule: ProjectionRule, Axis: RankAxis, E: Real, D: Backend<E>>
-    ColumnProjection<InDim, Columns, Rule, Axis, E, D>
+impl<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule, E: Real, D: Backend<E>>
+    ColumnProjection<InDim, Columns, Rule, E, D>
 {
     /// `Entered<(B, S, InDim)> -> (B, S, Columns)`
     pub(super) fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
-        input: impl EnteredOver<Axis, Tensor = Tensor<(B, S, InDim), E, D, T>>,
+        input: impl EnteredOver<Columns::Axis, Tensor = Tensor<(B, S, InDim), E, D, T>>,
     ) -> Result<Tensor<(B, S, Columns), E, D, T>, OpError> {
         try_linear_column(input, &self.weight, self.bias.as_ref())
     }
@@ -39,7 +39,7 @@ impl<InDim: ConstDim, Columns: ShardOf<Axis>, Rule: ProjectionRule, Axis: RankAx
 module! {
     /// `x Wᵀ + b`, of which each rank has its part of the columns of `x`: the sharded form of a
     /// [`Projection`](crate::nn::Projection). All ranks have the bias.
-    pub struct RowProjection<Columns: ShardOf<Axis>, OutDim: ConstDim, Rule: ProjectionRule, Axis: RankAxis; E, D> -> OutDim {
+    pub struct RowProjection<Columns: ShardedColumns, OutDim: ConstDim, Rule: ProjectionRule; E, D> -> OutDim {
         /// This rank's columns of `W`.
         pub weight: param (OutDim, Columns) = init::zeros,
         /// `b`.
@@ -47,14 +47,14 @@ module! {
     }
 }
 
-impl<Columns: ShardOf<Axis>, OutDim: ConstDim, Rule: ProjectionRule, Axis: RankAxis, E: Element, D: Backend<E>>
-    RowProjection<Columns, OutDim, Rule, Axis, E, D>
+impl<Columns: ShardedColumns, OutDim: ConstDim, Rule: ProjectionRule, E: Element, D: Backend<E>>
+    RowProjection<Columns, OutDim, Rule, E, D>
 {
     /// `(B, S, Columns) -> (B, S, OutDim)`: the sum over the ranks, plus the bias.
     pub(super) fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, Columns), E, D, T>,
-        ranks: &Ranks<Axis>,
+        ranks: &Ranks<Columns::Axis>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
         let output = try_all_reduce(try_linear_row(input, &self.weight)?, ranks)?;
         match &self.bias {
