@@ -107,7 +107,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
         let rows = step.shard(ranks, Batch::new(cli.batch));
         let loss = ranks.agree(loss(&model, &sequences[rows.range()], rows, device))?;
         let loss_value = loss.value();
-        let gradients = loss.try_backward()?.all_reduce(ranks, &model)?;
+        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * (MaxSeqLen::SIZE + TgtLen::SIZE);
         let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;

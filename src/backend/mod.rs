@@ -7,6 +7,7 @@
 //! compare the two.
 
 mod cpu;
+pub(crate) mod gradient_hook;
 mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
@@ -206,6 +207,13 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         gradients.get_or_alloc_mut(parameter)?;
         gradients.get(parameter).copy_into(out);
         Ok(())
+    }
+
+    /// The address of a parameter's elements, if the kernels of this device [note](gradient_hook) when its gradient is
+    /// complete.
+    #[doc(hidden)]
+    fn address_of<S: Shape>(_parameter: &Tensor<S, E, Self>) -> Option<usize> {
+        None
     }
 
     /// Sets a parameter's gradient, of which nothing was [taken](Self::try_take_gradient) or computed yet.

@@ -20,5 +20,8 @@ pub mod comparison {}
 #[doc = include_str!("../../docs/cuda.md")]
 pub mod cuda {}
 
+#[doc = include_str!("../../docs/ranks.md")]
+pub mod ranks {}
+
 #[doc = include_str!("../../docs/reliability.md")]
 pub mod reliability {}

@@ -1,4 +1,5 @@
 use crate::{
+    backend::gradient_hook,
     ops::{OpError, Real, device_error},
     ranks::failure,
 };
@@ -84,6 +85,7 @@ pub trait Record<E, D: Storage<E>>: Sized {
 }
 impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Model {
     fn recording(&self) -> Recording<Self, E, D> {
+        gradient_hook::begin_pass();
         Recording { tape: OwnedTape::default(), model: Address::of(self) }
     }
 }

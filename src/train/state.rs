@@ -112,6 +112,13 @@ impl<Model, E, const SLOTS: usize> OptimizerState<Model, E, [Slot<E>; SLOTS]> {
     }
 }
 
+impl<Model, E> OptimizerState<Model, E> {
+    /// The number of elements of all slots that this process has: none before the first step.
+    pub fn num_elements(&self) -> usize {
+        self.slots.iter().flat_map(|slot| &slot.values).map(Vec::len).sum()
+    }
+}
+
 impl<Model, E, Slots: ?Sized> OptimizerState<Model, E, Slots> {
     /// The number of steps so far.
     pub fn steps(&self) -> u64 {

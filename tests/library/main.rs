@@ -31,8 +31,10 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod ranks;
 mod resume;
 mod sampling;
+mod sharded_state;
 mod sublayers;
 mod tensor_parallel;
 mod tensor_parallel_models;

@@ -36,7 +36,7 @@ use crate::{
 use autograd::{KernelOutput, Operand, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, Tape, Tensor},
+    tensor::{Cpu, CpuError, Gradients, NoneTape, Tape, Tensor},
 };
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
@@ -252,6 +252,10 @@ impl Backend<f32> for Cpu {
     ) -> Result<(), CpuError> {
         std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, out);
         Ok(())
+    }
+
+    fn address_of<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> Option<usize> {
+        Some(Operand::read(parameter.clone(), &mut NoneTape).ok()?.address())
     }
 
     fn try_put_gradient<S: Shape>(

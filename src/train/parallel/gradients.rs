@@ -1,25 +1,32 @@
 //! The sum of the ranks' gradients.
 
+use super::buckets::{Buckets, ListParameters};
 use crate::{
-    backend::Backend,
+    backend::{
+        Backend,
+        gradient_hook::{note_parameters, with_hook},
+    },
     ops::Real,
-    ranks::{Element, Partial, Pending, RankAxis, Ranks, RanksError, Replicated},
-    train::GradientsOf,
+    ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated},
+    train::{Backpropagate, GradientsOf, Recording},
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::{HasShape, Shape},
+    shapes::{HasShape, Rank0, Shape},
     tensor::{Gradients, Tensor},
     tensor_ops::Device,
 };
-use std::mem;
+use std::{mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
 
-/// Gradients are summed in buckets of about this size: the first is summed while the next is collected.
-const BUCKET_LEN_BYTES: usize = 4 << 20;
-
-impl<Model, E: Element, D: Backend<E>, W: RankAxis> Partial<GradientsOf<Model, E, D>, W> {
+impl<Model, E, D, W> Partial<GradientsOf<Model, E, D>, W>
+where
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+    W: RankAxis,
+{
     /// Sums the gradients of all ranks. Every rank gets the same bits.
     ///
     /// # Errors
@@ -42,46 +49,91 @@ impl<Model, E: Element, D: Backend<E>, W: RankAxis> Partial<GradientsOf<Model, E
         self,
         ranks: &Ranks<W>,
         model: &Replicated<Model, W>,
-    ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError>
-    where
-        Model: TensorCollection<E, D>,
-    {
-        let mut gradients = self.into_term();
+    ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
+        let gradients = self.into_term();
         if ranks.size() == 1 {
             return Ok(Replicated::assume(gradients));
         }
-        let device_error = || RanksError::device::<D::Err>(OP);
-        let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
-        let mut collect = Collect { gradients: local, bucket: Vec::new(), sums: Vec::new(), ranks };
-        Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut collect }).map_err(device_error())?;
-        collect.flush();
-        let sums: Vec<Vec<E>> = collect.sums.into_iter().map(Pending::wait).collect::<Result<_, _>>()?;
-
-        let mut put = Put { gradients: Gradients::leaky(), sums: sums.into_iter().flatten() };
-        Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut put }).map_err(device_error())?;
-        gradients.gradients = put.gradients;
-        Ok(Replicated::assume(gradients))
+        let buckets = Buckets::new(ranks, &list_parameters(model)?);
+        sum(&buckets, gradients, model)
     }
 }
 
-/// Takes the gradients of the trained parameters into buckets, and starts to sum each bucket once it is full.
-struct Collect<'a, E: Element, D: Backend<E>, W> {
-    gradients: Gradients<E, D>,
-    bucket: Vec<E>,
-    sums: Vec<Pending<Vec<E>>>,
-    ranks: &'a Ranks<W>,
-}
-
-impl<E: Element, D: Backend<E>, W: RankAxis> Collect<'_, E, D, W> {
-    /// Starts to sum the bucket.
-    fn flush(&mut self) {
-        if !self.bucket.is_empty() {
-            self.sums.push(self.ranks.start_all_reduce(mem::take(&mut self.bucket)));
+impl<Model, E, D, W> Partial<Tensor<Rank0, E, D, Recording<Model, E, D>>, W>
+where
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+    W: RankAxis,
+{
+    /// [`try_backward`](Self::try_backward) and [`all_reduce`](Partial::all_reduce) at once: the gradients of the last
+    /// layers are summed while those of the first are computed. The sums are the same bits.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`]; [`RanksError::Device`] if the device fails.
+    pub fn try_backward_all_reduce(
+        self,
+        ranks: &Ranks<W>,
+        model: &Replicated<Model, W>,
+    ) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError> {
+        let backward = || self.into_term().try_backward().map_err(RanksError::device(OP));
+        if ranks.size() == 1 {
+            return backward().map(Replicated::assume);
         }
+        // The next forward pass will note its parameters.
+        note_parameters();
+        let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)?));
+        let gradients = with_hook(buckets.clone(), backward)?;
+        sum(&buckets, gradients, model)
     }
 }
 
-impl<E: Element, D: Backend<E>, W: RankAxis> TensorVisitor<E, D> for Collect<'_, E, D, W> {
+/// Sums the gradients that the buckets do not have yet, and waits for all.
+fn sum<Model, E, D, W>(
+    buckets: &Buckets<E, W>,
+    mut gradients: GradientsOf<Model, E, D>,
+    model: &Replicated<Model, W>,
+) -> Result<Replicated<GradientsOf<Model, E, D>, W>, RanksError>
+where
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+    W: RankAxis,
+{
+    let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
+    let mut take = Take { gradients: local, taken: Vec::new() };
+    Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut take })
+        .map_err(RanksError::device::<D::Err>(OP))?;
+    let sums = match buckets.finish(&take.taken)? {
+        Some(sums) => sums,
+        // A gradient changed after it was in a bucket: all are summed again.
+        None => buckets.empty().finish(&take.taken)?.unwrap_or_default(),
+    };
+    let mut put = Put { gradients: Gradients::leaky(), sums: sums.into_iter() };
+    Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut put }).map_err(RanksError::device::<D::Err>(OP))?;
+    gradients.gradients = put.gradients;
+    Ok(Replicated::assume(gradients))
+}
+
+fn list_parameters<Model, E, D, W>(model: &Replicated<Model, W>) -> Result<Vec<(usize, Option<usize>)>, RanksError>
+where
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+{
+    let mut list = ListParameters(Vec::new());
+    Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut list })
+        .map_err(RanksError::device::<D::Err>(OP))?;
+    Ok(list.0)
+}
+
+/// Takes the gradients of the trained parameters, in the order of the model's fields.
+struct Take<E: Element, D: Backend<E>> {
+    gradients: Gradients<E, D>,
+    taken: Vec<Vec<E>>,
+}
+
+impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for Take<E, D> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;
@@ -95,10 +147,7 @@ impl<E: Element, D: Backend<E>, W: RankAxis> TensorVisitor<E, D> for Collect<'_,
         if options.do_gradient_update {
             let mut gradient = vec![E::zero(); tensor.shape().num_elements()];
             D::try_take_gradient(&mut self.gradients, tensor, &mut gradient)?;
-            self.bucket.extend(gradient);
-            if size_of_val(&*self.bucket) >= BUCKET_LEN_BYTES {
-                self.flush();
-            }
+            self.taken.push(gradient);
         }
         Ok(None)
     }
@@ -110,7 +159,7 @@ struct Put<E: Real, D: Device<E>, Sums> {
     sums: Sums,
 }
 
-impl<E: Real, D: Backend<E>, Sums: Iterator<Item = E>> TensorVisitor<E, D> for Put<E, D, Sums> {
+impl<E: Real, D: Backend<E>, Sums: Iterator<Item = Vec<E>>> TensorVisitor<E, D> for Put<E, D, Sums> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;
@@ -121,10 +170,11 @@ impl<E: Real, D: Backend<E>, Sums: Iterator<Item = E>> TensorVisitor<E, D> for P
         options: TensorOptions<S, E, D>,
         tensor: &Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if options.do_gradient_update {
-            let gradient = self.sums.by_ref().take(tensor.shape().num_elements()).collect();
+        if options.do_gradient_update
+            && let Some(sum) = self.sums.next()
+        {
             let gradients = mem::replace(&mut self.gradients, Gradients::leaky());
-            self.gradients = D::try_put_gradient(gradients, tensor, gradient)?;
+            self.gradients = D::try_put_gradient(gradients, tensor, sum)?;
         }
         Ok(None)
     }

@@ -1,4 +1,4 @@
-use crate::backend::cpu::simd::add_assign;
+use crate::backend::{cpu::simd::add_assign, gradient_hook};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
@@ -36,7 +36,21 @@ impl Operand {
         tensor: &Tensor<Dims, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
-        Self::read(tensor.retaped::<T>(), tape)
+        let operand = Self::read(tensor.retaped::<T>(), tape)?;
+        let address = operand.address();
+        if T::OWNS_TAPE && gradient_hook::is_first_read(address) {
+            let parameter = operand.tensor.clone();
+            tape.add_backward_op(move |gradients| {
+                gradient_hook::gradient_is_complete(address, gradients.get_or_alloc_mut(&parameter)?);
+                Ok(())
+            });
+        }
+        Ok(operand)
+    }
+
+    /// The address of the elements.
+    pub fn address(&self) -> usize {
+        self.elements().as_ptr().addr()
     }
 
     /// The elements in the tensor's storage.

@@ -1,0 +1,17 @@
+//! One rank does not change a parameter of a replicated model.
+//! Right with `LmHead` for `Replicated<LmHead, World>` in line 10.
+use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
+
+ranks! { World; Tp = 2; }
+dims! { Letters = 28; EmbedDim = 8; }
+
+type LmHead = Linear<EmbedDim, Letters, f32, Cpu>;
+
+fn without_bias(
+    model: &mut Replicated<LmHead, World>,
+    zeros: Tensor<(Letters,), f32, Cpu>,
+) {
+    model.bias = zeros;
+}
+
+fn main() {}
