@@ -62,6 +62,7 @@
 //! | [`models`] | whole systems, one file per post |
 //! | [`weights`] | loading and saving weights |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
+//! | [`tensor_parallel`] | layers whose heads and hidden columns ranks share |
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and trainings (feature `plot`) |
 //!
