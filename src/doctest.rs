@@ -1,10 +1,18 @@
 //! The dimensions and the model of the examples in this documentation.
 
-use crate::prelude::*;
+use crate::{
+    models::{
+        bert::BertConfig, gpt2::Gpt2Config, llama::LlamaConfig, mixtral::MixtralConfig, t5::T5Config, vit::VitConfig,
+    },
+    ops::Rotary,
+    prelude::*,
+};
 
 dims! {
     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
-    pub NumLayers = 2; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
+    pub NumLayers = 2; pub EvenHeads = 4; pub KeyValueHeads = 2; pub TokenTypes = 2; pub Experts = 4;
+    pub Chosen = 2; pub Buckets = 8; pub Channels = 3; pub Height = 4; pub Width = 6; pub PatchHeight = 2;
+    pub PatchWidth = 3; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
 }
 
 /// A small configuration for every kind of model: decoder-only, encoder-only and encoder-decoder.
@@ -33,4 +41,74 @@ impl Seq2Seq for Model {
     type EmbedDim = EmbedDim;
     type EncoderLayers = NumLayers;
     type DecoderLayers = NumLayers;
+}
+
+/// A small configuration of the published models.
+pub struct Small;
+
+impl Gpt2Config for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = EvenHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    const NORM_EPSILON: f64 = 1e-5;
+}
+
+impl LlamaConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    type NumHeads = EvenHeads;
+    type KeyValueHeads = KeyValueHeads;
+    type HeadDim = EvenHeads;
+    const NORM_EPSILON: f64 = 1e-5;
+    const ROTARY: Rotary = Rotary::halves(10_000.0);
+    const TIED_LOGITS: bool = true;
+}
+
+impl BertConfig for Small {
+    type VocabSize = VocabSize;
+    type TokenTypes = TokenTypes;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = EvenHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    const NORM_EPSILON: f64 = 1e-12;
+}
+
+impl VitConfig for Small {
+    type Channels = Channels;
+    type Height = Height;
+    type Width = Width;
+    type PatchHeight = PatchHeight;
+    type PatchWidth = PatchWidth;
+    type EmbedDim = EmbedDim;
+    type NumHeads = EvenHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    const NORM_EPSILON: f64 = 1e-12;
+}
+
+impl MixtralConfig for Small {
+    type Experts = Experts;
+    type Chosen = Chosen;
+}
+
+impl T5Config for Small {
+    type VocabSize = VocabSize;
+    type MaxTgtLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HeadDim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type EncoderLayers = NumLayers;
+    type DecoderLayers = NumLayers;
+    type Buckets = Buckets;
+    const MAX_DISTANCE: usize = 16;
+    const NORM_EPSILON: f64 = 1e-6;
 }

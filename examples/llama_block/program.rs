@@ -2,7 +2,7 @@
 
 use typed_transformer::{
     nn::{Conventions, Learned, NormKind, NormPlacement, init},
-    ops::{Rotary, RotaryPairs, Silu, div, grouped_query_attention, linear, mul, rename, rotary_positions},
+    ops::{Rotary, Silu, div, grouped_query_attention, linear, mul, rename, rotary_positions},
     prelude::*,
 };
 
@@ -50,7 +50,7 @@ impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
 fn turned<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
 ) -> Tensor<(B, S, Product<H, QKDim>), E, D, T> {
-    let rotary = Rotary { base: 10_000.0, pairs: RotaryPairs::Halves };
+    let rotary = Rotary::halves(10_000.0);
     let heads = rearrange!(x: (B, S, Product<H, QKDim>) -> (B, H, S, QKDim));
     rearrange!(rotary_positions(heads, 0, rotary): (B, H, S, QKDim) -> (B, S, Product<H, QKDim>))
 }
@@ -143,7 +143,7 @@ impl Conventions for Llama {
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const FEED_FORWARD_BIAS: bool = false;
-    const ROTARY: Option<Rotary> = Some(Rotary { base: 10_000.0, pairs: RotaryPairs::Halves });
+    const ROTARY: Option<Rotary> = Some(Rotary::halves(10_000.0));
 }
 
 impl Arch for Llama {

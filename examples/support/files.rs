@@ -77,13 +77,13 @@ impl Files {
     ) -> Result<Replicated<Model, World>, BoxError>
     where
         Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32>,
+        O: Optimizer<Model, f32, D>,
         S: Schedule,
         D: Backend<f32>,
     {
         let model = on_first(ranks, || self.open(trainer, checkpoint, interval, device, &new))?;
         let model = ranks.agree(model.map_or_else(|| new().map_err(device_error), Ok))?;
-        trainer.replicate(ranks)?;
+        trainer.replicate(ranks, device)?;
         ranks.agree(stop_on_signals(trainer.stop.clone()))?;
         Ok(ranks.replicate(model)?)
     }
@@ -99,7 +99,7 @@ impl Files {
     ) -> Result<Model, BoxError>
     where
         Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32>,
+        O: Optimizer<Model, f32, D>,
         S: Schedule,
         D: Backend<f32>,
     {

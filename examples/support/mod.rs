@@ -14,7 +14,7 @@ mod values;
 
 pub use device::{DeviceName, cuda};
 pub use files::{Files, Outcome, load_weights};
-pub use progress::{Progress, log, print};
+pub use progress::{Progress, log, print, stream};
 pub use ranks::{OfAllRanks, World, on_first, run_on_ranks};
 #[cfg(feature = "plot")]
 pub use report::Report;
@@ -22,10 +22,25 @@ pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
 pub use stdin::args_or_stdin;
 pub use values::{batch_size, count, learning_rate, parse};
 
-use std::{error::Error, fmt::Display};
+use std::{error::Error, fmt::Display, process::ExitCode};
 
 /// Any error; its message is one line.
 pub type BoxError = Box<dyn Error>;
+
+/// Logs the error, if any, and returns the exit status: 0, 1 for an error, 130 after Ctrl-C.
+pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Interrupted>() => {
+            log(&error.to_string());
+            ExitCode::from(EXIT_SIGINT)
+        }
+        Err(error) => {
+            log(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// The error of a device, which is printable but not an [`Error`].
 pub fn device_error(error: impl Display) -> BoxError {

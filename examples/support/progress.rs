@@ -1,6 +1,6 @@
 //! A progress bar on a terminal, plain lines elsewhere.
 
-use super::{Outcome, World};
+use super::{BoxError, Outcome, World};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     cell::Cell,
@@ -77,14 +77,19 @@ pub fn log(line: &str) {
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error. On a terminal, control
 /// characters other than line breaks and tabs are escaped: they may come from a file.
 pub fn print(text: &str) -> Outcome {
+    stream(text).map(drop)
+}
+
+/// [`print`], at once. Whether somebody still reads.
+pub fn stream(text: &str) -> Result<bool, BoxError> {
     let is_safe = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
     let mut text = text.to_string();
     if stdout().is_terminal() && !text.chars().all(is_safe) {
         let escape = |c: char| if is_safe(c) { c.to_string() } else { c.escape_default().to_string() };
         text = text.chars().map(escape).collect();
     }
-    match stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|error| format!("cannot write to standard output: {error}").into()),
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true).map_err(|error| format!("cannot write to standard output: {error}").into()),
     }
 }

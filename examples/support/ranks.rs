@@ -1,6 +1,6 @@
 //! The processes that train together, and what only the first of them does.
 
-use super::{BoxError, EXIT_SIGINT, Interrupted, log};
+use super::{BoxError, EXIT_SIGINT, Interrupted, exit_code, log};
 use std::process::ExitCode;
 use typed_transformer::{
     ranks,
@@ -17,31 +17,25 @@ ranks! {
 #[error("{0}")]
 pub struct OfAllRanks(pub String);
 
-/// Runs a program on this rank, logs its error, if any, and returns the exit status: 0, 1 for an error, 130 after
-/// Ctrl-C.
+/// Runs a program on this rank, and returns [`exit_code`]. An error that all ranks have is logged once.
 pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> ExitCode {
     let ranks = match Ranks::start() {
         Ok(ranks) => ranks,
-        Err(error) => {
-            log(&format!("error: {error}"));
-            return ExitCode::FAILURE;
-        }
+        Err(error) => return exit_code(Err(error.into())),
     };
     // The ranks are still there while the error is logged.
-    let Err(error) = run(&ranks) else {
-        return ExitCode::SUCCESS;
-    };
-    let is_interrupted = error.is::<Interrupted>();
-    let is_of_others = matches!(error.downcast_ref(), Some(RanksError::OtherRanks { .. }));
-    match (ranks.is_first(), is_interrupted) {
-        (true, true) => log(&error.to_string()),
-        (true, false) => log(&format!("error: {error}")),
-        (false, false) if !is_of_others && !error.is::<OfAllRanks>() => {
-            log(&format!("error on rank {}: {error}", ranks.rank()));
+    let result = run(&ranks);
+    match result {
+        Err(error) if !ranks.is_first() => {
+            let is_interrupted = error.is::<Interrupted>();
+            let is_of_others = matches!(error.downcast_ref(), Some(RanksError::OtherRanks { .. }));
+            if !is_interrupted && !is_of_others && !error.is::<OfAllRanks>() {
+                log(&format!("error on rank {}: {error}", ranks.rank()));
+            }
+            ExitCode::from(if is_interrupted { EXIT_SIGINT } else { 1 })
         }
-        _ => {}
+        result => exit_code(result),
     }
-    ExitCode::from(if is_interrupted { EXIT_SIGINT } else { 1 })
 }
 
 /// Does something on the first rank only. If it fails there, all ranks fail.

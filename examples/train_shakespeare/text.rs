@@ -1,7 +1,7 @@
 //! The data: a text as tokens, in two parts, cut into windows.
 
 use crate::{
-    Batch, BlockSize, SeqLen, VocabSize,
+    Batch, BlockSize, SeqLen,
     support::{BoxError, log},
 };
 use rand::Rng;
@@ -10,7 +10,7 @@ use std::{
     io::{self, ErrorKind, Read},
     path::Path,
 };
-use typed_transformer::{prelude::*, tokens::CharTokenizer};
+use typed_transformer::prelude::*;
 
 /// Six plays.
 const SHAKESPEARE: &str = include_str!("shakespeare.txt");
@@ -20,9 +20,8 @@ const MAX_LEN_BYTES: u64 = 64_000_000;
 /// A text longer than this takes seconds to prepare.
 const LONG_LEN_BYTES: u64 = 8_000_000;
 
-/// A text: its first nine tenths for training, the rest for validation.
+/// A text as tokens: its first nine tenths for training, the rest for validation.
 pub struct Text {
-    pub characters: CharTokenizer<VocabSize>,
     pub training: Vec<usize>,
     pub validation: Vec<usize>,
     /// Differs between texts, except for hash collisions.
@@ -30,10 +29,14 @@ pub struct Text {
 }
 
 impl Text {
-    /// The text of a file, or Shakespeare's.
-    pub fn read(path: Option<&Path>) -> Result<Self, BoxError> {
+    /// The text of a file, or Shakespeare's, and what `encode` makes of it. `unit` says what a token is.
+    pub fn read<Tokenizer, V>(
+        path: Option<&Path>,
+        unit: &str,
+        encode: impl FnOnce(&str) -> Result<(Tokenizer, Vec<Fin<V>>), BoxError>,
+    ) -> Result<(Tokenizer, Self), BoxError> {
         let Some(path) = path else {
-            return Self::new(SHAKESPEARE);
+            return Self::new(SHAKESPEARE, unit, encode);
         };
         let name = path.display();
         let bytes = read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
@@ -41,24 +44,29 @@ impl Text {
             return Err(format!("{name} has more than {MAX_LEN_BYTES} bytes").into());
         }
         if bytes.len() as u64 > LONG_LEN_BYTES {
-            log(&format!("dividing {name}, {} million bytes, into characters", bytes.len() / 1_000_000));
+            log(&format!("dividing {name}, {} million bytes, into {unit}", bytes.len() / 1_000_000));
         }
         let text = String::from_utf8(bytes)
             .map_err(|error| format!("{}: not UTF-8 at byte {}", path.display(), error.utf8_error().valid_up_to()))?;
-        Self::new(&text).map_err(|error| format!("{}: {error}", path.display()).into())
+        Self::new(&text, unit, encode).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
-    fn new(text: &str) -> Result<Self, BoxError> {
-        let characters = CharTokenizer::from_text(text)?;
-        let mut training: Vec<usize> = characters.encode(text)?.into_iter().map(Fin::value).collect();
+    fn new<Tokenizer, V>(
+        text: &str,
+        unit: &str,
+        encode: impl FnOnce(&str) -> Result<(Tokenizer, Vec<Fin<V>>), BoxError>,
+    ) -> Result<(Tokenizer, Self), BoxError> {
+        let (tokenizer, tokens) = encode(text)?;
+        let mut training: Vec<usize> = tokens.into_iter().map(Fin::value).collect();
         let found = training.len();
         let validation = training.split_off(found * 9 / 10);
         if validation.len() <= BlockSize::SIZE {
             // The smallest length whose tenth, rounded up, exceeds a window.
             let needed = 10 * BlockSize::SIZE + 1;
             return Err(format!(
-                "the text has {found} characters, but {needed} are needed: the last tenth is for validation, \
-                 and a window and the character after it are {} characters",
+                "the text has {found} {unit}, but {needed} are needed: the last tenth is for validation, \
+                 and a window and the {} after it are {} {unit}",
+                unit.trim_end_matches('s'),
                 BlockSize::SIZE + 1
             )
             .into());
@@ -67,8 +75,8 @@ impl Text {
         let hash = text
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-        let fingerprint = format!("{found} characters with the hash {hash:016x}");
-        Ok(Self { characters, training, validation, fingerprint })
+        let fingerprint = format!("{found} {unit} with the hash {hash:016x}");
+        Ok((tokenizer, Self { training, validation, fingerprint }))
     }
 }
 
@@ -84,20 +92,20 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Windows of a text, a batch or a rank's part of one, and the next character of each of their characters.
-pub struct Windows<B> {
-    pub inputs: TokenIds<B, SeqLen, VocabSize>,
-    pub labels: TokenIds<B, SeqLen, VocabSize>,
+/// Windows of a text, a batch or a rank's part of one, and the token after each of their tokens.
+pub struct Windows<B, V> {
+    pub inputs: TokenIds<B, SeqLen, V>,
+    pub labels: TokenIds<B, SeqLen, V>,
 }
 
-/// Random positions of `count` windows of `BlockSize` characters.
+/// Random positions of `count` windows of `BlockSize` tokens.
 pub fn random_starts(tokens: &[usize], count: usize, rng: &mut impl Rng) -> Vec<usize> {
     let starts = 0..tokens.len() - BlockSize::SIZE;
     (0..count).map(|_| rng.gen_range(starts.clone())).collect()
 }
 
-impl Windows<Batch> {
-    /// `count` windows of `BlockSize` characters, at random positions.
+impl<V: ConstDim> Windows<Batch, V> {
+    /// `count` windows of `BlockSize` tokens, at random positions.
     pub fn random(tokens: &[usize], count: usize, rng: &mut impl Rng) -> Result<Self, BoxError> {
         Self::at(tokens, &random_starts(tokens, count, rng), Batch::new(count), BlockSize::SIZE)
     }
@@ -115,8 +123,8 @@ impl Windows<Batch> {
     }
 }
 
-impl<B: MaybeSharded> Windows<B> {
-    /// Windows of `len` characters at given positions.
+impl<B: MaybeSharded, V: ConstDim> Windows<B, V> {
+    /// Windows of `len` tokens at given positions.
     pub fn at(tokens: &[usize], starts: &[usize], batch: B, len: usize) -> Result<Self, BoxError> {
         let shape = (batch, SeqLen::new(len)?);
         let windows = |offset: usize| -> Vec<usize> {

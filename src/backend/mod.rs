@@ -12,8 +12,8 @@ mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
-    ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind, NormParams,
-    ResidualNormParams,
+    ActivationKind, AttentionParams, AttentionScale, ContractionAxis, FeedForwardParams, LinearParams, MaskFill,
+    NormKind, NormParams, ResidualNormParams,
 };
 
 use crate::{
@@ -28,7 +28,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Cpu, Gradients, Tape, Tensor, Trace},
+    tensor::{Cache, Cpu, Gradients, Storage, Tape, Tensor, Trace},
     tensor_ops::{Backward, Device, SumTo, TryMul},
 };
 
@@ -53,6 +53,17 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         _: LinearParams<'_, InDim, OutDim, E, Self>,
     ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
         Ok(NotFused(input))
+    }
+
+    /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). Both operands
+    /// have elements. The output has its axes in their order in `axes`, as one axis.
+    fn fused_contraction<T: Tape<E, Self>>(
+        _left: &Tensor<[usize; 6], E, Self>,
+        _right: &Tensor<[usize; 6], E, Self>,
+        _axes: &[ContractionAxis],
+        tape: T,
+    ) -> KernelResult<Tensor<(usize,), E, Self, T>, T> {
+        Ok(NotFused(tape))
     }
 
     /// A kernel of [`ops::embed`](crate::ops::embed).
@@ -197,16 +208,21 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(())
     }
 
-    /// Moves a parameter's gradient into `out`, which has the same length. It may swap the buffers. The
-    /// gradient of a parameter that does not affect the loss is zero.
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<E, Self>,
-        parameter: &Tensor<S, E, Self>,
-        out: &mut Vec<E>,
-    ) -> Result<(), Self::Err> {
-        gradients.get_or_alloc_mut(parameter)?;
-        gradients.get(parameter).copy_into(out);
-        Ok(())
+    /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere
+    /// or in another order.
+    fn elements_mut<S: Shape>(_: &mut Tensor<S, E, Self>) -> Option<&mut [E]> {
+        None
+    }
+
+    /// Like [`elements_mut`](Self::elements_mut), of a gradient in the order of its tensor.
+    fn gradient_mut(_: &mut <Self as Storage<E>>::Vec) -> Option<&mut [E]> {
+        None
+    }
+
+    /// `Σ x²`.
+    fn try_sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
+        let sum = tensor.try_square()?.try_sum::<Rank0, _>()?;
+        Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
     }
 
     /// The address of a parameter's elements, if the kernels of this device [note](gradient_hook) when its gradient is
@@ -228,16 +244,39 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 }
 
-impl Backend<f64> for Cpu {}
+/// The methods of a [`Backend`] whose elements lie in the memory of this process.
+macro_rules! elements_in_memory {
+    ($E:ty) => {
+        fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
+            $crate::backend::cpu::elements_mut(tensor)
+        }
+
+        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut [$E]> {
+            Some(gradient)
+        }
+    };
+}
+pub(crate) use elements_in_memory;
+
+impl Backend<f64> for Cpu {
+    elements_in_memory!(f64);
+}
 #[cfg(feature = "f16")]
-impl Backend<AMP<f16>> for Cpu {}
+impl Backend<AMP<f16>> for Cpu {
+    elements_in_memory!(AMP<f16>);
+}
 
 #[cfg(feature = "cuda")]
 impl Backend<f32> for Cuda {}
 #[cfg(feature = "cuda")]
 impl Backend<f64> for Cuda {}
 #[cfg(all(feature = "cuda", feature = "f16"))]
-impl Backend<AMP<f16>> for Cuda {}
+impl Backend<AMP<f16>> for Cuda {
+    fn try_sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<f64, Self::Err> {
+        // The sum may not fit into 16 bits.
+        <Self as Backend<f32>>::try_sum_of_squares(tensor.try_to_dtype::<f32>()?)
+    }
+}
 
 /// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
 pub(crate) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(

@@ -126,6 +126,7 @@ macro_rules! dims {
             type Nat = $crate::__nat!($name::SIZE);
             type Factors<Rest> = ($name, Rest);
         }
+        $crate::__count_by_size!([] $name);
         #[diagnostic::do_not_recommend]
         impl $crate::dims::FullyStatic for $name {}
         const _: () = ::core::assert!(

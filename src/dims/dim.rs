@@ -52,7 +52,7 @@ pub trait MaybeSharded: shapes::Dim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a product needs two of them, and a quotient parts that divide the whole"
 )]
 pub trait ConstDim: Dim + Factor {}
 

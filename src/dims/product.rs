@@ -38,7 +38,6 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
     pub const SIZE: usize = Whole::SIZE / Parts::SIZE;
 }
 
-#[diagnostic::do_not_recommend]
 impl<Left: Factor, Right: Factor> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
@@ -67,6 +66,9 @@ where
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
     type Factors<Rest> = (Self, Rest);
 }
+
+crate::__count_by_size!([Left, Right] Product<Left, Right> where Self: StaticSize);
+crate::__count_by_size!([Whole, Parts] Quotient<Whole, Parts> where Self: StaticSize);
 
 #[diagnostic::do_not_recommend]
 impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}
@@ -112,11 +114,10 @@ symbolic_dim!(Product, Left: Factor, Right: Factor);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
 impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
-    /// Its name and size, or with the flag `+` the names and sizes of its factors.
+    /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
-            let (left, right) = (super::name::<Left>(), super::name::<Right>());
-            return write!(f, "{left}={} * {right}={}", Left::SIZE, Right::SIZE);
+            return write!(f, "{:+?} * {:+?}", Left::default(), Right::default());
         }
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
     }

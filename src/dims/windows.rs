@@ -72,6 +72,8 @@ where
     type Factors<Rest> = (Self, Rest);
 }
 
+crate::__count_by_size!([Len, Window] Windows<Len, Window> where Self: StaticSize);
+
 // Derived impls would require the same traits of `Len` and `Window`.
 impl<Len, Window> Clone for Windows<Len, Window> {
     fn clone(&self) -> Self {

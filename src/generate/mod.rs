@@ -1,22 +1,23 @@
 //! Decoding: generating tokens with a model.
 //!
-//! [`generate`] decodes the output of an encoder-decoder, [`greedy`] does so with the most likely tokens, and
-//! [`generate_from_prompt`] continues a prompt with a decoder-only model. All three cache the keys and values
-//! of earlier positions: an encoder-decoder in a [`DecoderCache`](crate::nn::DecoderCache), a decoder-only model
-//! in a [`Cache`](crate::nn::Cache).
+//! [`Generation`] writes texts token by token with any [`Autoregressive`] model, and hands out each token as it is
+//! written. The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] writes the
+//! targets of an encoder-decoder, and [`greedy`] does so with the most likely tokens. A model reads each token once,
+//! because its cache keeps the keys and values of earlier positions.
 
+mod generation;
 mod sampler;
 
+pub use generation::Generation;
 pub use sampler::{Sampler, SamplingError};
 
 use crate::{
     backend::Backend,
-    dims::{AtMost, Const, ConstDim, Dim},
-    nn::{DecoderOnly, LM, Seq2Seq, SingleStack},
+    dims::{AtMost, Const, Dim},
+    nn::{Autoregressive, LM, Seq2Seq},
     ops::{OpError, Real},
     tokens::{Fin, TokenIds},
 };
-use dfdx::{shapes::ConstDim as _, tensor::NoneTape};
 use typed_transformer_macros::panicking;
 
 /// Decodes a target for each source with the most likely token at each position.
@@ -92,19 +93,9 @@ pub fn try_generate<
     sampler: &mut Sampler<Config::TgtVocab>,
 ) -> Result<TokenIds<B, Tgt, Config::TgtVocab>, OpError> {
     let (batch, _) = source.shape();
-    let encoded = model.encoder.try_forward(source, NoneTape)?;
-    let mut cache = model.decoder.try_cache(encoded, &source.padding_mask())?;
-    let mut state = DecodingState::new(batch, Some(end), vec![Vec::new(); batch.size()]);
-    let mut next = TokenIds::from_fn((batch, Const::<1>), |_, _| start);
-    for position in 0..len.size() {
-        let decoded = model.decoder.try_forward_cached(&next, &mut cache)?;
-        let logits = model.try_logits(decoded)?.as_vec();
-        next = state.append_next(&logits, sampler)?;
-        if state.all_ended() || position + 1 == len.size() {
-            break;
-        }
-    }
-    Ok(state.into_token_ids(len))
+    let start = TokenIds::from_fn((batch, Const::<1>), |_, _| start);
+    let target = vec![Vec::new(); batch.size()];
+    try_extend(target, &model.try_encode(source)?, &start, Some(end), len, sampler)
 }
 
 /// Continues each prompt with tokens that `sampler` chooses.
@@ -132,18 +123,18 @@ pub fn try_generate<
 #[panicking]
 pub fn try_generate_from_prompt<
     B: Dim,
-    Prompt: AtMost<Config::MaxSeqLen>,
-    Len: AtMost<Config::MaxSeqLen>,
-    Config: SingleStack,
+    Prompt: AtMost<Model::MaxSeqLen>,
+    Len: AtMost<Model::MaxSeqLen>,
+    Model: Autoregressive<B, E, D>,
     E: Real,
     D: Backend<E>,
 >(
-    model: &DecoderOnly<Config, E, D>,
-    prompt: &TokenIds<B, Prompt, Config::VocabSize>,
-    end: Option<Fin<Config::VocabSize>>,
+    model: &Model,
+    prompt: &TokenIds<B, Prompt, Model::VocabSize>,
+    end: Option<Fin<Model::VocabSize>>,
     len: Len,
-    sampler: &mut Sampler<Config::VocabSize>,
-) -> Result<TokenIds<B, Len, Config::VocabSize>, OpError> {
+    sampler: &mut Sampler<Model::VocabSize>,
+) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
     let (batch, prompt_len) = prompt.shape();
     if prompt_len.size() > len.size() {
         return Err(OpError::Range {
@@ -153,70 +144,27 @@ pub fn try_generate_from_prompt<
             whole: format!("{len:?}"),
         });
     }
-    let mut cache = model.try_cache(batch)?;
-    let prompt_rows = (0..batch.size()).filter_map(|row| prompt.row(row));
-    let mut state = DecodingState::new(batch, end, prompt_rows.collect());
-    let logits = model.try_forward_cached(prompt, &mut cache)?.as_vec();
-    // The logits of each row's last position predict the first new token.
-    let vocab_size = Config::VocabSize::SIZE;
-    let rows = logits.chunks(prompt_len.size() * vocab_size);
-    let mut logits: Vec<E> = rows.flat_map(|row| &row[row.len() - vocab_size..]).copied().collect();
-    for position in prompt_len.size()..len.size() {
-        let next = state.append_next(&logits, sampler)?;
-        if state.all_ended() || position + 1 == len.size() {
-            break;
-        }
-        logits = model.try_forward_cached(&next, &mut cache)?.as_vec();
-    }
-    Ok(state.into_token_ids(len))
+    let rows = (0..batch.size()).filter_map(|row| prompt.row(row)).collect();
+    try_extend(rows, model, prompt, end, len, sampler)
 }
 
-/// The tokens of each row of a batch so far, and which rows have ended.
-struct DecodingState<B, V> {
-    batch: B,
-    end: Option<Fin<V>>,
-    rows: Vec<Vec<Fin<V>>>,
-    has_ended: Vec<bool>,
-}
-
-impl<B: Dim, V: ConstDim> DecodingState<B, V> {
-    fn new(batch: B, end: Option<Fin<V>>, rows: Vec<Vec<Fin<V>>>) -> Self {
-        Self { batch, end, has_ended: vec![false; batch.size()], rows }
-    }
-
-    /// Appends to each row the token chosen from its `(V,)` logits, or `end` if the row has ended.
-    ///
-    /// Returns the appended tokens, which are the next input of the model.
-    fn append_next<E: Real>(
-        &mut self,
-        logits: &[E],
-        sampler: &mut Sampler<V>,
-    ) -> Result<TokenIds<B, Const<1>, V>, OpError> {
-        let rows = self.rows.iter_mut().zip(&mut self.has_ended);
-        let mut next = Vec::new();
-        for ((row, has_ended), logits) in rows.zip(logits.chunks(V::SIZE)) {
-            let token = match self.end {
-                Some(end) if *has_ended => end,
-                _ => sampler.choose(logits)?,
-            };
-            *has_ended |= Some(token) == self.end;
-            row.push(token);
-            next.push(token);
+/// Extends each row by the tokens that follow `prompt` until it ends or has `len` tokens, and pads it with `end`.
+fn try_extend<B: Dim, Prompt: Dim, Len: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>>(
+    mut rows: Vec<Vec<Fin<Model::VocabSize>>>,
+    model: &Model,
+    prompt: &TokenIds<B, Prompt, Model::VocabSize>,
+    end: Option<Fin<Model::VocabSize>>,
+    len: Len,
+    sampler: &mut Sampler<Model::VocabSize>,
+) -> Result<TokenIds<B, Len, Model::VocabSize>, OpError> {
+    let (batch, _) = prompt.shape();
+    let missing = len.size() - rows.first().map_or(0, Vec::len);
+    if missing > 0 {
+        for tokens in Generation::try_new(model, prompt, end, sampler)?.take(missing) {
+            rows.iter_mut().zip(tokens?).for_each(|(row, token)| row.extend(token));
         }
-        Ok(TokenIds::from_fn((self.batch, Const), |row, _| next[row]))
     }
-
-    fn all_ended(&self) -> bool {
-        self.has_ended.iter().all(|&has_ended| has_ended)
-    }
-
-    /// The rows, padded with `end` to `len`.
-    fn into_token_ids<Len: Dim>(self, len: Len) -> TokenIds<B, Len, V> {
-        let token = |row: usize, position: usize| {
-            let token = self.rows[row].get(position).copied();
-            // Without an `end`, no row is shorter than `len`, so this fallback is unreachable.
-            token.or(self.end).unwrap_or_else(|| self.rows[row][0])
-        };
-        TokenIds::from_fn((self.batch, len), token).with_padding(self.end)
-    }
+    // Without an `end`, no row is shorter than `len`, so the second fallback is unreachable.
+    let token = |row: usize, position: usize| rows[row].get(position).copied().or(end).unwrap_or(rows[row][0]);
+    Ok(TokenIds::from_fn((batch, len), token).with_padding(end))
 }

@@ -3,6 +3,9 @@
 #[doc = include_str!("../../docs/llama.md")]
 pub mod llama {}
 
+#[doc = include_str!("../../docs/pretrained.md")]
+pub mod pretrained {}
+
 // It quotes parts of signatures, which do not parse by themselves.
 #[allow(rustdoc::invalid_rust_codeblocks)]
 #[doc = include_str!("../../docs/annotated.md")]

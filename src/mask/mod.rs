@@ -7,7 +7,9 @@
 mod kinds;
 mod rule;
 
-pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow};
+pub use kinds::{
+    CausalKind, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow,
+};
 
 pub(crate) use rule::MaskRule;
 

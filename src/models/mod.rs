@@ -1,6 +1,54 @@
-//! Published systems built from [`nn`](crate::nn): one file for each post, and one for nanoGPT.
+//! Published systems: one file for each post, one for nanoGPT, and one for each family of models whose weights
+//! HuggingFace's `transformers` saves.
 //!
-//! Each file defines the [`Conventions`](crate::nn::Conventions) of its system, maps the sections of the post to
+//! # Models of `transformers`
+//!
+//! | module | model | kind |
+//! | --- | --- | --- |
+//! | [`gpt2`] | [`Gpt2`](gpt2::Gpt2) | decoder: norms before, learned positions, biases, tied logits |
+//! | [`llama`] | [`Llama`](llama::Llama) | decoder: RMS norms before, rotary positions, groups of heads, SwiGLU |
+//! | [`mixtral`] | [`Mixtral`](mixtral::Mixtral) | a Llama with a mixture of experts |
+//! | [`t5`] | [`T5`](t5::T5) | encoder-decoder: RMS norms before, learned relative positions, no biases |
+//! | [`bert`] | [`Bert`](bert::Bert) | encoder: norms after, token types, biases, a pooler |
+//! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
+//!
+//! Each file has the whole computation of its model, made of [`module!`](crate::module!) and [`ops`](crate::ops), and the
+//! names of its parameters in files. [`published`] has the sizes that one can download. A configuration is a type with a line for each dimension:
+//!
+//! ```
+//! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
+//! dims! {
+//!     pub VocabSize = 28; pub MaxSeqLen = 16; pub EmbedDim = 24; pub HiddenDim = 10; pub NumLayers = 2;
+//!     pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 4; pub SeqLen = 3; pub Batch = 1;
+//! }
+//!
+//! pub struct Small;
+//! impl LlamaConfig for Small {
+//!     type VocabSize = VocabSize;
+//!     type MaxSeqLen = MaxSeqLen;
+//!     type EmbedDim = EmbedDim;
+//!     type HiddenDim = HiddenDim;
+//!     type NumLayers = NumLayers;
+//!     type NumHeads = NumHeads;
+//!     type KeyValueHeads = KeyValueHeads;
+//!     type HeadDim = HeadDim;
+//!     const NORM_EPSILON: f64 = 1e-5;
+//!     const ROTARY: Rotary = Rotary::halves(10_000.0);
+//!     const TIED_LOGITS: bool = true;
+//! }
+//! const _: () = assert!(Llama::<Small, f32, Cpu>::NUM_PARAMS == 5_304);
+//!
+//! let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
+//! let ids = TokenIds::from_ids(&[7, 4, 24], None, (Batch, SeqLen))?;
+//! let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+//! let mut cache = model.try_cache(Batch)?;
+//! let next: Tensor<(Batch, VocabSize), f32, Cpu> = model.try_next_logits(&ids, &mut cache)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Systems of posts
+//!
+//! They are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its system, maps the sections of the post to
 //! this crate, and shows the system at a size from the post. The systems differ in:
 //!
 //! | | [`TypedTransformer`](typed_transformer::TypedTransformer) | [`Annotated`](another_annotated::Annotated) | [`FromScratch`](transformer_from_scratch::FromScratch) | [`Learning`](learning_the_transformer::Learning) | [`AnnotatedFlax`](annotated_flax::AnnotatedFlax) | [`NanoGpt`](nano_gpt::NanoGpt) |
@@ -18,7 +66,15 @@
 
 pub mod annotated_flax;
 pub mod another_annotated;
+pub mod bert;
+pub mod gpt2;
 pub mod learning_the_transformer;
+pub mod llama;
+pub mod mixtral;
 pub mod nano_gpt;
+mod pretrained;
+pub mod published;
+pub mod t5;
 pub mod transformer_from_scratch;
 pub mod typed_transformer;
+pub mod vit;

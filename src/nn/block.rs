@@ -2,7 +2,7 @@ use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, 
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
-    mask::{CausalMask, MaskKind, NoMask, PaddingMask},
+    mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
@@ -50,9 +50,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
         let attn_out = try_optional_norm(&self.norm, attn_out)?;
         try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }
-}
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, CausalMask, A, E, D> {
     /// Decodes the next positions of a sequence: [`SelfAttention::try_forward_cached`], then feed forward.
     ///
     /// # Errors
@@ -61,7 +59,10 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Causal
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError>
+    where
+        Mask: CausalKind,
+    {
         let attn_out = self.self_attention.try_forward_cached(input, cache)?;
         let attn_out = try_optional_norm(&self.norm, attn_out)?;
         try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)

@@ -2,7 +2,7 @@ use super::{Arch, Block, Cache, Conventions, Norm, norm::try_optional_norm};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
-    mask::{CausalMask, MaskKind, NoMask, PaddingMask},
+    mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
@@ -65,8 +65,8 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     }
 }
 
-impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    BlockStack<EmbedDim, NumLayers, CausalMask, A, E, D>
+impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real, D: Backend<E>>
+    BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
     /// [`Block::try_forward_cached`] of each layer.
     pub(crate) fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(

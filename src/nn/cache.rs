@@ -2,11 +2,55 @@ use super::Arch;
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
-    mask::{AttentionMask, PaddingMask},
+    mask::{AttentionMask, CausalKind, CausalMask, PaddingMask},
     ops::{OpError, Real, device_error, dim_error},
 };
-use dfdx::{shapes::HasShape, tensor::Tensor};
-use std::fmt;
+use dfdx::{
+    shapes::HasShape,
+    tensor::{NoneTape, Tensor},
+};
+use std::{fmt, marker::PhantomData};
+
+/// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which heads a cache holds",
+    label = "`{Self}` is neither an `Arch` nor `Heads`",
+    note = "a cache holds the heads of an `Arch`, or `Heads<NumHeads, QKDim, VODim>`"
+)]
+pub trait CachedHeads: 'static {
+    /// The number of heads.
+    type NumHeads: ConstDim;
+    /// The size of a head's keys.
+    type QKDim: ConstDim;
+    /// The size of a head's values.
+    type VODim: ConstDim;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Arch> CachedHeads for A {
+    type NumHeads = A::NumHeads;
+    type QKDim = A::QKDim;
+    type VODim = A::VODim;
+}
+
+/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`.
+///
+/// ```
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Heads, KeyValueCache}, prelude::*};
+/// dims! { pub KeyValueHeads = 2; pub HeadDim = 4; }
+/// type KeyValueHeadsCache = KeyValueCache<Batch, MaxSeqLen, Heads<KeyValueHeads, HeadDim, HeadDim>, f32, Cpu>;
+/// let cache = KeyValueHeadsCache::try_new(&Cpu::default(), Batch)?;
+/// assert_eq!(cache.keys().as_vec().len(), 15 * 2 * 4);
+/// # Ok::<(), OpError>(())
+/// ```
+pub struct Heads<NumHeads, QKDim, VODim>(PhantomData<fn() -> (NumHeads, QKDim, VODim)>);
+
+#[diagnostic::do_not_recommend]
+impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim> CachedHeads for Heads<NumHeads, QKDim, VODim> {
+    type NumHeads = NumHeads;
+    type QKDim = QKDim;
+    type VODim = VODim;
+}
 
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
@@ -27,19 +71,41 @@ use std::fmt;
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     keys: Keys<B, MaxLen, A, E, D>,
     values: Values<B, MaxLen, A, E, D>,
     len: usize,
 }
 
 /// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
-pub type Keys<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::QKDim>), E, D>;
+pub type Keys<B, Len, A, E, D> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
 
 /// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
-pub type Values<B, Len, A, E, D> = Tensor<(B, Len, Product<<A as Arch>::NumHeads, <A as Arch>::VODim>), E, D>;
+pub type Values<B, Len, A, E, D> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+/// The keys and the values of `Len` positions.
+pub(crate) type KeysAndValues<B, Len, A, E, D, T> = (
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>,
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
+);
+
+/// Puts the keys and values of the earlier positions before those of `Q` positions: of all `K` positions.
+///
+/// It is `Ok` if there are no earlier positions, and [`KeyValueCache::try_extend`] if they are in a cache.
+pub(crate) trait WithEarlier<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+    FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
+{
+}
+impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithEarlier<B, Q, K, A, E, D, T>
+    for F
+where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>,
+{
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// An empty cache.
     ///
     /// # Errors
@@ -72,8 +138,24 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValu
     /// The keys include the unused positions, which are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
+        self.mask_of_kind::<CausalMask, S>(next)
+    }
+
+    /// [`mask`](Self::mask) by a mask kind: in a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees only
+    /// the last ones.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};
+    /// dims! { pub Width = 1; }
+    /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+    /// let mask: AttentionMask<Batch, Const<2>, MaxSeqLen> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
+    /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 2);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    #[must_use]
+    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
         let (batch, max, _) = *self.keys.shape();
-        AttentionMask::causal_from((batch, next, max), self.len, None)
+        AttentionMask::causal_from((batch, next, max), self.len, Mask::WINDOW)
     }
 
     /// Appends the keys and values of the next positions.
@@ -99,6 +181,15 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> KeyValu
         D::try_assign_positions(&mut self.values, values, self.len)?;
         self.len += len.size();
         Ok(())
+    }
+
+    /// Appends the keys and values of the next positions: all of the cache, including the unused positions.
+    pub(crate) fn try_extend<S: Dim>(
+        &mut self,
+        (keys, values): KeysAndValues<B, S, A, E, D, NoneTape>,
+    ) -> Result<KeysAndValues<B, MaxLen, A, E, D, NoneTape>, OpError> {
+        self.try_append(&keys, &values)?;
+        Ok((self.keys.clone(), self.values.clone()))
     }
 
     /// The keys, including the unused positions.
@@ -136,13 +227,13 @@ fn check_capacity<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Re
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     pub(crate) layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
     pub(crate) len: usize,
     pub(crate) batch: B,
 }
 
-impl<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
     /// An empty cache for this number of layers.
     ///
     /// # Errors
@@ -162,6 +253,18 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Makes room for `next` positions: the number of positions before them, and their mask `(B, S, MaxLen)`. The layers'
+    /// caches take the keys and values after that.
+    pub(crate) fn try_advance<S: Dim>(
+        &mut self,
+        (batch, next): (B, S),
+    ) -> Result<(usize, AttentionMask<B, S, MaxLen>), OpError> {
+        self.check_fits(batch, next)?;
+        let start = self.len;
+        self.len += next.size();
+        Ok((start, AttentionMask::causal_from((batch, next, MaxLen::default()), start, None)))
     }
 
     /// Checks the batch and the capacity before any layer is changed.
@@ -186,7 +289,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> Cache<B
 /// assert_eq!(cache.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> {
+pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
     /// One for each layer.
     pub(crate) cross_attention: Vec<CrossKeyValues<B, Src, A, E, D>>,
@@ -196,7 +299,7 @@ pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: Arch, E:
 /// The keys and values that one cross-attention projects from the source.
 pub(crate) type CrossKeyValues<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
 
-impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>>
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
     DecoderCache<B, Src, MaxLen, A, E, D>
 {
     /// Number of target positions in the cache.
@@ -214,7 +317,7 @@ impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E
 
 macro_rules! impl_debug {
     ($name:ident<$($dim:ident: $bound:path),*>, $batch:expr) => {
-        impl<$($dim: $bound,)* MaxLen: ConstDim, A: Arch, E: Real, D: Backend<E>> fmt::Debug
+        impl<$($dim: $bound,)* MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
             for $name<$($dim,)* MaxLen, A, E, D>
         {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

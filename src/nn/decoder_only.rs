@@ -156,10 +156,19 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D>, OpError> {
+        self.try_logits(self.try_decode_cached(token_ids, cache)?)
+    }
+
+    /// The output of the decoder that [`try_forward_cached`](Self::try_forward_cached) computes the logits of.
+    pub(super) fn try_decode_cached<B: MaybeSharded, S: Dim>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D>, OpError> {
         let (batch, next) = token_ids.shape();
         cache.check_fits(batch, next)?;
         let embeds = self.embedder.try_forward_from(cache.len(), token_ids, NoneTape)?;
-        self.try_logits(self.decoder.try_forward_cached(embeds, cache)?)
+        self.decoder.try_forward_cached(embeds, cache)
     }
 }
 

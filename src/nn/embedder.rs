@@ -68,10 +68,17 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
             scale => try_scale(tokens, scale.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {
-            Some(table) => try_learned_positions_from(&table.weight, start, len)?,
-            None => try_sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?.retaped::<T>(),
+            Some(table) => Some(try_learned_positions_from(&table.weight, start, len)?),
+            None if <A::Conventions as Conventions>::Positions::ADDED => {
+                let width = EmbedDim::default();
+                Some(try_sinusoidal_positions_from(tokens.device(), start, len, width)?.retaped::<T>())
+            }
+            None => None,
         };
-        let embeds = try_dropout(try_add_positions(tokens, positions)?, A::DROPOUT)?;
-        try_optional_norm(&self.norm, embeds)
+        let embeds = match positions {
+            Some(positions) => try_add_positions(tokens, positions)?,
+            None => tokens,
+        };
+        try_optional_norm(&self.norm, try_dropout(embeds, A::DROPOUT)?)
     }
 }

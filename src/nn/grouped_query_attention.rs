@@ -1,12 +1,12 @@
-use super::{Arch, AttentionProjection, Conventions, KeyValueCache, Norm, Projection, norm::try_residual_norm};
+use super::{
+    Arch, AttentionProjection, Conventions, KeyValueCache, Norm, PositionKind, Projection, norm::try_residual_norm,
+};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, Even, MaybeSharded, Product},
-    mask::{AttentionMask, CausalMask, MaskKind, PaddingMask, mk_mask},
+    mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{
-        OpError, Real, try_dropout, try_grouped_query_attention, try_merge_heads, try_rotary_positions, try_split_heads,
-    },
+    ops::{OpError, Real, Rotary, try_dropout, try_grouped_query_attention, try_rotate_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -174,11 +174,11 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         let query = self.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
         let key = self.key_proj.try_forward(x.with_empty_tape())?; // (B, S, KeyValueHeads*QKDim)
         let value = self.value_proj.try_forward(x)?; // (B, S, KeyValueHeads*VODim)
-        Ok((
-            try_rotate::<_, _, _, _, A, _, _, _>(query, start)?,
-            try_rotate::<_, _, _, _, A, _, _, _>(key, start)?,
-            value,
-        ))
+        let is_rotary = <A::Conventions as Conventions>::Positions::ROTARY;
+        match A::Conventions::ROTARY.or(is_rotary.then_some(Rotary::ROFORMER)) {
+            Some(rotary) => Ok((try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?, value)),
+            None => Ok((query, key, value)),
+        }
     }
 
     /// The output of the attention: `softmax(scale · q kᵀ) v` of each head, mixed.
@@ -201,9 +201,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         )?; // (B, Q, H*VODim)
         try_dropout(self.output_proj.try_forward(attended)?, A::DROPOUT)
     }
-}
 
-impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAttention<EmbedDim, CausalMask, A, E, D> {
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
@@ -217,23 +215,15 @@ impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAt
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut GroupedKeyValueCache<B, MaxLen, A, E, D>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let (start, mask) = (cache.len(), cache.mask(input.shape().1));
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError>
+    where
+        Mask: CausalKind,
+    {
+        let (start, mask) = (cache.len(), cache.mask_of_kind::<Mask, S>(input.shape().1));
         try_residual_norm(&self.norm, input, |x| {
             let (query, key, value) = self.try_project(x, start)?;
             cache.try_append(&key, &value)?;
             self.try_attend(query, cache.keys().clone(), cache.values().clone(), &mask)
         })
-    }
-}
-
-/// Turns queries or keys by their positions, if the conventions of `A` say so.
-fn try_rotate<B: MaybeSharded, S: Dim, H: ConstDim, QKDim: Even, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
-    start: usize,
-) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {
-    match A::Conventions::ROTARY {
-        Some(rotary) => try_merge_heads(try_rotary_positions(try_split_heads(input)?, start, rotary)?),
-        None => Ok(input),
     }
 }

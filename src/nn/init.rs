@@ -58,7 +58,7 @@ pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>
     parameter: &mut Tensor<(OutDim, InDim), E, D>,
 ) -> Result<(), D::Err> {
     match A::Conventions::WEIGHT_INIT_STD {
-        Some(std) => parameter.try_fill_with_distr(CastFrom64(normal(std))),
+        Some(std) => normal(parameter, std),
         None => uniform::<InDim, _, _, _>(parameter),
     }
 }
@@ -71,12 +71,23 @@ pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>
     parameter: &mut Tensor<(N, EmbedDim), E, D>,
 ) -> Result<(), D::Err> {
     let std = A::Conventions::EMBEDDING_INIT_STD.of(EmbedDim::SIZE);
-    parameter.try_fill_with_distr(CastFrom64(normal(std)))
+    normal(parameter, std)
 }
 
-/// The normal distribution with mean 0.
-fn normal(std: f64) -> impl Distribution<f64> {
-    StandardNormal.map(move |number: f64| number * std)
+/// Draws from the normal distribution with mean 0 and standard deviation `std`.
+///
+/// # Errors
+/// The errors of the device.
+///
+/// ```
+/// use typed_transformer::{nn::init, prelude::*};
+/// let mut weight: Tensor<(Const<7>, Const<4>), f32, Cpu> = Cpu::default().zeros();
+/// init::normal(&mut weight, 0.02)?;
+/// assert!(weight.as_vec().iter().all(|w| w.abs() < 0.2 && *w != 0.0));
+/// # Ok::<(), CpuError>(())
+/// ```
+pub fn normal<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>, std: f64) -> Result<(), D::Err> {
+    parameter.try_fill_with_distr(CastFrom64(StandardNormal.map(move |number: f64| number * std)))
 }
 
 /// A distribution of `f64`, cast to elements of any dtype.

@@ -1,4 +1,4 @@
-use super::{EmbeddingDecoder, EmbeddingEncoder, HasPositionsFor, LmHead};
+use super::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
@@ -215,6 +215,33 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
         )?;
         let (target, target_to_source) = decoder_weights.into_iter().unzip();
         Ok(AttentionWeights { source, target, target_to_source })
+    }
+
+    /// Reads the sources, `(B, Src) ids of SrcVocab`. The result writes a target for each, as
+    /// [`Autoregressive`](super::Autoregressive) says.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// # use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
+    /// const END: Fin<VocabSize> = Fin::literal::<27>();
+    /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(END), (Batch, SrcLen))?;
+    /// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+    /// let mut sampler = Sampler::greedy();
+    /// let encoded = model.try_encode(&source)?;
+    /// for tokens in Generation::try_new(&encoded, &start, Some(END), &mut sampler)? {
+    ///     println!("{:?}", tokens?[0]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_encode<B: Dim, Src: AtMost<Config::MaxSrcLen>>(
+        &self,
+        source: &TokenIds<B, Src, Config::SrcVocab>,
+    ) -> Result<EncodedLM<'_, B, Src, Config, E, D>, OpError> {
+        let encoder_output = self.encoder.try_forward(source, NoneTape)?;
+        Ok(EncodedLM::new(self, encoder_output, source.padding_mask()))
     }
 
     /// The logits of the decoder's output: `(B, Tgt, EmbedDim) -> (B, Tgt, TgtVocab)`.

@@ -11,6 +11,7 @@
 //! [`Arch`], and its conventions from [`Conventions`].
 
 mod arch;
+mod autoregressive;
 mod block;
 mod block_stack;
 mod cache;
@@ -26,9 +27,11 @@ mod feed_forward;
 mod gated_feed_forward;
 mod grouped_query_attention;
 pub mod init;
+mod layer_norm;
 mod linear;
 mod lm;
 mod lm_head;
+mod lora;
 mod module;
 mod multi_head_attention;
 mod norm;
@@ -36,11 +39,15 @@ mod self_attention;
 
 pub use crate::ops::NormKind;
 pub use arch::{
-    Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal, WidthScale,
+    Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
+    PositionsInHeads, RotaryPositions, Sinusoidal, WidthScale,
 };
+pub(crate) use autoregressive::try_last;
+pub use autoregressive::{Autoregressive, EncodedLM};
 pub use block::{Block, EncoderLayer};
 pub use block_stack::{BlockStack, Encoder};
-pub use cache::{Cache, DecoderCache, KeyValueCache, Keys, Values};
+pub use cache::{Cache, CachedHeads, DecoderCache, Heads, KeyValueCache, Keys, Values};
+pub(crate) use cache::{KeysAndValues, WithEarlier};
 pub use cross_attention::CrossAttention;
 pub use decoder::Decoder;
 pub use decoder_layer::DecoderLayer;
@@ -56,9 +63,11 @@ pub use gated_feed_forward::GatedFeedForward;
 pub use grouped_query_attention::{
     GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
 };
+pub use layer_norm::LayerNorm;
 pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection, ProjectionRule};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;
+pub use lora::{Lora, LowRank};
 pub use module::{Module, Summary, SummaryRow, child_path};
 pub use multi_head_attention::MHAttention;
 pub use norm::Norm;

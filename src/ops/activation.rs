@@ -10,7 +10,7 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `Gelu`, `GeluErf` and `Silu` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `Gelu`, `GeluErf`, `Silu` and `Tanh` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
     /// The function, if kernels know it.
@@ -81,6 +81,26 @@ pub struct GeluErf;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silu;
+
+/// The hyperbolic tangent, as in the pooler of BERT.
+///
+/// ```
+/// use typed_transformer::{ops::{Activation, Tanh}, prelude::*};
+/// let x: Tensor<(Const<2>,), f64, Cpu> = Cpu::default().tensor([0.0, 1.0]);
+/// assert_eq!(Tanh::try_apply(x)?.array(), [0.0, 1f64.tanh()]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tanh;
+
+#[diagnostic::do_not_recommend]
+impl Activation for Tanh {
+    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        input.try_tanh().map_err(device_error("tanh"))
+    }
+}
 
 #[diagnostic::do_not_recommend]
 impl Activation for Silu {

@@ -53,10 +53,12 @@ mod mean;
 mod multi_head_attention;
 mod operand;
 mod partial_cross_entropy;
+mod patches;
 mod permute;
 mod positions;
 mod rearrange;
 mod reduce;
+mod relative_positions;
 mod rename;
 mod reshape;
 mod residual;
@@ -71,7 +73,7 @@ mod views;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu, Silu};
+pub use activation::{Activation, Gelu, GeluErf, Relu, Silu, Tanh};
 pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
 pub use arithmetic::{
@@ -97,7 +99,10 @@ pub(crate) use dropout::{dropout_factors, try_mul_factors};
 pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};
 pub use gather::{gather, take, try_gather, try_take};
-pub use grouped_query_attention::{grouped_query_attention, try_grouped_query_attention};
+pub use grouped_query_attention::{
+    grouped_query_attention, grouped_query_attention_with_bias, try_grouped_query_attention,
+    try_grouped_query_attention_with_bias,
+};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -110,6 +115,7 @@ pub use multi_head_attention::{
 };
 pub use operand::TensorOrRef;
 pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
+pub use patches::{Patches, patches, try_patches};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,
@@ -121,11 +127,13 @@ pub use rearrange::Rearrangement;
 pub use reduce::{
     max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over, try_sum_over,
 };
+pub use relative_positions::{RelativeBuckets, relative_position_bias, try_relative_position_bias};
 pub use rename::{rename, try_rename};
 pub use reshape::{reshape, try_reshape};
 pub use residual::{residual, try_residual};
 pub use rms_norm::{rms_norm, try_rms_norm};
-pub use rotary_positions::{Rotary, RotaryPairs, rotary_positions, try_rotary_positions};
+pub(crate) use rotary_positions::try_rotate_heads;
+pub use rotary_positions::{Rotary, RotaryPairs, RotaryScaling, rotary_positions, try_rotary_positions};
 pub use scale::{scale, try_scale};
 pub use select::{select, try_select};
 pub use slice::{slice, try_slice};

@@ -1,6 +1,6 @@
-use super::{OpError, Real, cast, device_error, try_take};
+use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take};
 use crate::{
-    dims::{Dim, Even, MaybeSharded, axis},
+    dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -8,20 +8,91 @@ use dfdx::{
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, TryAdd, TryMul},
 };
+use std::{f64::consts::PI, fmt};
 use typed_transformer_macros::panicking;
 
 /// How rotary positions pair the columns of a head, and the base of their wavelengths.
 ///
 /// ```
 /// use typed_transformer::ops::{Rotary, RotaryPairs};
-/// assert_eq!(Rotary::default(), Rotary { base: 10_000.0, pairs: RotaryPairs::Adjacent });
+/// assert_eq!(Rotary::default(), Rotary { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None });
+/// assert_eq!(Rotary::halves(500_000.0).pairs, RotaryPairs::Halves);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Rotary {
     /// Pair `j` of `HeadDim / 2` pairs turns by `base^(-2j / HeadDim)` per position.
     pub base: f64,
     /// The columns of a pair.
     pub pairs: RotaryPairs,
+    /// How a model for longer sequences slows the pairs down; `None` if it does not.
+    pub scaling: Option<RotaryScaling>,
+}
+
+/// The slower turns of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on longer
+/// ones ([Grattafiori et al., 2024](https://arxiv.org/abs/2407.21783), 3.4.2; `_compute_llama3_parameters` of
+/// `modeling_rope_utils.py`).
+///
+/// A pair that turns at most `low_frequency_factor` times in `original_len` positions turns `factor` times more slowly. One
+/// that turns at least `high_frequency_factor` times stays as it is. Between the two, the speed is interpolated.
+///
+/// ```
+/// use typed_transformer::{ops::{Rotary, RotaryScaling, rotary_positions}, prelude::*};
+/// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
+/// // The pair of a head of 2 columns turns by 1 radian per position: 6 positions are not one whole turn.
+/// let scaling =
+///     RotaryScaling { factor: 4.0, low_frequency_factor: 1.0, high_frequency_factor: 2.0, original_len: 6 };
+/// let rotary = Rotary { scaling: Some(scaling), ..Rotary::default() };
+/// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
+/// let turned = rotary_positions(query, 0, rotary);
+/// assert_eq!(turned.as_vec(), [1.0, 0.0, 0.25f64.cos(), 0.25f64.sin()]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RotaryScaling {
+    /// How much more slowly the slowest pairs turn.
+    pub factor: f64,
+    /// Turns in `original_len` positions up to which a pair is slowed down by the whole factor.
+    pub low_frequency_factor: f64,
+    /// Turns in `original_len` positions from which on a pair is not slowed down.
+    pub high_frequency_factor: f64,
+    /// The longest sequence of the first training, in positions.
+    pub original_len: usize,
+}
+
+impl RotaryScaling {
+    /// The angle per position of a pair, in radians, from the one without scaling.
+    fn scaled(self, angle: f64) -> f64 {
+        let turns = self.original_len as f64 * angle / (2.0 * PI);
+        let kept = (turns - self.low_frequency_factor) / (self.high_frequency_factor - self.low_frequency_factor);
+        let kept = kept.clamp(0.0, 1.0);
+        kept * angle + (1.0 - kept) * angle / self.factor
+    }
+}
+
+impl Rotary {
+    /// The pairs of Llama and its successors, whose columns are in different halves of a head.
+    #[must_use]
+    pub const fn halves(base: f64) -> Self {
+        Self { base, pairs: RotaryPairs::Halves, scaling: None }
+    }
+
+    /// The angle per position of pair `pair` of a head of `width` columns, in radians.
+    fn angle(self, pair: usize, width: usize) -> f64 {
+        let angle = self.base.powf(-((2 * pair) as f64) / width as f64);
+        self.scaling.map_or(angle, |scaling| scaling.scaled(angle))
+    }
+}
+
+impl fmt::Debug for Rotary {
+    /// The scaling is written if there is one. Files of weights store this text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rotary = f.debug_struct("Rotary");
+        rotary.field("base", &self.base).field("pairs", &self.pairs);
+        if let Some(scaling) = self.scaling {
+            rotary.field("scaling", &scaling);
+        }
+        rotary.finish()
+    }
 }
 
 /// The columns that rotary positions turn together.
@@ -33,10 +104,15 @@ pub enum RotaryPairs {
     Halves,
 }
 
-impl Default for Rotary {
+impl Rotary {
     /// The base and the pairs of RoFormer.
+    pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None };
+}
+
+impl Default for Rotary {
+    /// [`Rotary::ROFORMER`].
     fn default() -> Self {
-        Self { base: 10_000.0, pairs: RotaryPairs::Adjacent }
+        Self::ROFORMER
     }
 }
 
@@ -44,7 +120,8 @@ impl Default for Rotary {
 /// query and a key depends on their distance ([Su et al., 2021](https://arxiv.org/abs/2104.09864), 3.4).
 ///
 /// `(B, H, S, HeadDim) -> (B, H, S, HeadDim)`: the columns `(a, b)` of pair `j` at position `p` become
-/// `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`. The positions are `start`, `start + 1`, …
+/// `(a cos θ - b sin θ, a sin θ + b cos θ)` with `θ = p · base^(-2j / HeadDim)`, or slower by
+/// [`RotaryScaling`]. The positions are `start`, `start + 1`, …
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -63,6 +140,15 @@ pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: R
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    try_turn(input, start, rotary)
+}
+
+/// [`rotary_positions`] where the caller knows that the number of columns is even.
+fn try_turn<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, H, S, HeadDim), E, D, T>,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     let shape @ (_, _, len, width) = *input.shape();
     // The other column of the pair, the pair, and whether the column is the second one of it.
     let half = HeadDim::SIZE / 2;
@@ -74,7 +160,7 @@ pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: R
     for position in start..start + len.size() {
         for column in 0..HeadDim::SIZE {
             let (_, pair, is_second) = pair_of(column);
-            let angle = position as f64 * rotary.base.powf(-((2 * pair) as f64) / HeadDim::SIZE as f64);
+            let angle = position as f64 * rotary.angle(pair, HeadDim::SIZE);
             cosines.push(cast(angle.cos()));
             sines.push(cast(if is_second { angle.sin() } else { -angle.sin() }));
         }
@@ -91,4 +177,22 @@ pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: R
         input.try_mul(broadcast(cosines)?)?.try_add(others.try_mul(broadcast(sines)?)?)
     };
     compute().map_err(device_error::<D::Err>("rotary positions"))
+}
+
+/// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
+/// caller knows that the number of columns of a head is even.
+pub(crate) fn try_rotate_heads<
+    B: MaybeSharded,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+    try_merge_heads(try_turn(try_split_heads(input)?, start, rotary)?)
 }

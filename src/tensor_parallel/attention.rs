@@ -66,7 +66,7 @@ pub fn try_multi_head_attention<
     let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
     let (value_batch, value_keys, _) = *value.shape();
     // The scale may depend on the number of all heads.
-    let scale = AttentionScale::Const(scale.factor(H::SIZE, QKDim::SIZE));
+    let scale = AttentionScale::Constant(scale.factor(H::SIZE, QKDim::SIZE));
     let query = relabel(OP, query, (batch, queries, Heads::<H, Axis, QKDim>::default()))?;
     let key = relabel(OP, key, (key_batch, keys, Heads::<H, Axis, QKDim>::default()))?;
     let value = relabel(OP, value, (value_batch, value_keys, Heads::<H, Axis, VODim>::default()))?;

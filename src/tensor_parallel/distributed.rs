@@ -5,7 +5,7 @@ use crate::{
     ranks::{Element, RankAxis, Ranks, RanksError, Replicated},
     weights::{
         ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, TensorFile, build_with, collect, compare_conventions,
-        decode_elements, save_tensors,
+        save_tensors,
     },
 };
 use dfdx::{
@@ -106,7 +106,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     {
         let tensors = collect(whole, "", Path::new(""))?;
         let parts = layout::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
-            let elements = decode_elements::<E>(&tensor.bytes, tensor.dtype);
+            let elements = tensor.elements::<E>();
             (tensor.path, parameter.part(elements, ranks.rank()))
         });
         Ok(Self::new(build_from(parts.collect(), device)?))
@@ -125,7 +125,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
         Model: Sharded<Axis, E, D>,
     {
         let tensors = self.gather_tensors(ranks)?.into_iter();
-        let elements = |tensor: FileTensor| (tensor.path, decode_elements::<E>(&tensor.bytes, tensor.dtype));
+        let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
         build_from(tensors.map(elements).collect(), device)
     }
 
@@ -203,7 +203,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     {
         let tensors = collect(&self.model, "", Path::new(""))?;
         let wholes = layout::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
-            let part = decode_elements::<E>(&tensor.bytes, tensor.dtype);
+            let part = tensor.elements::<E>();
             let whole = parameter.all_gather(part, ranks)?;
             Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))
         });
@@ -235,14 +235,14 @@ where
     let mut file = TensorFile::open(path)?;
     compare_conventions::<Model::Whole>(&file)?;
     let mut layout = layout::<Model, E, D, Axis>().into_iter();
-    let read = |expected: &ExpectedTensor| {
+    let mut read = |expected: &ExpectedTensor| {
         let parameter = layout.next().ok_or_else(|| expected.missing())?;
         let dims = Dims(&parameter.dims);
         let whole =
             file.read(&ExpectedTensor { path: &parameter.path, sizes: parameter.sizes.clone(), dims: &dims })?;
         Ok(parameter.part(whole, ranks.rank()))
     };
-    let model = build_with(path, "", device, read)?;
+    let model = build_with(path, "", device, &mut read)?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
 }
@@ -264,8 +264,8 @@ where
     E: Element + SafetensorsDtype,
     D: Device<E>,
 {
-    let take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
-    build_with(Path::new(""), "", device, take).map_err(|error| match error {
+    let mut take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
+    build_with(Path::new(""), "", device, &mut take).map_err(|error| match error {
         LoadError::Device { message, .. } => OpError::Device { op: "build", message }.into(),
         error => error.into(),
     })

@@ -16,6 +16,8 @@ pub(super) struct ParameterLayout {
     pub sizes: Vec<usize>,
     /// The name and size of each dimension in the whole model.
     pub dims: Vec<String>,
+    /// Whether optimizers update it.
+    pub is_trained: bool,
     /// The parts; `None` if every rank has the whole parameter.
     parts: Option<Parts>,
 }
@@ -34,7 +36,7 @@ where
         // An axis that both have in the same size is not shared.
         let index = whole.sizes.iter().zip(&part.sizes).position(|(whole, part)| whole != part);
         let parts = index.map(|index| Parts::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
-        ParameterLayout { path: whole.path, sizes: whole.sizes, dims: whole.dims, parts }
+        ParameterLayout { path: whole.path, sizes: whole.sizes, dims: whole.dims, is_trained: whole.is_trained, parts }
     });
     parameters.collect()
 }

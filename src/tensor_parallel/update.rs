@@ -29,7 +29,7 @@ use crate::{
 pub fn update_sharded<Model, E, D, Axis>(
     model: &mut Distributed<Model, Axis>,
     gradients: GradientsOf<Model, E, D>,
-    optimizer: &mut impl Optimizer<Model, E>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
@@ -50,7 +50,7 @@ where
 pub fn update_sharded_replicated<Model, E, D, Axis, Data>(
     model: &mut Distributed<Replicated<Model, Data>, Axis>,
     gradients: Replicated<GradientsOf<Model, E, D>, Data>,
-    optimizer: &mut impl Optimizer<Model, E>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
@@ -68,7 +68,7 @@ where
 fn update_part<Model, E, D, Axis>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
-    optimizer: &mut impl Optimizer<Model, E>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
     ranks: &Ranks<Axis>,
@@ -80,12 +80,12 @@ where
     Axis: RankAxis,
 {
     let layout = layout::<Model, E, D, Axis>();
-    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |parameters, squares| {
-        let is_shared = |path: &str| layout.iter().any(|parameter| parameter.path == path && parameter.is_shared());
+    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
+        let trained = layout.iter().filter(|parameter| parameter.is_trained);
         // What the ranks share counts on each of them, and what all have counts once.
         let [mut of_shared, mut of_all] = [0.0, 0.0];
-        for (parameter, square) in parameters.iter().zip(squares) {
-            *(if is_shared(&parameter.path) { &mut of_shared } else { &mut of_all }) += square;
+        for (parameter, square) in trained.zip(squares) {
+            *(if parameter.is_shared() { &mut of_shared } else { &mut of_all }) += square;
         }
         let mut sums = [of_shared];
         ranks.all_reduce(&mut sums).map_err(|source| OpError::Ranks { op: "update", source })?;

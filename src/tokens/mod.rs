@@ -3,15 +3,22 @@
 //!
 //! [`Fin<VocabSize>`](Fin) is an id below `VocabSize`, and [`TokenIds`] is a batch of ids. [`Indices`] of any other
 //! axis are made in the same way. Their constructors check every id once, so no operation checks an id again.
+//!
+//! [`CharTokenizer`] turns text into tokens by its characters, and `Tokenizer` as published models do (feature
+//! `tokenizers`).
 
 mod char_tokenizer;
 mod error;
 mod fin;
 mod indices;
 mod token_ids;
+#[cfg(feature = "tokenizers")]
+mod tokenizer;
 
 pub use char_tokenizer::CharTokenizer;
 pub use error::TokenError;
 pub use fin::Fin;
 pub use indices::{IndexOf, Indices};
 pub use token_ids::TokenIds;
+#[cfg(feature = "tokenizers")]
+pub use tokenizer::{TextStream, Tokenizer, TokenizerError};

@@ -1,7 +1,8 @@
 use crate::{
+    escape::escape,
     ops::OpError,
     ranks::RanksError,
-    weights::{LoadError, SaveError, escape},
+    weights::{LoadError, SaveError},
 };
 use std::path::{Path, PathBuf};
 

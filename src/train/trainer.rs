@@ -189,7 +189,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         tokens: usize,
     ) -> Result<StepReport, TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -213,7 +213,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         tokens: usize,
     ) -> Result<StepReport, TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,

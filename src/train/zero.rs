@@ -1,6 +1,13 @@
-use super::{Optimizer, OptimizerState, Parameter};
-use crate::ranks::{Element, RankAxis, Ranks, RanksError, failure};
+use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, parameters::range_in};
+use crate::{
+    backend::Backend,
+    ops::{OpError, device_error},
+    ranks::{Element, RankAxis, Ranks, RanksError},
+};
+use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use std::{fmt, ops::Range};
+
+const OP: &str = "update";
 
 /// An optimizer whose state the ranks of `Axis` share out: stage 1 of ZeRO ([Rajbhandari et al.,
 /// 2019](https://arxiv.org/abs/1910.02054), 5.1).
@@ -37,43 +44,51 @@ impl<Inner, Axis: RankAxis> ShardedState<Inner, Axis> {
     }
 }
 
-impl<Inner: Optimizer<Model, E>, Axis: RankAxis, Model, E: Element> Optimizer<Model, E> for ShardedState<Inner, Axis> {
-    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-        let lens: Vec<usize> = parameters.iter().map(|parameter| parameter.values.len()).collect();
-        let (own, total) = (own_ranges(&lens, &self.ranks), lens.iter().sum());
-        self.drop_other_parts(&lens, &own);
-        let part = |(index, range): &(usize, Range<usize>)| Parameter {
-            path: parameters[*index].path.clone(),
-            sizes: parameters[*index].sizes.clone(),
-            values: parameters[*index].values[range.clone()].to_vec(),
-            gradient: parameters[*index].gradient[range.clone()].to_vec(),
-        };
-        let mut parts: Vec<Parameter<E>> = own.iter().map(part).collect();
-        self.inner.step(learning_rate, &mut parts);
-        let updated: Vec<E> = parts.into_iter().flat_map(|part| part.values).collect();
-        match self.ranks.all_gather(&updated, &self.ranks.lens(total, 1)) {
-            Ok(updated) => {
-                let mut updated = &updated[..];
-                for parameter in parameters {
-                    let (values, rest) = updated.split_at(parameter.values.len());
-                    parameter.values.copy_from_slice(values);
-                    updated = rest;
-                }
-            }
-            // `update` reports it, and leaves the model as it is.
-            Err(error) => failure::put_aside(error),
-        }
+impl<Inner, Axis, Model, E, D> Optimizer<Model, E, D> for ShardedState<Inner, Axis>
+where
+    Inner: Optimizer<Model, E, D>,
+    Axis: RankAxis,
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+{
+    fn try_step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        let mut lens = Vec::new();
+        parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            lens.push(parameter.len());
+            Ok(())
+        })?;
+        let total = lens.iter().sum();
+        let own = self.ranks.part_of(total, self.ranks.rank());
+        keep_part(self.inner.state_mut(), &lens, &own).map_err(device_error(OP))?;
+        self.inner.try_step(learning_rate, parameters.take_part(own.clone()))?;
+
+        let mut updated = Vec::with_capacity(own.len());
+        parameters.take_part(own).try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            updated.extend(parameter.values()?.as_vec());
+            Ok(())
+        })?;
+        let updated = self.ranks.all_gather(&updated, &self.ranks.lens(total, 1));
+        let updated = updated.map_err(|source| OpError::Ranks { op: OP, source })?;
+        let mut rest = &updated[..];
+        parameters.try_for_each(&mut |mut parameter: ParameterMut<'_, E, D>| {
+            let (values, others) = rest.split_at(parameter.len());
+            rest = others;
+            let device = parameter.values()?.device().clone();
+            let values = device.try_tensor_from_vec(values.to_vec(), (values.len(),));
+            parameter.set_values(values.map_err(device_error(OP))?)
+        })
     }
 
     fn hyperparameters(&self) -> String {
         self.inner.hyperparameters()
     }
 
-    fn state(&self) -> &OptimizerState<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
         self.inner.state()
     }
 
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
         self.inner.state_mut()
     }
 
@@ -83,59 +98,57 @@ impl<Inner: Optimizer<Model, E>, Axis: RankAxis, Model, E: Element> Optimizer<Mo
 
     fn gather_state(&mut self, lens: &[usize]) -> Result<(), RanksError> {
         let (total, ranks) = (lens.iter().sum(), &self.ranks);
-        for slot in &mut self.inner.state_mut().slots {
-            let mut part: Vec<E> = slot.values.iter().flatten().copied().collect();
-            let own = ranks.part_of(total, ranks.rank());
-            if part.len() == total {
-                // It was gathered or resumed before, and no step was made since.
-                part = part[own.clone()].to_vec();
-            }
-            // No step was made at all.
+        let own = ranks.part_of(total, ranks.rank());
+        let state = self.inner.state_mut();
+        keep_part(state, lens, &own).map_err(RanksError::device(OP))?;
+        for slot in &mut state.slots {
+            let mut part: Vec<E> = slot.values.iter().flat_map(Tensor::as_vec).collect();
+            // No step was made yet.
             part.resize(own.len(), E::zero());
             let whole = ranks.all_gather(&part, &ranks.lens(total, 1))?;
-            if ranks.is_first() {
-                let mut whole = &whole[..];
+            let device = slot.values.first().map(|values| values.device().clone());
+            if let Some(device) = device.filter(|_| ranks.is_first()) {
+                let mut rest = &whole[..];
                 let values = lens.iter().map(|&len| {
-                    let (values, rest) = whole.split_at(len);
-                    whole = rest;
-                    values.to_vec()
+                    let (values, others) = rest.split_at(len);
+                    rest = others;
+                    device.try_tensor_from_vec(values.to_vec(), (len,))
                 });
-                slot.values = values.collect();
+                slot.values = values.collect::<Result<_, D::Err>>().map_err(RanksError::device(OP))?;
             }
         }
         Ok(())
     }
 }
 
-impl<Inner, Axis: RankAxis> ShardedState<Inner, Axis> {
-    /// Keeps this rank's part of a state of the whole model, such as that of a checkpoint.
-    fn drop_other_parts<Model, E: Element>(&mut self, lens: &[usize], own: &[(usize, Range<usize>)])
-    where
-        Inner: Optimizer<Model, E>,
-    {
-        for slot in &mut self.inner.state_mut().slots {
-            let is_whole = slot.values.iter().map(Vec::len).eq(lens.iter().copied());
-            if is_whole {
-                slot.values = own.iter().map(|(index, range)| slot.values[*index][range.clone()].to_vec()).collect();
-            }
+/// Keeps these elements of a state of the whole model, such as that of a checkpoint. The parameters have `lens` elements
+/// each. A state of these elements stays as it is.
+fn keep_part<Model, E: Element, D: Backend<E>>(
+    state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
+    lens: &[usize],
+    own: &Range<usize>,
+) -> Result<(), D::Err> {
+    for slot in &mut state.slots {
+        if !slot.values.iter().map(|values| values.shape().0).eq(lens.iter().copied()) {
+            continue;
         }
+        let mut start = 0;
+        let mut part = Vec::new();
+        for values in &slot.values {
+            let len = values.shape().0;
+            let range = range_in(own, start..start + len);
+            if !range.is_empty() {
+                part.push(values.clone().try_slice((range,))?);
+            }
+            start += len;
+        }
+        slot.values = part;
     }
+    Ok(())
 }
 
 impl<Inner: fmt::Debug, Axis: RankAxis> fmt::Debug for ShardedState<Inner, Axis> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}, shared out over {:?}", self.inner, self.ranks)
     }
-}
-
-/// This rank's range of each parameter of these lengths, without empty ranges.
-fn own_ranges<Axis: RankAxis>(lens: &[usize], ranks: &Ranks<Axis>) -> Vec<(usize, Range<usize>)> {
-    let own = ranks.part_of(lens.iter().sum(), ranks.rank());
-    let mut start = 0;
-    let ranges = lens.iter().enumerate().map(|(index, &len)| {
-        let range = own.start.clamp(start, start + len) - start..own.end.clamp(start, start + len) - start;
-        start += len;
-        (index, range)
-    });
-    ranges.filter(|(_, range)| !range.is_empty()).collect()
 }

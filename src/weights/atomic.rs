@@ -1,9 +1,7 @@
 //! Replaces files atomically: first a partial file beside the target is written, then it is renamed.
 
-use super::{
-    disk::{self, NewFile},
-    ensure_regular_file,
-};
+use super::disk::{self, NewFile};
+use crate::files::ensure_regular_file;
 use std::{
     fs,
     io::{self, BufWriter, ErrorKind, Write},

@@ -1,4 +1,6 @@
-use super::escape::escape;
+use super::{ConfigDifference, NameMapError};
+use crate::escape::escape;
+use itertools::Itertools;
 use safetensors::Dtype;
 use std::{io, path::PathBuf};
 
@@ -20,6 +22,48 @@ pub enum LoadError {
         path: PathBuf,
         /// What is wrong with it.
         message: String,
+    },
+    /// A folder has no file of weights that this crate reads.
+    #[error("{} has neither model.safetensors nor model.safetensors.index.json{}", path.display(), others(found))]
+    NoWeights {
+        /// The folder.
+        path: PathBuf,
+        /// Files of other formats that are in the folder.
+        found: Vec<String>,
+    },
+    /// A file is not the index of a model in several files, or these files differ from it.
+    #[error("{} is not the index of a model: {}", path.display(), escape(message))]
+    Index {
+        /// The index.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A configuration is not JSON text.
+    #[error("{} is not a configuration: {}", path.display(), escape(message))]
+    ConfigFormat {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A configuration is not the one that the model's type requires.
+    #[error("{} is of another model than {model}: {}", path.display(), differences.iter().join("; "))]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// The type of the model.
+        model: String,
+        /// What differs.
+        differences: Vec<ConfigDifference>,
+    },
+    /// The names that a model gives for its tensors are no [`NameMap`](super::NameMap).
+    #[error("the names of {model}: {source}")]
+    Names {
+        /// The type of the model.
+        model: String,
+        /// What is wrong with them.
+        source: NameMapError,
     },
     /// The file was saved by a model that computes something else from the same weights.
     #[error("the model's {} is {expected}, but the file was saved with {}", escape(convention), escape(found))]
@@ -105,6 +149,16 @@ pub enum LoadError {
         /// The error of the device.
         message: String,
     },
+}
+
+/// The files of other formats in a folder without weights.
+fn others(found: &[String]) -> String {
+    match found {
+        [] => String::new(),
+        found => {
+            format!("; it has {}, which this crate does not read", found.iter().map(|name| escape(name)).join(", "))
+        }
+    }
 }
 
 /// Why weights could not be saved.

@@ -3,15 +3,20 @@ use super::{
     header::{self, Header, HeaderError},
     is_readable,
 };
+use crate::files::ensure_regular_file;
+use crc32fast::Hasher;
 use dfdx::shapes::Shape;
 use safetensors::tensor::TensorInfo;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     fs::{self, File},
-    io::{self, Read, Seek, SeekFrom},
+    io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
+
+/// The bytes of a tensor that are read at a time: whole elements of every dtype.
+const CHUNK_LEN_BYTES: usize = 1 << 16;
 
 /// A safetensors file. Opening reads and checks the header. A tensor is read only once its dimensions were
 /// compared with those of a parameter, so memory is bounded by the model and not by the file.
@@ -98,25 +103,41 @@ impl TensorFile {
         name: &str,
         (part, parts): (usize, usize),
     ) -> Result<Vec<E>, LoadError> {
-        let Some(&TensorInfo { dtype, data_offsets: (begin, end), .. }) = self.header.tensors.info(name) else {
+        let Some(TensorInfo { dtype, shape, data_offsets: (begin, end) }) = self.tensor(name) else {
             return Ok(Vec::new());
         };
-        let mut bytes = vec![0; end - begin];
         let start = header::LEN_BYTES + self.header.len_bytes + begin as u64;
-        let read = self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut bytes));
-        read.map_err(|source| LoadError::Read { path: self.path.clone(), source })?;
+        let mut elements = Vec::with_capacity(shape.iter().product());
+        let mut hasher = Hasher::new();
+        let mut read = || {
+            self.file.seek(SeekFrom::Start(start))?;
+            let mut bytes = vec![0; CHUNK_LEN_BYTES.min(end - begin)];
+            for position in (begin..end).step_by(CHUNK_LEN_BYTES) {
+                let bytes = &mut bytes[..CHUNK_LEN_BYTES.min(end - position)];
+                self.file.read_exact(bytes)?;
+                hasher.update(bytes);
+                decode_elements(bytes, dtype, &mut elements);
+            }
+            Ok(())
+        };
+        read().map_err(|source| LoadError::Read { path: self.path.clone(), source })?;
         let checksum = self.header.checksums.as_ref().and_then(|checksums| checksums.get(name));
-        if checksum.is_some_and(|&checksum| crc32fast::hash(&bytes) != checksum) {
+        if checksum.is_some_and(|&checksum| hasher.finalize() != checksum) {
             return Err(LoadError::Checksum { tensor: name.into() });
         }
         self.parts_read.entry(name.into()).or_default().insert((parts, part));
-        Ok(decode_elements(&bytes, dtype))
+        Ok(elements)
+    }
+
+    /// The names of the tensors.
+    pub fn names(&self) -> Vec<String> {
+        self.header.tensors.offset_keys()
     }
 
     /// Checks that each tensor was read, as a whole or in all its parts, or is ignored. The error names
     /// the first by name.
     pub fn ensure_all_read(&self, ignored: impl Fn(&str) -> bool) -> Result<(), LoadError> {
-        let mut names = self.header.tensors.offset_keys();
+        let mut names = self.names();
         names.sort_unstable();
         for tensor in names {
             let Some(read) = self.parts_read.get(&tensor) else {
@@ -135,17 +156,6 @@ impl TensorFile {
         }
         Ok(())
     }
-}
-
-/// Refuses folders, pipes and devices, which may have no end.
-pub(crate) fn ensure_regular_file(found: &fs::Metadata) -> io::Result<()> {
-    if found.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok(())
 }
 
 pub(crate) fn ensure_dtype<E: SafetensorsDtype>(

@@ -16,7 +16,7 @@ use std::{
 pub(super) const LEN_BYTES: u64 = 8;
 /// The longest header that is read. The largest models need less than 2 MB. The format allows 100 MB, which
 /// take a reader seconds and 1 GB of memory.
-const MAX_LEN_BYTES: u64 = 10_000_000;
+pub(super) const MAX_LEN_BYTES: u64 = 10_000_000;
 /// The most dimensions of a tensor.
 const MAX_RANK: usize = 64;
 
@@ -94,9 +94,8 @@ fn other_format(start: &[u8; LEN_BYTES as usize]) -> Option<&'static str> {
         [b'G', b'G', b'U', b'F', ..] => Some("a GGUF file"),
         [0x89, b'H', b'D', b'F', ..] => Some("an HDF5 file, such as one of Keras"),
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("an array of NumPy"),
-        [b'{', ..] => {
-            Some("JSON text. If it is the index of a model in several files, load one of the files that it names")
-        }
+        b"version " => Some("a pointer of Git LFS in place of the file, which `git lfs pull` fetches"),
+        [b'{', ..] => Some("JSON text. `load_mapped` and `load_pretrained` read the index of a model in several files"),
         _ => None,
     }
 }

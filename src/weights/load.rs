@@ -1,4 +1,4 @@
-use super::{CONVENTIONS, ExpectedTensor, LoadError, NameMap, SafetensorsDtype, TensorFile, conventions};
+use super::{CONVENTIONS, ExpectedTensor, LoadError, NameMap, SafetensorsDtype, Shards, TensorFile, conventions};
 use crate::{dims::name, nn::Module};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
@@ -47,10 +47,14 @@ where
 /// [`load`] for a file whose tensors have other names or another layout than the model's, such as files of
 /// PyTorch, Flax and Equinox.
 ///
+/// `path` is a file, the index of a model in several files, or a folder with one of the two: `model.safetensors` or
+/// `model.safetensors.index.json`.
+///
 /// # Errors
 /// Those of [`load`], wrapped in [`LoadError::Mapped`] if they concern a parameter, and
 /// [`LoadError::Unmapped`] for a parameter without a rule. A tensor of the file that is not read, or not in
-/// all its parts, is [`LoadError::Unexpected`] unless the map ignores it.
+/// all its parts, is [`LoadError::Unexpected`] unless the map ignores it. [`LoadError::NoWeights`] if a folder has no
+/// such file, and [`LoadError::Index`] if files and index differ.
 ///
 /// ```
 /// use safetensors::{Dtype, serialize, tensor::TensorView};
@@ -90,11 +94,20 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    let mut file = TensorFile::open(path.as_ref())?;
-    compare_conventions::<Model>(&file)?;
-    let read = |expected: &ExpectedTensor| names.read(&mut file, expected);
-    let model = build_with(path.as_ref(), "", device, read)?;
-    file.ensure_all_read(|tensor| names.ignores(tensor))?;
+    build_mapped(&mut Shards::open(path.as_ref())?, names, device)
+}
+
+/// Builds a model from the tensors that `names` maps its parameters to.
+pub(super) fn build_mapped<Model, E, D>(files: &mut Shards, names: &NameMap, device: &D) -> Result<Model, LoadError>
+where
+    Model: Module + TensorCollection<E, D, To<E, D> = Model>,
+    E: SafetensorsDtype,
+    D: Device<E>,
+{
+    files.files().iter().try_for_each(compare_conventions::<Model>)?;
+    let path = files.path().to_path_buf();
+    let model = build_with(&path, "", device, &mut |expected| names.read(files, expected))?;
+    files.ensure_all_read(|tensor| names.ignores(tensor))?;
     Ok(model)
 }
 
@@ -144,7 +157,7 @@ where
     D: Device<E>,
 {
     let path = file.path().to_path_buf();
-    build_with(&path, prefix, device, |expected| file.read(expected))
+    build_with(&path, prefix, device, &mut |expected| file.read(expected))
 }
 
 /// Builds a model whose parameters, with their paths below `prefix`, have the elements that `read` returns.
@@ -152,7 +165,7 @@ pub(crate) fn build_with<Model, E, D>(
     path: &Path,
     prefix: &str,
     device: &D,
-    read: impl FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError>,
+    read: &mut ReadElements<'_, E>,
 ) -> Result<Model, LoadError>
 where
     Model: TensorCollection<E, D, To<E, D> = Model>,
@@ -167,18 +180,17 @@ where
     })
 }
 
+/// Reads the elements of a parameter. It is a trait object, because the visits of all submodules are compiled anew for
+/// each type of function.
+type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError> + 'a;
+
 /// Builds each parameter from the elements that `read` returns.
-struct BuildParameters<'a, D, Read> {
+struct BuildParameters<'a, 'b, E, D> {
     device: &'a D,
-    read: Read,
+    read: &'a mut ReadElements<'b, E>,
 }
 
-impl<E, D, Read> TensorVisitor<E, D> for BuildParameters<'_, D, Read>
-where
-    E: SafetensorsDtype,
-    D: Device<E>,
-    Read: FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError>,
-{
+impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for BuildParameters<'_, '_, E, D> {
     type Viewer = ViewTensorName;
     type Err = LoadError;
     type E2 = E;

@@ -1,4 +1,5 @@
-use super::{SaveError, atomic::with_suffix, ensure_regular_file};
+use super::{SaveError, atomic::with_suffix};
+use crate::files::ensure_regular_file;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{ErrorKind, Read, Seek, Write},

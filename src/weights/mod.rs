@@ -7,33 +7,39 @@
 //! no trace in the tensors; they are stored in the metadata and compared.
 //!
 //! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
-//! names and layouts by a [`NameMap`]. Tensors of 16 bits, `F16` and `BF16`, are widened exactly.
+//! names and layouts by a [`NameMap`], and [`load_pretrained`] reads a folder as HuggingFace's `transformers` saves it.
+//! Tensors of 16 bits, `F16` and `BF16`, are widened exactly while they are read.
 
 pub(crate) mod atomic;
 mod checksum;
+mod config;
 #[doc(hidden)]
 pub mod disk;
 mod error;
-mod escape;
 mod file;
 mod header;
+mod index;
 mod load;
 mod lock;
 mod name_map;
 mod outputs;
+mod pretrained;
 mod save;
+mod shards;
 
+pub use config::{ConfigDifference, ConfigField, eos_token_ids};
 pub use error::{LoadError, SaveError};
-pub(crate) use escape::escape;
-pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite, ensure_regular_file};
+pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 pub(crate) use load::{build, build_with, compare_conventions};
 pub use load::{load, load_mapped, metadata};
 pub(crate) use lock::FileLock;
 pub use name_map::{NameMap, NameMapError};
 pub(crate) use outputs::{Found, ensure_creatable, found_at};
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
+pub use pretrained::{Pretrained, load_pretrained};
 pub(crate) use save::{FileTensor, collect, save_tensors, write};
 pub use save::{save, save_with_metadata};
+pub(crate) use shards::Shards;
 
 use crate::{
     nn::Module,
@@ -100,13 +106,15 @@ pub(crate) fn is_readable<E: SafetensorsDtype>(dtype: Dtype) -> bool {
     dtype == E::DTYPE || matches!(dtype, Dtype::F16 | Dtype::BF16)
 }
 
-/// Decodes elements of a [readable](is_readable) dtype from their bytes, in little-endian order.
-pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype) -> Vec<E> {
-    let widen = |to_f64: fn([u8; 2]) -> f64| bytes.as_chunks().0.iter().map(|&bits| cast(to_f64(bits))).collect();
+/// Decodes elements of a [readable](is_readable) dtype from their bytes, in little-endian order, and appends them.
+pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype, elements: &mut Vec<E>) {
+    let mut widen = |to_f64: fn([u8; 2]) -> f64| {
+        elements.extend(bytes.as_chunks().0.iter().map(|&bits| cast::<E>(to_f64(bits))));
+    };
     match dtype {
         Dtype::F16 => widen(|bits| f16::from_le_bytes(bits).to_f64()),
         Dtype::BF16 => widen(|bits| bf16::from_le_bytes(bits).to_f64()),
-        _ => bytes.chunks_exact(size_of::<E>()).filter_map(E::read).collect(),
+        _ => elements.extend(bytes.chunks_exact(size_of::<E>()).filter_map(E::read)),
     }
 }
 

@@ -1,5 +1,5 @@
 use super::{
-    CONVENTIONS, SafetensorsDtype, SaveError, atomic::Partial, checksum, conventions, header,
+    CONVENTIONS, SafetensorsDtype, SaveError, atomic::Partial, checksum, conventions, decode_elements, header,
     outputs::ensure_no_other_kind,
 };
 use crate::nn::Module;
@@ -108,6 +108,12 @@ impl FileTensor {
         let mut bytes = Vec::with_capacity(size_of_val(elements));
         elements.iter().for_each(|element| element.write(&mut bytes));
         Self { path, sizes, dtype: E::DTYPE, bytes }
+    }
+
+    pub fn elements<E: SafetensorsDtype>(&self) -> Vec<E> {
+        let mut elements = Vec::new();
+        decode_elements(&self.bytes, self.dtype, &mut elements);
+        elements
     }
 }
 

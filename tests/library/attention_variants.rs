@@ -45,7 +45,7 @@ proptest! {
         // Every query sees its first key.
         let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
-        let scale = AttentionScale::Const(0.7);
+        let scale = AttentionScale::Constant(0.7);
         let (q, k, v, p) = (query.as_vec(), key.as_vec(), value.as_vec(), bias.as_vec());
         let attended = ops::attention_with_bias(query, key, value, bias, &mask, scale, MaskFill::MinValue, 0.0);
         let mut expected = Vec::new();
@@ -87,7 +87,7 @@ proptest! {
     fn pairs_of_columns_rotate(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, start in 0usize..20) {
         let x = numbers(seed, (Rows::new(rows), Groups, Len::new(len), HeadDim));
         for (pairs, columns) in [(RotaryPairs::Adjacent, [(0, 1), (2, 3)]), (RotaryPairs::Halves, [(0, 2), (1, 3)])] {
-            let rotary = Rotary { base: 50.0, pairs };
+            let rotary = Rotary { base: 50.0, pairs, scaling: None };
             let turned = ops::rotary_positions(x.clone(), start, rotary).as_vec();
             let mut expected = x.as_vec();
             for (vector, x) in expected.chunks_mut(4).zip(x.as_vec().chunks(4)).enumerate().map(|(i, pair)| ((i, pair.0), pair.1)) {
@@ -155,7 +155,9 @@ fn gradients() {
     check(value.clone(), |v| with_bias(query.retaped(), key.retaped(), v, bias.retaped()));
     check(bias.clone(), |p| with_bias(query.retaped(), key.retaped(), value.retaped(), p));
     for pairs in [RotaryPairs::Adjacent, RotaryPairs::Halves] {
-        check(query.clone(), |q| weighted_sum(ops::rotary_positions(q, 5, Rotary { base: 100.0, pairs })));
+        check(query.clone(), |q| {
+            weighted_sum(ops::rotary_positions(q, 5, Rotary { base: 100.0, pairs, scaling: None }))
+        });
     }
     check(query, |x| weighted_sum(Silu::try_apply(x).unwrap()));
 

@@ -71,7 +71,7 @@ fn linear() {
 
 /// As [`check`], for a parameter.
 #[track_caller]
-fn check_parameter<Dims: Shape + Default>(
+pub fn check_parameter<Dims: Shape + Default>(
     parameter: &F64<Dims>,
     gradients: &Gradients<f64, Cpu>,
     value: impl Fn(&F64<Dims>) -> f64,

@@ -150,9 +150,10 @@ fn files_of_other_systems_are_recognised() {
         (b"GGUF\x03\0\0\0", "a GGUF file"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file, such as one of Keras"),
         (b"\x93NUMPY\x01\0", "an array of NumPy"),
+        (b"version https://git-lfs", "a pointer of Git LFS in place of the file, which `git lfs pull` fetches"),
         (
             br#"{"metadata": {"total_size": 5}, "weight_map": {}}"#,
-            "JSON text. If it is the index of a model in several files, load one of the files that it names",
+            "JSON text. `load_mapped` and `load_pretrained` read the index of a model in several files",
         ),
     ] {
         let bytes = [start, &[b'.'; 50]].concat();

@@ -6,7 +6,7 @@ use crate::{
 };
 use typed_transformer::{
     nn::{Conventions, GroupedKeyValueCache, Learned, NormKind, NormPlacement},
-    ops::{self, Rotary, RotaryPairs, Silu},
+    ops::{self, Rotary, Silu},
     prelude::*,
 };
 
@@ -25,7 +25,7 @@ impl Conventions for Llama {
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const FEED_FORWARD_BIAS: bool = false;
-    const ROTARY: Option<Rotary> = Some(Rotary { base: 500.0, pairs: RotaryPairs::Halves });
+    const ROTARY: Option<Rotary> = Some(Rotary::halves(500.0));
 }
 
 macro_rules! arch {

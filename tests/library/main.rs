@@ -14,8 +14,11 @@ mod decoding;
 mod documentation;
 mod files;
 mod fixture;
+mod generation;
 mod gradients;
 mod hostile;
+mod hostile_folders;
+mod hugging_face;
 mod index_gradients;
 mod indexing;
 mod kept_checkpoints;
@@ -24,6 +27,7 @@ mod llama;
 mod losses;
 mod memory;
 mod mixed_precision;
+mod model_parts;
 mod modules;
 mod named_axes;
 mod names;
@@ -31,12 +35,18 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod position_kinds;
+mod pretrained;
 mod ranks;
 mod resume;
 mod sampling;
 mod sharded_state;
+#[cfg(feature = "tokenizers")]
+mod similar_sentences;
 mod sublayers;
 mod tensor_parallel;
 mod tensor_parallel_models;
 mod tiny_training;
+#[cfg(feature = "tokenizers")]
+mod tokenizer;
 mod training;

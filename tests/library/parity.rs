@@ -22,13 +22,13 @@ use typed_transformer::{
 };
 
 /// The tensors of a fixture file: sizes and elements by key.
-struct Fixture {
+pub struct Fixture {
     path: String,
     tensors: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
 }
 
 impl Fixture {
-    fn read(name: &str) -> Self {
+    pub fn read(name: &str) -> Self {
         let path = format!("{}/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
         let bytes = fs::read(&path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
@@ -44,11 +44,11 @@ impl Fixture {
         Self { path, tensors }
     }
 
-    fn numbers(&self, key: &str) -> &[f64] {
+    pub fn numbers(&self, key: &str) -> &[f64] {
         &self.tensors[key].1
     }
 
-    fn ids(&self, key: &str) -> Vec<usize> {
+    pub fn ids(&self, key: &str) -> Vec<usize> {
         self.numbers(key).iter().map(|&id| id as usize).collect()
     }
 
@@ -65,6 +65,16 @@ impl Fixture {
                 names += &format!("\nignore {other}.*");
             }
         }
+        self.load(&names)
+    }
+
+    /// A model of the tensors that `names` maps.
+    pub fn load<Model, E>(&self, names: &str) -> Model
+    where
+        Model: Module + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+        E: SafetensorsDtype,
+        Cpu: Device<E>,
+    {
         let names = names.parse().unwrap();
         if E::DTYPE == Dtype::F32 {
             return weights::load_mapped(&self.path, &names, &Cpu::default()).unwrap();
@@ -98,7 +108,7 @@ fn numbers<const N: usize>(bytes: &[u8], read: fn([u8; N]) -> f64) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|&bytes| read(bytes)).collect()
 }
 
-fn as_f64<S: Shape, E: SafetensorsDtype, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
+pub fn as_f64<S: Shape, E: SafetensorsDtype, T>(tensor: &Tensor<S, E, Cpu, T>) -> Vec<f64>
 where
     Cpu: Device<E>,
 {
@@ -106,7 +116,7 @@ where
 }
 
 #[track_caller]
-fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
+pub fn assert_close(what: &str, ours: &[f64], theirs: &[f64], tolerance: f64) {
     assert_eq!(ours.len(), theirs.len(), "{what}");
     for (i, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
         let difference = (ours - theirs).abs();
@@ -171,7 +181,7 @@ where
 }
 
 /// Compares with a model that holds the expected gradients as parameters.
-fn compare_gradients<Model, E>(model: &Model, gradients: &Gradients<E, Cpu>, expected: &Model)
+pub fn compare_gradients<Model, E>(model: &Model, gradients: &Gradients<E, Cpu>, expected: &Model)
 where
     Model: TensorCollection<E, Cpu>,
     E: SafetensorsDtype,

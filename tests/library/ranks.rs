@@ -270,7 +270,7 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
                 false => Model::build(&Cpu::seed_from_u64(ranks.rank() as u64)),
             };
             let mut model = ranks.replicate(model).unwrap();
-            trainer.replicate(ranks).unwrap();
+            trainer.replicate(ranks, &Cpu::default()).unwrap();
             let mut losses = Vec::new();
             while let Some(mut step) = trainer.next_step() {
                 if step.number == until {

@@ -5,9 +5,9 @@ use typed_transformer::{
     nn::Linear,
     prelude::*,
     ranks,
-    ranks::{Partial, Ranks},
+    ranks::Ranks,
     tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated},
-    train::{Adam, AdamW, Optimizer, ShardedState, update, update_replicated},
+    train::{Adam, AdamW, Optimizer, ShardedState, update},
 };
 
 ranks! { World; Data; Tp = 2; }

@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{fs, path::Path};
 use typed_transformer::{
     models::{another_annotated::Annotated, nano_gpt::NanoGpt, transformer_from_scratch::FromScratch},
-    nn::Conventions,
+    nn::{Conventions, PositionsFor, PositionsInHeads},
     ops::DropoutSeed,
     prelude::*,
     ranks,
@@ -29,7 +29,10 @@ dims! {
 /// A configuration of these conventions, with dropout at every place that has it.
 struct Config<C, const DROPOUT: bool, const EXTRA_LAYERS: usize>(std::marker::PhantomData<C>);
 
-impl<C: Conventions, const DROPOUT: bool, const EXTRA_LAYERS: usize> Arch for Config<C, DROPOUT, EXTRA_LAYERS> {
+impl<C: Conventions, const DROPOUT: bool, const EXTRA_LAYERS: usize> Arch for Config<C, DROPOUT, EXTRA_LAYERS>
+where
+    C::Positions: PositionsInHeads<QKDim>,
+{
     type NumHeads = NumHeads;
     type QKDim = QKDim;
     type VODim = VODim;
@@ -42,7 +45,7 @@ impl<C: Conventions, const DROPOUT: bool, const EXTRA_LAYERS: usize> Arch for Co
 }
 impl<C: Conventions, const DROPOUT: bool, const EXTRA_LAYERS: usize> SingleStack for Config<C, DROPOUT, EXTRA_LAYERS>
 where
-    C::Positions: typed_transformer::nn::PositionsFor<EmbedDim>,
+    C::Positions: PositionsFor<EmbedDim> + PositionsInHeads<QKDim>,
 {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
@@ -51,7 +54,7 @@ where
 }
 impl<C: Conventions, const DROPOUT: bool, const EXTRA_LAYERS: usize> Seq2Seq for Config<C, DROPOUT, EXTRA_LAYERS>
 where
-    C::Positions: typed_transformer::nn::PositionsFor<EmbedDim>,
+    C::Positions: PositionsFor<EmbedDim> + PositionsInHeads<QKDim>,
 {
     type SrcVocab = VocabSize;
     type TgtVocab = VocabSize;

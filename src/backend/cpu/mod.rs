@@ -20,12 +20,12 @@ mod simd;
 #[cfg(test)]
 mod typed_overhead;
 
-pub use autograd::parallel_map;
+pub use autograd::{elements_mut, parallel_map};
 pub use simd::dispatch_simd;
 
 use super::{
-    AttentionParams, AttentionScale, Backend, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
-    NormParams, NotFused, ResidualNormParams, check_attention,
+    AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams,
+    MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
 };
 use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
@@ -33,15 +33,16 @@ use crate::{
     mask::AttentionMask,
     tokens::TokenIds,
 };
-use autograd::{KernelOutput, Operand, record_kernel};
+use autograd::{KernelOutput, Operand, View, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, NoneTape, Tape, Tensor},
+    tensor::{Cpu, CpuError, Gradients, NoneTape, Storage, Tape, Tensor},
 };
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
     attention::{AttentionConfig, attention_kernel},
-    cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel, residual_kernel,
+    contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel,
+    residual_kernel,
 };
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
@@ -55,6 +56,16 @@ impl Backend<f32> for Cpu {
             let input = Operand::read(input, tape)?;
             linear_kernel(input, read_linear(&params, tape)?)
         })
+    }
+
+    fn fused_contraction<T: Tape<f32, Cpu>>(
+        left: &Tensor<[usize; 6], f32, Cpu>,
+        right: &Tensor<[usize; 6], f32, Cpu>,
+        axes: &[ContractionAxis],
+        tape: T,
+    ) -> KernelResult<Tensor<(usize,), f32, Cpu, T>, T> {
+        let len = axes.iter().filter(|axis| axis.is_in_output).map(|axis| axis.size).product();
+        fused("einsum", (len,), tape, |_| contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes))
     }
 
     fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -245,14 +256,7 @@ impl Backend<f32> for Cpu {
         Ok(())
     }
 
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<f32, Cpu>,
-        parameter: &Tensor<S, f32, Cpu>,
-        out: &mut Vec<f32>,
-    ) -> Result<(), CpuError> {
-        std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, out);
-        Ok(())
-    }
+    elements_in_memory!(f32);
 
     fn address_of<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> Option<usize> {
         Some(Operand::read(parameter.clone(), &mut NoneTape).ok()?.address())

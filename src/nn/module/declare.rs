@@ -11,7 +11,8 @@
 ///
 /// The last two type parameters are always the dtype `E` and the device `D`. A semicolon separates them
 /// from the other parameters. Two optional clauses follow. `in A::Conventions`: the module depends on the
-/// conventions of the [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved parameters.
+/// conventions of the [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved parameters; `in Config` stores
+/// those of a configuration with a function `conventions`, as every model of [`models`](crate::models) has.
 /// `-> Width`: the last dimension of the output, shown in the summary.
 ///
 /// A field has one of these forms:
@@ -74,10 +75,10 @@ macro_rules! module {
         $crate::module!(@params $head [$($done)* {$param $bound}] $next [] $($rest)*);
     };
     (@params [$($head:tt)*] [$($done:tt)*] $param:ident $bound:tt ; E, D>
-        $(in $arch:ident::Conventions)? $(-> $out:ty)? { $($fields:tt)* }
+        $(in $config:ident $(:: $conventions:ident)?)? $(-> $out:ty)? { $($fields:tt)* }
     ) => {
         $crate::module!(@fields
-            [$($head)* [$($done)* {$param $bound}] [$($arch)?] $($out)?] [] $($fields)* ,);
+            [$($head)* [$($done)* {$param $bound}] [$($config $($conventions)?)?] $($out)?] [] $($fields)* ,);
     };
     (@params $head:tt $done:tt $param:ident [$($bound:tt)*] $token:tt $($rest:tt)*) => {
         $crate::module!(@params $head $done $param [$($bound)* $token] $($rest)*);
@@ -124,10 +125,16 @@ macro_rules! module {
             $($rest)*);
     };
 
+    (@conventions) => { ::std::vec::Vec::new() };
+    (@conventions $config:ident) => { $config::conventions() };
+    (@conventions $arch:ident $conventions:ident) => {
+        <$arch::$conventions as $crate::nn::Conventions>::conventions()
+    };
+
     (@fields
         [
             $(#[$meta:meta])* $vis:vis $name:ident
-            [$({$param:ident [$($bound:tt)*]})*] [$($arch:ident)?] $($out:ty)?
+            [$({$param:ident [$($bound:tt)*]})*] [$($config:ident)*] $($out:ty)?
         ]
         [$({[$($field_head:tt)*] $field:ident $kind:tt})*]
         // We append a comma, so a trailing comma is optional; this consumes the leftover.
@@ -155,14 +162,14 @@ macro_rules! module {
                 ::core::option::Option<Self::To<V::E2, V::D2>>,
                 V::Err,
             > {
-                $(let $field = $crate::__field!(@names $field $kind);)*
-                visitor.visit_fields(
-                    $crate::__nest!($(($crate::__field!(@visit $field $kind)))*),
-                    |$crate::__nest!($($field)*)| $name {
-                        $($field: $crate::__field!(@rebuild $field $kind),)*
-                        __dims: ::core::marker::PhantomData,
-                    },
-                )
+                $(let $field = $crate::__field!(@visit visitor $field $kind);)*
+                $(let ::core::option::Option::Some($field) = $field else {
+                    return ::core::result::Result::Ok(::core::option::Option::None);
+                };)*
+                ::core::result::Result::Ok(::core::option::Option::Some($name {
+                    $($field,)*
+                    __dims: ::core::marker::PhantomData,
+                }))
             }
         }
 
@@ -191,7 +198,7 @@ macro_rules! module {
             fn conventions(
                 _out: &mut ::std::collections::BTreeSet<(&'static str, ::std::string::String)>,
             ) {
-                $(_out.extend(<$arch::Conventions as $crate::nn::Conventions>::conventions());)?
+                _out.extend($crate::module!(@conventions $($config)*));
                 $($crate::__field!(@conventions _out $kind);)*
             }
         }

@@ -12,7 +12,7 @@ use crate::{
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::{HasShape, Rank0, Shape},
+    shapes::{Rank0, Shape},
     tensor::{Gradients, Tensor},
     tensor_ops::Device,
 };
@@ -145,9 +145,8 @@ impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for Take<E, D> {
         tensor: &Tensor<S, E, D>,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         if options.do_gradient_update {
-            let mut gradient = vec![E::zero(); tensor.shape().num_elements()];
-            D::try_take_gradient(&mut self.gradients, tensor, &mut gradient)?;
-            self.taken.push(gradient);
+            let gradient = D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?).map(|gradient| gradient.to_vec());
+            self.taken.push(gradient.unwrap_or_else(|| self.gradients.get(tensor).as_vec()));
         }
         Ok(None)
     }

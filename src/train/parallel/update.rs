@@ -35,7 +35,7 @@ use dfdx::nn::TensorCollection;
 pub fn update_replicated<Model: TensorCollection<E, D>, E: Real, D: Backend<E>, W>(
     model: &mut Replicated<Model, W>,
     gradients: Replicated<GradientsOf<Model, E, D>, W>,
-    optimizer: &mut impl Optimizer<Model, E>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {

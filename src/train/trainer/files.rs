@@ -4,6 +4,7 @@ use super::Trainer;
 use crate::{
     backend::Backend,
     nn::Module,
+    ops::Real,
     train::{
         Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
         checkpoint::{self, Origin, Progress, Series, Training},
@@ -107,7 +108,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`overwrite`](Self::overwrite) is true; [`SaveError::Locked`] if another training saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -137,7 +138,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// training is then unchanged.
     pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D, To<E, D> = Model>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -181,7 +182,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
     pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -225,7 +226,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         before: Option<PathBuf>,
     ) -> Result<PathBuf, SaveError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -247,7 +248,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// Checks before the first step of a run that the disk has room for the checkpoints.
     pub(super) fn ensure_space<Model, E, D>(&mut self) -> Result<(), TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -263,9 +264,9 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(())
     }
 
-    fn training<Model, E>(&self) -> Training<'static>
+    fn training<Model, E: Real, D: Backend<E>>(&self) -> Training<'static>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
     {
         let mut settings: Vec<(String, String)> = vec![
             ("the optimizer".into(), self.optimizer.hyperparameters()),

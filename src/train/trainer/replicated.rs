@@ -8,7 +8,7 @@ use crate::{
     train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
     weights::SafetensorsDtype,
 };
-use dfdx::nn::TensorCollection;
+use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 
@@ -32,7 +32,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         tokens: usize,
     ) -> Result<StepReport, TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -74,14 +74,16 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`RanksError`] if the ranks cannot reach each other, or if their optimizers have different sizes.
-    pub fn replicate<Model, E, W>(&mut self, ranks: &Ranks<W>) -> Result<(), RanksError>
+    pub fn replicate<Model, E, D, W>(&mut self, ranks: &Ranks<W>, device: &D) -> Result<(), RanksError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
+        Model: TensorCollection<E, D>,
         E: Element,
+        D: Backend<E>,
         W: RankAxis,
     {
         let state = self.optimizer.state_mut();
-        let lens = |values: &Vec<Vec<E>>| values.iter().map(Vec::len).collect();
+        let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
         let shared = Shared {
             progress: self.progress,
             optimizer_steps: state.steps,
@@ -91,10 +93,17 @@ impl<O, S: Schedule> Trainer<O, S> {
         let text = ranks.broadcast_vec(text)?;
         let shared: Shared = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
         for (slot, lens) in state.slots.iter_mut().zip(&shared.slot_lens) {
-            slot.values.resize(lens.len(), Vec::new());
-            for (values, &len) in slot.values.iter_mut().zip(lens) {
-                values.resize(len, E::zero());
-                ranks.broadcast(values, 0)?;
+            slot.values.truncate(lens.len());
+            for (index, &len) in lens.iter().enumerate() {
+                let mut elements = slot.values.get(index).map_or_else(|| vec![E::zero(); len], Tensor::as_vec);
+                elements.resize(len, E::zero());
+                ranks.broadcast(&mut elements, 0)?;
+                let values = device.try_tensor_from_vec(elements, (len,));
+                let values = values.map_err(RanksError::device("replicate"))?;
+                match slot.values.get_mut(index) {
+                    Some(slot) => *slot = values,
+                    None => slot.values.push(values),
+                }
             }
         }
         state.steps = shared.optimizer_steps;

@@ -57,12 +57,21 @@ impl Axes {
         if order.clone().is_sorted() {
             return elements;
         }
-        let mut positions = vec![0];
-        for &axis in order {
-            let stride: usize = sizes[axis + 1..].iter().product();
-            let along_axis = |from: usize| (0..sizes[axis]).map(move |index| from + index * stride);
-            positions = positions.into_iter().flat_map(along_axis).collect();
+        let stride = |axis: usize| sizes[axis + 1..].iter().product();
+        let axes: Vec<(usize, usize)> = order.map(|&axis| (sizes[axis], stride(axis))).collect();
+        let mut permuted = Vec::with_capacity(elements.len());
+        collect(&elements, &axes, 0, &mut permuted);
+        permuted
+    }
+}
+
+/// Appends the elements from index `start` on along axes of these sizes and strides, the last axis fastest.
+fn collect<E: Copy>(elements: &[E], axes: &[(usize, usize)], start: usize, collected: &mut Vec<E>) {
+    match axes {
+        [] => collected.push(elements[start]),
+        [(size, stride)] => collected.extend((0..*size).map(|index| elements[start + index * stride])),
+        [(size, stride), rest @ ..] => {
+            (0..*size).for_each(|index| collect(elements, rest, start + index * stride, collected));
         }
-        positions.into_iter().map(|position| elements[position]).collect()
     }
 }

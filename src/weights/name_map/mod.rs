@@ -2,7 +2,7 @@ mod axes;
 mod pattern;
 mod rule;
 
-use super::{ExpectedTensor, LoadError, SafetensorsDtype, TensorFile};
+use super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards};
 use pattern::Pattern;
 use rule::Rule;
 use std::str::FromStr;
@@ -87,6 +87,14 @@ impl FromStr for NameMap {
 }
 
 impl NameMap {
+    /// The map for files whose names lack `prefix`.
+    pub(crate) fn without_prefix(&self, prefix: &str) -> Self {
+        Self {
+            rules: self.rules.iter().map(|rule| rule.without_prefix(prefix)).collect(),
+            ignored: self.ignored.iter().map(|name| name.without_prefix(prefix)).collect(),
+        }
+    }
+
     /// Whether a tensor of the file is not to be read.
     pub(crate) fn ignores(&self, tensor: &str) -> bool {
         self.ignored.iter().any(|pattern| pattern.captures(tensor).is_some())
@@ -96,14 +104,14 @@ impl NameMap {
     /// no rule, or if the tensor is missing, does not fit, or is not finite.
     pub(crate) fn read<E: SafetensorsDtype>(
         &self,
-        file: &mut TensorFile,
+        files: &mut Shards,
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
         let mut rules = self.rules.iter();
         let Some((rule, name)) = rules.find_map(|rule| Some((rule, rule.name_in_file(expected.path)?))) else {
             return Err(LoadError::Unmapped { tensor: expected.path.into(), expected: format!("{:?}", expected.dims) });
         };
-        rule.read(&name, file, expected).map_err(|source| LoadError::Mapped {
+        rule.read(&name, files, expected).map_err(|source| LoadError::Mapped {
             source: Box::new(source),
             read_as: format!("{name} {}", rule.layout()).trim_end().into(),
         })

@@ -43,6 +43,17 @@ impl Pattern {
         }
     }
 
+    /// The pattern without `prefix`, if it begins with it.
+    pub fn without_prefix(&self, prefix: &str) -> Self {
+        let mut segments = self.0.clone();
+        if let Some(Segment::Literal(first)) = segments.first_mut()
+            && let Some(rest) = first.strip_prefix(prefix)
+        {
+            *first = rest.into();
+        }
+        Self(segments)
+    }
+
     /// The wildcards, with their braces.
     pub fn wildcards(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|segment| match segment {

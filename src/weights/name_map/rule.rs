@@ -1,5 +1,5 @@
 use super::{
-    super::{ExpectedTensor, LoadError, SafetensorsDtype, TensorFile, ensure_dtype, ensure_finite},
+    super::{ExpectedTensor, LoadError, SafetensorsDtype, Shards, ensure_dtype, ensure_finite},
     axes::Axes,
     pattern::Pattern,
 };
@@ -32,6 +32,11 @@ impl Rule {
         Ok(Self { path, name, layout: layout.into(), axes, part: parse_part(part.trim())? })
     }
 
+    /// The rule for files whose names lack `prefix`.
+    pub fn without_prefix(&self, prefix: &str) -> Self {
+        Self { name: self.name.without_prefix(prefix), ..self.clone() }
+    }
+
     pub fn layout(&self) -> &str {
         &self.layout
     }
@@ -45,10 +50,10 @@ impl Rule {
     pub fn read<E: SafetensorsDtype>(
         &self,
         name: &str,
-        file: &mut TensorFile,
+        files: &mut Shards,
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
-        let tensor = file.tensor(name).ok_or_else(|| expected.missing())?;
+        let tensor = files.tensor(name).ok_or_else(|| expected.missing())?;
         ensure_dtype::<E>(expected, &tensor)?;
         let axes = match &self.axes {
             Some(axes) => axes.clone(),
@@ -61,16 +66,18 @@ impl Rule {
                 found: tensor.shape,
             });
         }
-        let elements = axes.permute(&tensor.shape, file.elements(name, self.part)?);
+        let mut elements = axes.permute(&tensor.shape, files.elements(name, self.part)?);
         let (part, parts) = self.part;
-        let count = elements.len() / parts;
-        let elements = elements[count * (part - 1)..][..count].to_vec();
+        if parts > 1 {
+            let count = elements.len() / parts;
+            elements = elements[count * (part - 1)..][..count].to_vec();
+        }
         ensure_finite(expected, &elements)?;
         Ok(elements)
     }
 
-    /// Whether each dimension of the model is one axis of the file, or the product of several; the first may
-    /// be a part of an axis.
+    /// Whether each dimension of the model is one axis of the file, or the product of several, of which axes of 1 element
+    /// do not count; the first may be a part of an axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
@@ -84,9 +91,10 @@ impl Rule {
             let parts = if position == 0 { parts } else { 1 };
             let dim = dims.next().unwrap_or_default();
             let found: Vec<_> = group.iter().map(|&axis| sizes[axis]).collect();
-            match found[..] {
-                [found] => size.checked_mul(parts) == Some(found),
-                _ => parts == 1 && factors(dim) == found,
+            let longer: Vec<_> = found.iter().copied().filter(|&size| size != 1).collect();
+            match (&found[..], &longer[..]) {
+                (&[found], _) | (_, &[found]) => size.checked_mul(parts) == Some(found),
+                (_, longer) => parts == 1 && multiply_to(&factors(dim), longer),
             }
         })
     }
@@ -97,6 +105,19 @@ fn factors(dim: &str) -> Vec<usize> {
     let factors = dim.trim_end_matches(',').split(" * ");
     let sizes = factors.filter_map(|factor| factor.rsplit_once('=')?.1.parse().ok());
     sizes.collect()
+}
+
+/// Whether these sizes are products of neighbouring factors, in order.
+fn multiply_to(factors: &[usize], sizes: &[usize]) -> bool {
+    let mut factors = factors.iter().filter(|&&factor| factor != 1);
+    let is_product = |&size: &usize| {
+        let mut product = factors.next().copied();
+        while let Some(so_far) = product.filter(|&so_far| so_far < size) {
+            product = factors.next().and_then(|factor| so_far.checked_mul(*factor));
+        }
+        product == Some(size)
+    };
+    sizes.iter().all(is_product) && factors.next().is_none()
 }
 
 /// Parses `part 1 of 3`. The empty text is the whole: part 1 of 1.

@@ -1,5 +1,5 @@
 //! Gradients of one rank's rows are not those of the batch: an update takes the sum over the ranks.
-//! Right with `Replicated` for `Partial` in line 11.
+//! Right with `Replicated` for `Partial` in line 12.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }

@@ -1,5 +1,5 @@
 //! A reduction takes the ranks' terms: they cannot be summed a second time.
-//! Right with `drop(&first)` for `gradients.all_reduce(ranks, model)?` in line 15.
+//! Right with `others` for `gradients` in line 18.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }
@@ -7,14 +7,16 @@ dims! { Letters = 28; EmbedDim = 8; }
 
 type LmHead = Linear<EmbedDim, Letters, f32, Cpu>;
 
+type Term = Partial<GradientsOf<LmHead, f32, Cpu>, World>;
+
 fn sum(
     ranks: &Ranks<World>,
     model: &Replicated<LmHead, World>,
-    gradients: Partial<GradientsOf<LmHead, f32, Cpu>, World>,
+    [gradients, others]: [Term; 2],
 ) -> Result<(), RanksError> {
     let first = gradients.all_reduce(ranks, model)?;
-    gradients.all_reduce(ranks, model)?;
-    drop(first);
+    let second = gradients.all_reduce(ranks, model)?;
+    drop((first, second));
     Ok(())
 }
 

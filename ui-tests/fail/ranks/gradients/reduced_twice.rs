@@ -1,5 +1,5 @@
 //! Gradients that are summed over the ranks are not summed again.
-//! Right with `Partial` for `Replicated` in line 12.
+//! Right with `Partial` for `Replicated` in line 13.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }

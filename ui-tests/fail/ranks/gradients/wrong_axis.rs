@@ -1,5 +1,5 @@
 //! Terms of a sum over `World` are not summed over `Tp`.
-//! Right with `World` for `Tp` in line 10.
+//! Right with `World` for `Tp` in line 11.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }

@@ -1,5 +1,5 @@
 //! The loss of one rank's rows is a part of a sum, not the loss.
-//! Right with `Replicated` for `Partial` in line 9.
+//! Right with `Replicated` for `Partial` in line 10.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
 
 ranks! { World; Tp = 2; }

@@ -1,11 +1,12 @@
 //! The mean over one rank's rows is not the mean over the batch.
-//! Right with `Batch` for `Shard<Batch, World>` in line 8.
+//! Right with `Batch` for `Part` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::*};
 
 ranks! { World; }
 dims! { Letters = 28; SeqLen = 5; Batch; }
 
-type Rows = Shard<Batch, World>;
+type Part = Shard<Batch, World>;
+type Rows = Part;
 
 fn loss(
     logits: Tensor<(Rows, SeqLen, Letters), f32, Cpu>,

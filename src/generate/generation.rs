@@ -1,0 +1,121 @@
+use super::Sampler;
+use crate::{
+    backend::Backend,
+    dims::{Const, Dim},
+    nn::Autoregressive,
+    ops::{OpError, Real},
+    tokens::{Fin, TokenIds},
+};
+use dfdx::{
+    shapes::{ConstDim as _, HasShape},
+    tensor::Tensor,
+};
+
+/// Texts in the course of being written: an iterator over their next tokens, one for each of the `B` texts.
+///
+/// An item has a token for each text that has not ended, and `None` for the others. A text ends with one of the
+/// tokens `ends`, which is part of it. The iterator ends once all texts have, or once the model has read
+/// [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens. It also ends after an error.
+///
+/// ```
+/// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
+/// const END: Fin<VocabSize> = Fin::literal::<27>();
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+/// let prompts = TokenIds::from_ids(&[7, 4, 11, 14, 8, 3], None, (Const::<2>, TgtLen))?;
+/// let mut sampler = Sampler::with_temperature(0.8, 1)?;
+/// let mut texts = [vec![], vec![]];
+/// for tokens in Generation::try_new(&model, &prompts, Some(END), &mut sampler)? {
+///     for (text, token) in texts.iter_mut().zip(tokens?) {
+///         text.extend(token); // nothing, if the text has ended
+///     }
+/// }
+/// // The model reads 15 tokens. The last one of a text that does not end is written after these.
+/// assert!(texts.iter().all(|text| text.last() == Some(&END) || text.len() == 15 - 3 + 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> {
+    model: &'a Model,
+    sampler: &'a mut Sampler<Model::VocabSize>,
+    ends: Vec<Fin<Model::VocabSize>>,
+    cache: Model::Cache,
+    /// The logits of the next token of each text.
+    logits: Tensor<(B, Model::VocabSize), E, D>,
+    /// The tokens that were written last, unless the model has read them.
+    unread: Option<TokenIds<B, Const<1>, Model::VocabSize>>,
+    num_read: usize,
+    has_ended: Vec<bool>,
+}
+
+impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
+    /// Reads the prompts, `(B, Prompt)`, which may be of any length up to the model's maximum. `ends` is `Some(end)`, `None`, or
+    /// a list.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Device`] if
+    /// the device fails.
+    pub fn try_new<Prompt: Dim>(
+        model: &'a Model,
+        prompts: &TokenIds<B, Prompt, Model::VocabSize>,
+        ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
+        sampler: &'a mut Sampler<Model::VocabSize>,
+    ) -> Result<Self, OpError> {
+        let (batch, len) = prompts.shape();
+        if len.size() > Model::MaxSeqLen::SIZE {
+            let (part, whole) = (format!("{len:?}"), format!("{:?}", Model::MaxSeqLen::default()));
+            return Err(OpError::Range { op: "generate", part, start: 0, whole });
+        }
+        let mut cache = model.try_cache(batch)?;
+        let logits = model.try_next_logits(prompts, &mut cache)?;
+        let has_ended = vec![false; batch.size()];
+        Ok(Self {
+            model,
+            sampler,
+            ends: ends.into_iter().collect(),
+            cache,
+            logits,
+            unread: None,
+            num_read: len.size(),
+            has_ended,
+        })
+    }
+
+    fn try_next(&mut self) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
+        if self.has_ended.iter().all(|&has_ended| has_ended) {
+            return Ok(None);
+        }
+        if let Some(tokens) = &self.unread {
+            if self.num_read == Model::MaxSeqLen::SIZE {
+                return Ok(None);
+            }
+            self.logits = self.model.try_next_logits(tokens, &mut self.cache)?;
+            self.num_read += 1;
+        }
+        let logits = self.logits.as_vec();
+        let (mut written, mut read_next) = (Vec::new(), Vec::new());
+        for (logits, has_ended) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.has_ended) {
+            // A text that has ended goes on with a token that nobody sees.
+            let token = match self.ends.first() {
+                Some(&end) if *has_ended => end,
+                _ => self.sampler.choose(logits)?,
+            };
+            written.push((!*has_ended).then_some(token));
+            read_next.push(token);
+            *has_ended |= self.ends.contains(&token);
+        }
+        let (batch, _) = *self.logits.shape();
+        self.unread = Some(TokenIds::from_fn((batch, Const), |row, _| read_next[row]));
+        Ok(Some(written))
+    }
+}
+
+impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Iterator for Generation<'_, B, Model, E, D> {
+    type Item = Result<Vec<Option<Fin<Model::VocabSize>>>, OpError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.try_next().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.has_ended.fill(true);
+        }
+        next
+    }
+}

@@ -1,0 +1,222 @@
+//! BERT ([Devlin et al., 2018](https://arxiv.org/abs/1810.04805)): an encoder with token types, norms after its sublayers
+//! and biases everywhere. Sentence encoders such as MiniLM have its form.
+//!
+//! | in the paper | in `modeling_bert.py` | here |
+//! | --- | --- | --- |
+//! | 3, input representations | `BertEmbeddings` | [`Embeddings`] |
+//! | 3, multi-layer bidirectional encoder | `BertSelfAttention`, `BertSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | A.2, GELU | `BertIntermediate`, `BertOutput` | [`FeedForward`], [`GeluErf`] |
+//! | | `BertLayer` | [`Layer`] |
+//! | 3, the final hidden state of `[CLS]` | `BertPooler` | [`Bert::pooled`], [`Tanh`] |
+//! | | `BertModel` | [`Bert`] |
+
+use crate::{
+    backend::Backend,
+    dims::{AtMost, ConstDim, Dim, Divides, Product, Quotient, axis},
+    mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask},
+    module,
+    nn::{LayerNorm, Linear, init},
+    ops::{
+        Activation, AttentionScale, GeluErf, MaskFill, OpError, Real, Tanh, try_add_positions, try_embed,
+        try_learned_positions, try_linear, try_multi_head_attention, try_residual, try_select,
+    },
+    tokens::TokenIds,
+};
+use dfdx::tensor::{SplitTape, Tape, Tensor, WithEmptyTape};
+use typed_transformer_macros::panicking;
+
+/// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace. [`models`](super) shows such an
+/// implementation.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a BERT",
+    label = "`{Self}` does not implement `BertConfig`",
+    note = "implement `BertConfig` for an empty struct of your own, with one line per dimension"
+)]
+pub trait BertConfig: 'static {
+    /// The tokens that the model reads.
+    type VocabSize: ConstDim;
+    /// The types of tokens, such as those of the first and of the second sentence.
+    type TokenTypes: ConstDim;
+    /// The longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// The width of the vector of a token. The heads divide it among themselves.
+    type EmbedDim: ConstDim;
+    /// The number of heads.
+    type NumHeads: Divides<Self::EmbedDim>;
+    /// The width inside the feed-forward layer.
+    type HiddenDim: ConstDim;
+    /// The number of layers.
+    type NumLayers: ConstDim;
+    /// The number that a norm adds to the variance.
+    const NORM_EPSILON: f64;
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![("norm epsilon", Self::NORM_EPSILON.to_string())]
+    }
+}
+
+/// The columns of all heads.
+type Columns<Config> = Product<
+    <Config as BertConfig>::NumHeads,
+    Quotient<<Config as BertConfig>::EmbedDim, <Config as BertConfig>::NumHeads>,
+>;
+
+module! {
+    /// `norm(token + type + position)`
+    pub struct Embeddings<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
+        /// A vector for each token.
+        pub token: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// A vector for each type.
+        pub token_type: param (Config::TokenTypes, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// A vector for each position.
+        pub position: param (Config::MaxSeqLen, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// The norm of the sum.
+        pub norm: module LayerNorm<Config::EmbedDim, E, D>,
+    }
+}
+
+impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
+    /// `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`
+    fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        token_types: &TokenIds<B, S, Config::TokenTypes>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let (types, tape) = try_embed(&self.token_type, token_types, tape)?.split_tape();
+        let x = try_residual(try_embed(&self.token, token_ids, tape)?, types.retaped::<T>())?;
+        let x = try_add_positions(x, try_learned_positions(&self.position, token_ids.shape().1)?)?;
+        self.norm.try_forward(x, Config::NORM_EPSILON)
+    }
+}
+
+module! {
+    /// Self-attention in both directions, with biases.
+    pub struct Attention<Config: BertConfig; E, D> -> Config::EmbedDim {
+        /// To the queries of all heads.
+        pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// To the keys of all heads.
+        pub key: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// To the values of all heads.
+        pub value: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// Mixes the outputs of the heads.
+        pub output: module Linear<Columns<Config>, Config::EmbedDim, E, D>,
+    }
+}
+
+module! {
+    /// `output(gelu(hidden(x)))`
+    pub struct FeedForward<Config: BertConfig; E, D> -> Config::EmbedDim {
+        /// From `EmbedDim` to `HiddenDim`.
+        pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+        /// From `HiddenDim` back to `EmbedDim`.
+        pub output: module Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
+    }
+}
+
+module! {
+    /// Attention and feed-forward layer, each with a residual around it and a norm after that.
+    pub struct Layer<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
+        /// Each position attends to all that are not padding.
+        pub attention: module Attention<Config, E, D>,
+        /// The norm after the attention.
+        pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
+        /// Transforms each position on its own.
+        pub feed_forward: module FeedForward<Config, E, D>,
+        /// The norm after the feed-forward layer.
+        pub feed_forward_norm: module LayerNorm<Config::EmbedDim, E, D>,
+    }
+}
+
+impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+    /// `(B, S, EmbedDim), mask (B, S, S) -> (B, S, EmbedDim)`
+    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        mask: &AttentionMask<B, S, S>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let query = self.attention.query.try_forward(x.with_empty_tape())?;
+        let key = self.attention.key.try_forward(x.with_empty_tape())?;
+        let value = self.attention.value.try_forward(x.with_empty_tape())?;
+        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+        let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
+        let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
+        let x = self.attention_norm.try_forward(x, Config::NORM_EPSILON)?;
+
+        let hidden = GeluErf::try_apply(self.feed_forward.hidden.try_forward(x.with_empty_tape())?)?;
+        let x = try_residual(x, self.feed_forward.output.try_forward(hidden)?)?;
+        self.feed_forward_norm.try_forward(x, Config::NORM_EPSILON)
+    }
+}
+
+module! {
+    /// A BERT: a vector for each token, and one for the sequence.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::bert::Bert, prelude::*};
+    /// let model = Bert::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SeqLen))?;
+    /// let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&[0, 0, 1, 1], None, (Batch, SeqLen))?;
+    /// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, &types, NoneTape);
+    /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct Bert<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
+        /// From tokens to vectors.
+        pub embeddings: module Embeddings<Config, E, D>,
+        /// The layers.
+        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
+        /// From the vector of the first token to that of the sequence.
+        pub pooler: module Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
+    }
+}
+
+/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
+pub const NAMES: &str = "
+    embeddings.token = bert.embeddings.word_embeddings.weight
+    embeddings.token_type = bert.embeddings.token_type_embeddings.weight
+    embeddings.position = bert.embeddings.position_embeddings.weight
+    embeddings.norm.{p} = bert.embeddings.LayerNorm.{p}
+    layers.{n}.attention.output.{p} = bert.encoder.layer.{n}.attention.output.dense.{p}
+    layers.{n}.attention.{role}.{p} = bert.encoder.layer.{n}.attention.self.{role}.{p}
+    layers.{n}.attention_norm.{p} = bert.encoder.layer.{n}.attention.output.LayerNorm.{p}
+    layers.{n}.feed_forward.hidden.{p} = bert.encoder.layer.{n}.intermediate.dense.{p}
+    layers.{n}.feed_forward.output.{p} = bert.encoder.layer.{n}.output.dense.{p}
+    layers.{n}.feed_forward_norm.{p} = bert.encoder.layer.{n}.output.LayerNorm.{p}
+    pooler.{p} = bert.pooler.dense.{p}
+    ignore bert.embeddings.position_ids
+    ignore cls.*
+";
+
+impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
+    /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape` records
+    /// the operations for gradients. No position attends to padding.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        token_types: &TokenIds<B, S, Config::TokenTypes>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<NoMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
+        let x = self.embeddings.try_forward(token_ids, token_types, tape)?;
+        self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, &mask))
+    }
+
+    /// The vector of each sequence, `tanh(pooler(x))` of its first token: `(B, S, EmbedDim) -> (B, EmbedDim)`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_pooled<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        states: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
+        let first = try_select(states, axis::<S>(), 0)?;
+        Tanh::try_apply(try_linear(first, &self.pooler.weight, Some(&self.pooler.bias))?)
+    }
+}

@@ -1,0 +1,234 @@
+//! GPT-2 ([Radford et al., 2019](https://openai.com/index/better-language-models/)): a decoder with norms before its
+//! sublayers, learned positions, biases everywhere and tied logits. [`nano_gpt`](super::nano_gpt) has the same
+//! without biases.
+//!
+//! | in the paper | in `modeling_gpt2.py` | here |
+//! | --- | --- | --- |
+//! | 2.3, layer norm before each sub-block | `GPT2Block` | [`Layer`] |
+//! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | GPT, 4.1, position-wise feed-forward layer, GELU | `GPT2MLP`, `NewGELUActivation` | [`FeedForward`], [`Gelu`] |
+//! | | `past_key_values` | [`Gpt2Cache`] |
+//! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
+
+use crate::{
+    backend::Backend,
+    dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
+    mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
+    module,
+    nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, WithEarlier, init, try_last},
+    ops::{
+        Activation, AttentionScale, Gelu, MaskFill, OpError, Real, try_add_positions, try_embed,
+        try_learned_positions_from, try_linear, try_multi_head_attention, try_residual, try_select,
+    },
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
+};
+use typed_transformer_macros::panicking;
+
+/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace. [`models`](super) shows such an implementation.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a GPT-2",
+    label = "`{Self}` does not implement `Gpt2Config`",
+    note = "implement `Gpt2Config` for an empty struct of your own, with one line per dimension"
+)]
+pub trait Gpt2Config: 'static {
+    /// The tokens that the model reads and writes.
+    type VocabSize: ConstDim;
+    /// The longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// The width of the vector of a token. The heads divide it among themselves.
+    type EmbedDim: ConstDim;
+    /// The number of heads.
+    type NumHeads: Divides<Self::EmbedDim>;
+    /// The width inside the feed-forward layer.
+    type HiddenDim: ConstDim;
+    /// The number of layers.
+    type NumLayers: ConstDim;
+    /// The number that a norm adds to the variance.
+    const NORM_EPSILON: f64;
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![("norm epsilon", Self::NORM_EPSILON.to_string())]
+    }
+}
+
+/// The size of a head, and the columns of all heads.
+type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt2Config>::NumHeads>;
+type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
+
+/// The heads whose keys and values a cache holds.
+type CachedHeads<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
+
+/// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
+pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, CachedHeads<Config>, E, D>;
+
+module! {
+    /// Causal self-attention, with biases.
+    pub struct Attention<Config: Gpt2Config; E, D> -> Config::EmbedDim {
+        /// To the queries of all heads.
+        pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// To the keys of all heads.
+        pub key: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// To the values of all heads.
+        pub value: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// Mixes the outputs of the heads.
+        pub output: module Linear<Columns<Config>, Config::EmbedDim, E, D>,
+    }
+}
+
+module! {
+    /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
+    pub struct FeedForward<Config: Gpt2Config; E, D> -> Config::EmbedDim {
+        /// From `EmbedDim` to `HiddenDim`.
+        pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+        /// From `HiddenDim` back to `EmbedDim`.
+        pub output: module Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
+    }
+}
+
+module! {
+    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    pub struct Layer<Config: Gpt2Config; E, D> in Config -> Config::EmbedDim {
+        /// The norm before the attention.
+        pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
+        /// Each position attends to itself and the ones before it.
+        pub attention: module Attention<Config, E, D>,
+        /// The norm before the feed-forward layer.
+        pub feed_forward_norm: module LayerNorm<Config::EmbedDim, E, D>,
+        /// Transforms each position on its own.
+        pub feed_forward: module FeedForward<Config, E, D>,
+    }
+}
+
+impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_earlier` puts the keys and values of the earlier
+    /// positions before those of these.
+    fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        mask: &AttentionMask<B, Q, K>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
+        let query = self.attention.query.try_forward(normalized.with_empty_tape())?;
+        let key = self.attention.key.try_forward(normalized.with_empty_tape())?;
+        let value = self.attention.value.try_forward(normalized)?;
+        let (key, value) = with_earlier((key, value))?;
+        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+        let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
+        let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
+
+        let normalized = self.feed_forward_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
+        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
+        try_residual(x, self.feed_forward.output.try_forward(hidden)?)
+    }
+}
+
+module! {
+    /// A GPT-2: the logits of the next token at each position.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::gpt2::Gpt2, prelude::*};
+    /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct Gpt2<Config: Gpt2Config; E, D> in Config -> Config::VocabSize {
+        /// A vector for each token; also the weight of the logits.
+        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// A vector for each position.
+        pub position_embedder: param (Config::MaxSeqLen, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// The layers.
+        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
+        /// The norm after the last layer.
+        pub norm: module LayerNorm<Config::EmbedDim, E, D>,
+    }
+}
+
+/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
+pub const NAMES: &str = "
+    token_embedder = transformer.wte.weight
+    position_embedder = transformer.wpe.weight
+    layers.{n}.attention_norm.{p} = transformer.h.{n}.ln_1.{p}
+    layers.{n}.attention.query.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 1 of 3
+    layers.{n}.attention.key.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 2 of 3
+    layers.{n}.attention.value.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 3 of 3
+    layers.{n}.attention.query.bias = transformer.h.{n}.attn.c_attn.bias part 1 of 3
+    layers.{n}.attention.key.bias = transformer.h.{n}.attn.c_attn.bias part 2 of 3
+    layers.{n}.attention.value.bias = transformer.h.{n}.attn.c_attn.bias part 3 of 3
+    layers.{n}.attention.output.weight = transformer.h.{n}.attn.c_proj.weight [in out -> out in]
+    layers.{n}.attention.output.bias = transformer.h.{n}.attn.c_proj.bias
+    layers.{n}.feed_forward_norm.{p} = transformer.h.{n}.ln_2.{p}
+    layers.{n}.feed_forward.hidden.weight = transformer.h.{n}.mlp.c_fc.weight [in out -> out in]
+    layers.{n}.feed_forward.hidden.bias = transformer.h.{n}.mlp.c_fc.bias
+    layers.{n}.feed_forward.output.weight = transformer.h.{n}.mlp.c_proj.weight [in out -> out in]
+    layers.{n}.feed_forward.output.bias = transformer.h.{n}.mlp.c_proj.bias
+    norm.{p} = transformer.ln_f.{p}
+    ignore *.attn.bias
+    ignore *.attn.masked_bias
+";
+
+impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends to
+    /// padding.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
+        let x = self.try_embed(token_ids, 0, tape)?;
+        self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, &mask, Ok))?)
+    }
+
+    /// The sum of the vectors of tokens and of their positions, which begin at `start`.
+    fn try_embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        start: usize,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let positions = try_learned_positions_from(&self.position_embedder, start, token_ids.shape().1)?;
+        try_add_positions(try_embed(&self.token_embedder, token_ids, tape)?, positions)
+    }
+
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn try_logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        try_linear(self.norm.try_forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = Gpt2Cache<B, Config, E, D>;
+
+    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn try_next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let x = self.try_embed(tokens, start, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let x = layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, &mask, |new| cache.try_extend(new)))?;
+        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
+    }
+}

@@ -1,0 +1,251 @@
+//! Llama ([Touvron et al., 2023](https://arxiv.org/abs/2302.13971)), with the groups of heads of [Llama
+//! 2](https://arxiv.org/abs/2307.09288) and the slower rotary positions of [Llama
+//! 3](https://arxiv.org/abs/2407.21783). SmolLM and TinyLlama are Llamas of other sizes.
+//!
+//! | in the papers | in `modeling_llama.py` | here |
+//! | --- | --- | --- |
+//! | Llama, 2.2, pre-normalization | `LlamaRMSNorm`, `LlamaDecoderLayer` | [`rms_norm`](crate::ops::rms_norm), [`Layer`] |
+//! | Llama, 2.2, SwiGLU | `LlamaMLP` | [`FeedForward`] |
+//! | Llama, 2.2, rotary embeddings | `LlamaRotaryEmbedding`, `apply_rotary_pos_emb` | [`rotary_positions`](crate::ops::rotary_positions), [`LlamaConfig::ROTARY`] |
+//! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
+//! | | `past_key_values` | [`LlamaCache`] |
+//! | | `LlamaModel`, `LlamaForCausalLM` | [`Llama`] |
+
+use crate::{
+    backend::Backend,
+    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
+    mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
+    module,
+    nn::{Autoregressive, Cache, Heads, WithEarlier, init, try_last},
+    ops::{
+        Activation, AttentionScale, MaskFill, OpError, Real, Rotary, Silu, try_embed, try_grouped_query_attention,
+        try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads, try_select,
+    },
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
+};
+use typed_transformer_macros::panicking;
+
+/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace. [`models`](super) shows an implementation.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a Llama",
+    label = "`{Self}` does not implement `LlamaConfig`",
+    note = "implement `LlamaConfig` for an empty struct of your own, with one line per dimension"
+)]
+pub trait LlamaConfig: 'static {
+    /// The tokens that the model reads and writes.
+    type VocabSize: ConstDim;
+    /// The longest sequence.
+    type MaxSeqLen: ConstDim;
+    /// The width of the vector of a token.
+    type EmbedDim: ConstDim;
+    /// The width inside the feed-forward layer, of the gate too.
+    type HiddenDim: ConstDim;
+    /// The number of layers.
+    type NumLayers: ConstDim;
+    /// The heads of the queries.
+    type NumHeads: ConstDim;
+    /// The heads of the keys and of the values. Equal groups of the queries' heads share one of them.
+    type KeyValueHeads: Divides<Self::NumHeads>;
+    /// The size of a head. Rotary positions use its columns in pairs.
+    type HeadDim: Even;
+    /// The number that a norm adds to the mean square.
+    const NORM_EPSILON: f64;
+    /// How queries and keys turn with their positions.
+    const ROTARY: Rotary;
+    /// Whether the logits use the embedding table as their weight.
+    const TIED_LOGITS: bool;
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![("norm epsilon", Self::NORM_EPSILON.to_string()), ("rotary positions", format!("{:?}", Self::ROTARY))]
+    }
+}
+
+/// The heads of the queries that share one head of the keys.
+type Groups<Config> = Quotient<<Config as LlamaConfig>::NumHeads, <Config as LlamaConfig>::KeyValueHeads>;
+type QueryHeads<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, Groups<Config>>;
+
+/// The columns of the queries.
+type Queries<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
+
+/// The heads whose keys and values a cache holds: fewer than those of the queries.
+pub(super) type CachedHeads<Config> =
+    Heads<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim, <Config as LlamaConfig>::HeadDim>;
+
+/// The keys and values of the earlier positions of a [`Llama`], for each layer.
+pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, CachedHeads<Config>, E, D>;
+
+module! {
+    /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
+    pub struct Attention<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
+        /// To the queries of all heads.
+        pub query: param (Queries<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        /// To the keys.
+        pub key: param (Product<Config::KeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
+        /// To the values.
+        pub value: param (Product<Config::KeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
+        /// Mixes the outputs of the heads.
+        pub output: param (Config::EmbedDim, Queries<Config>) = |weight| init::normal(weight, 0.02),
+    }
+}
+
+impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_earlier` puts the keys
+    /// and values of the earlier positions before theirs.
+    pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        start: usize,
+        mask: &AttentionMask<B, Q, K>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let query = try_rotate_heads(try_linear(x.with_empty_tape(), &self.query, None)?, start, Config::ROTARY)?;
+        let key = try_rotate_heads(try_linear(x.with_empty_tape(), &self.key, None)?, start, Config::ROTARY)?;
+        let value = try_linear(x, &self.value, None)?;
+        let (key, value) = with_earlier((key, value))?;
+        let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+        let attended = try_grouped_query_attention(query, key, value, mask, scale, fill, 0.0)?;
+        try_linear(attended, &self.output, None)
+    }
+}
+
+module! {
+    /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
+    pub struct FeedForward<Config: LlamaConfig; E, D> -> Config::EmbedDim {
+        /// From `EmbedDim` to `HiddenDim`, before the activation.
+        pub gate: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        /// From `EmbedDim` to `HiddenDim`, without an activation.
+        pub hidden: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        /// From `HiddenDim` back to `EmbedDim`.
+        pub output: param (Config::EmbedDim, Config::HiddenDim) = |weight| init::normal(weight, 0.02),
+    }
+}
+
+impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let gate = Silu::try_apply(try_linear(x.with_empty_tape(), &self.gate, None)?)?;
+        let hidden = try_linear(x, &self.hidden, None)?;
+        try_linear(try_mul(gate, hidden)?, &self.output, None)
+    }
+}
+
+module! {
+    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    pub struct Layer<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
+        /// The weight of the norm before the attention.
+        pub attention_norm: param (Config::EmbedDim,) = init::ones,
+        /// Each position attends to itself and the ones before it.
+        pub attention: module Attention<Config, E, D>,
+        /// The weight of the norm before the feed-forward layer.
+        pub feed_forward_norm: param (Config::EmbedDim,) = init::ones,
+        /// Transforms each position on its own.
+        pub feed_forward: module FeedForward<Config, E, D>,
+    }
+}
+
+impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
+    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        start: usize,
+        mask: &AttentionMask<B, Q, K>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_earlier)?)?;
+        let normalized = try_rms_norm(x.with_empty_tape(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
+        try_residual(x, self.feed_forward.try_forward(normalized)?)
+    }
+}
+
+module! {
+    /// A Llama: the logits of the next token at each position. [`models`](super) has an example.
+    pub struct Llama<Config: LlamaConfig; E, D> in Config -> Config::VocabSize {
+        /// A vector for each token.
+        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// The layers.
+        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
+        /// The weight of the norm after the last layer.
+        pub norm: param (Config::EmbedDim,) = init::ones,
+        /// From vectors to logits, if this is not the table of the tokens.
+        pub logit: optional(!Config::TIED_LOGITS) param (Config::VocabSize, Config::EmbedDim)
+            = |weight| init::normal(weight, 0.02),
+    }
+}
+
+/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
+pub const NAMES: &str = "
+    token_embedder = model.embed_tokens.weight
+    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
+    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+    layers.{n}.feed_forward_norm = model.layers.{n}.post_attention_layernorm.weight
+    layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
+    layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
+    layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
+    norm = model.norm.weight
+    logit = lm_head.weight
+    ignore *.rotary_emb.inv_freq
+";
+
+impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends to
+    /// padding.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
+        let x = try_embed(&self.token_embedder, token_ids, tape)?;
+        self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, 0, &mask, Ok))?)
+    }
+
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let x = try_rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
+        try_linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = LlamaCache<B, Config, E, D>;
+
+    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn try_next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let x =
+            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_extend(new)))?;
+        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
+    }
+}

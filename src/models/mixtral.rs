@@ -1,0 +1,207 @@
+//! Mixtral ([Jiang et al., 2024](https://arxiv.org/abs/2401.04088)): a [`Llama`](super::llama::Llama) in which each token
+//! chooses, in each layer, the experts that transform it, instead of one feed-forward layer.
+//!
+//! | in the paper | in `modeling_mixtral.py` | here |
+//! | --- | --- | --- |
+//! | 2, architecture | `MixtralAttention`, `MixtralRMSNorm` | [`Attention`] of Llama, [`rms_norm`](crate::ops::rms_norm) |
+//! | 2.1, gating network, `TopK` | `MixtralTopKRouter` | [`MixtureOfExperts::router`], [`top_k`](crate::ops::top_k) |
+//! | 2.1, `Σ Softmax(Top2(x · W))ᵢ · SwiGLUᵢ(x)` | `MixtralExperts`, `MixtralSparseMoeBlock` | [`MixtureOfExperts`], [`FeedForward`] of Llama |
+//! | | `MixtralDecoderLayer` | [`Layer`] |
+//! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
+
+use super::llama::{Attention, CachedHeads, FeedForward, LlamaCache, LlamaConfig};
+use crate::{
+    backend::Backend,
+    dims::{AtMost, Const, ConstDim, Dim, axis},
+    mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
+    module,
+    nn::{Autoregressive, Cache, WithEarlier, init, try_last},
+    ops::{
+        OpError, Real, try_embed, try_linear, try_mul, try_one_hot, try_residual, try_rms_norm, try_select,
+        try_softmax_over, try_top_k, try_zeros,
+    },
+    tokens::{Fin, Indices, TokenIds},
+    try_einsum,
+};
+use dfdx::{
+    shapes::{ConstDim as _, HasShape},
+    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor, WithEmptyTape},
+};
+use typed_transformer_macros::panicking;
+
+/// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
+/// larger part.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a Mixtral",
+    label = "`{Self}` does not implement `MixtralConfig`",
+    note = "implement `LlamaConfig` and `MixtralConfig` for an empty struct of your own, with one line per dimension"
+)]
+pub trait MixtralConfig: LlamaConfig {
+    /// The experts of a layer.
+    type Experts: ConstDim;
+    /// The experts that compute a token.
+    type Chosen: ConstDim + AtMost<Self::Experts>;
+}
+
+module! {
+    /// The best experts for each token, weighted by the softmax of the router's logits for them.
+    pub struct MixtureOfExperts<Config: MixtralConfig; E, D> -> Config::EmbedDim {
+        /// To a logit for each expert.
+        pub router: param (Config::Experts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        /// The experts.
+        pub experts: layers(Config::Experts) FeedForward<Config, E, D>,
+    }
+}
+
+impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses computes nothing. One that a token chooses
+    /// computes all of them; its weight is 0 for the others.
+    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (B, S, Experts)
+        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Config::Chosen::default())?;
+        let chosen: Indices<(B, S, Config::Chosen), Config::Experts> = chosen;
+        let weights: Tensor<(B, S, Config::Chosen), E, D, T> = try_softmax_over(logits, axis::<Config::Chosen>())?;
+        let is_chosen: Tensor<(B, S, Config::Chosen, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
+        let weights = try_einsum!(
+            weights: (B, S, Config::Chosen), &is_chosen: (B, S, Config::Chosen, Config::Experts)
+            -> (B, S, Config::Experts)
+        )?;
+
+        let (x, tape) = x.split_tape();
+        let mut output = try_zeros(x.device(), *x.shape())?.put_tape(tape);
+        for (index, expert) in Fin::<Config::Experts>::all().zip(&self.experts) {
+            if chosen.as_slice().contains(&index.value()) {
+                let weight = try_select(weights.with_empty_tape(), axis::<Config::Experts>(), index)?; // (B, S)
+                let transformed = expert.try_forward(x.retaped::<T>())?;
+                output = try_residual(output, try_mul(transformed, weight)?)?;
+            }
+        }
+        let (_, tape) = weights.split_tape();
+        let (output, output_tape) = output.split_tape();
+        Ok(output.put_tape(output_tape.merge(tape)))
+    }
+}
+
+module! {
+    /// Attention and a mixture of experts, each with a norm before it and a residual around it.
+    pub struct Layer<Config: MixtralConfig; E, D> in Config -> Config::EmbedDim {
+        /// The weight of the norm before the attention.
+        pub attention_norm: param (Config::EmbedDim,) = init::ones,
+        /// Each position attends to itself and the ones before it.
+        pub attention: module Attention<Config, E, D>,
+        /// The weight of the norm before the experts.
+        pub experts_norm: param (Config::EmbedDim,) = init::ones,
+        /// Transforms each position on its own.
+        pub mixture: module MixtureOfExperts<Config, E, D>,
+    }
+}
+
+impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+    /// `(B, Q, EmbedDim) -> (B, Q, EmbedDim)`, with the arguments of the attention.
+    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        start: usize,
+        mask: &AttentionMask<B, Q, K>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_earlier)?)?;
+        let normalized = try_rms_norm(x.with_empty_tape(), &self.experts_norm, Config::NORM_EPSILON)?;
+        try_residual(x, self.mixture.try_forward(normalized)?)
+    }
+}
+
+module! {
+    /// A Mixtral: the logits of the next token at each position.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::mixtral::Mixtral, prelude::*};
+    /// let model = Mixtral::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct Mixtral<Config: MixtralConfig; E, D> in Config -> Config::VocabSize {
+        /// A vector for each token.
+        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
+        /// The layers.
+        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
+        /// The weight of the norm after the last layer.
+        pub norm: param (Config::EmbedDim,) = init::ones,
+        /// From vectors to logits, if this is not the table of the tokens.
+        pub logit: optional(!Config::TIED_LOGITS) param (Config::VocabSize, Config::EmbedDim)
+            = |weight| init::normal(weight, 0.02),
+    }
+}
+
+/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
+pub const NAMES: &str = "
+    token_embedder = model.embed_tokens.weight
+    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
+    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
+    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
+    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
+    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
+    layers.{n}.experts_norm = model.layers.{n}.post_attention_layernorm.weight
+    layers.{n}.mixture.router = model.layers.{n}.block_sparse_moe.gate.weight
+    layers.{n}.mixture.experts.{m}.gate = model.layers.{n}.block_sparse_moe.experts.{m}.w1.weight
+    layers.{n}.mixture.experts.{m}.hidden = model.layers.{n}.block_sparse_moe.experts.{m}.w3.weight
+    layers.{n}.mixture.experts.{m}.output = model.layers.{n}.block_sparse_moe.experts.{m}.w2.weight
+    norm = model.norm.weight
+    logit = lm_head.weight
+";
+
+impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends to
+    /// padding.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, S>(&token_ids.padding_mask());
+        let x = try_embed(&self.token_embedder, token_ids, tape)?;
+        self.try_logits(self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x, 0, &mask, Ok))?)
+    }
+
+    /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let x = try_rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
+        try_linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Mixtral<Config, E, D> {
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxSeqLen;
+    type Cache = LlamaCache<B, Config, E, D>;
+
+    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
+    }
+
+    fn try_next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
+        let mut layers = self.layers.iter().zip(&mut cache.layers);
+        let x =
+            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_extend(new)))?;
+        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
+    }
+}

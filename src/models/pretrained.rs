@@ -1,0 +1,173 @@
+//! What the files of HuggingFace's `transformers` say of each model: names of parameters and fields of `config.json`.
+
+use super::{
+    bert::{self, Bert, BertConfig},
+    gpt2::{self, Gpt2, Gpt2Config},
+    llama::{self, Llama, LlamaConfig},
+    mixtral::{self, Mixtral, MixtralConfig},
+    t5::{self, T5, T5Config},
+    vit::{self, Vit, VitConfig},
+};
+use crate::{
+    ops::{Real, Rotary},
+    weights::{ConfigField, Pretrained},
+};
+use dfdx::tensor_ops::Device;
+
+#[diagnostic::do_not_recommend]
+impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D> {
+    const NAMES: &'static str = gpt2::NAMES;
+    const PREFIX: &'static str = "transformer.";
+
+    fn config() -> Vec<ConfigField> {
+        vec![
+            ConfigField::text("model_type", &["gpt2"]),
+            ConfigField::dim::<Config::VocabSize>("vocab_size"),
+            ConfigField::dim::<Config::MaxSeqLen>("n_positions"),
+            ConfigField::dim::<Config::EmbedDim>("n_embd"),
+            ConfigField::dim::<Config::NumHeads>("n_head"),
+            ConfigField::dim::<Config::HiddenDim>("n_inner").or_absent(),
+            ConfigField::dim::<Config::NumLayers>("n_layer"),
+            ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
+            ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
+            ConfigField::flag("scale_attn_weights", true).or_absent(),
+            ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
+            ConfigField::flag("tie_word_embeddings", true).or_absent(),
+        ]
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: LlamaConfig, E: Real, D: Device<E>> Pretrained for Llama<Config, E, D> {
+    const NAMES: &'static str = llama::NAMES;
+
+    fn config() -> Vec<ConfigField> {
+        let mut fields = llama_fields::<Config>();
+        fields.push(ConfigField::text("model_type", &["llama"]));
+        fields.push(ConfigField::flag("attention_bias", false).or_absent());
+        fields.push(ConfigField::flag("mlp_bias", false).or_absent());
+        fields
+    }
+}
+
+/// The fields that Llama and Mixtral share.
+fn llama_fields<Config: LlamaConfig>() -> Vec<ConfigField> {
+    let mut fields = vec![
+        ConfigField::dim::<Config::VocabSize>("vocab_size"),
+        ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+        ConfigField::dim::<Config::EmbedDim>("hidden_size"),
+        ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
+        ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
+        ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
+        ConfigField::dim::<Config::KeyValueHeads>("num_key_value_heads"),
+        ConfigField::dim::<Config::HeadDim>("head_dim").or_absent(),
+        ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
+        ConfigField::text("hidden_act", &["silu"]),
+        ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta"),
+        ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS),
+    ];
+    fields.extend(scaling_fields(Config::ROTARY));
+    fields
+}
+
+/// The fields of the scaling of rotary positions.
+fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
+    let Some(scaling) = rotary.scaling else {
+        let rope_type = ConfigField::text("rope_scaling.rope_type", &["default"]);
+        return vec![rope_type.also_called("rope_parameters.rope_type").or_absent()];
+    };
+    let field = |names: [&'static str; 2], number| ConfigField::number(names[0], number).also_called(names[1]);
+    vec![
+        ConfigField::text("rope_scaling.rope_type", &["llama3"]).also_called("rope_parameters.rope_type"),
+        field(["rope_scaling.factor", "rope_parameters.factor"], scaling.factor),
+        field(["rope_scaling.low_freq_factor", "rope_parameters.low_freq_factor"], scaling.low_frequency_factor),
+        field(["rope_scaling.high_freq_factor", "rope_parameters.high_freq_factor"], scaling.high_frequency_factor),
+        field(
+            ["rope_scaling.original_max_position_embeddings", "rope_parameters.original_max_position_embeddings"],
+            scaling.original_len as f64,
+        ),
+    ]
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config, E, D> {
+    const NAMES: &'static str = mixtral::NAMES;
+
+    fn config() -> Vec<ConfigField> {
+        let mut fields = llama_fields::<Config>();
+        fields.push(ConfigField::text("model_type", &["mixtral"]));
+        fields.push(ConfigField::dim::<Config::Experts>("num_local_experts"));
+        fields.push(ConfigField::dim::<Config::Chosen>("num_experts_per_tok"));
+        fields.push(ConfigField::absent("sliding_window"));
+        fields
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
+    const NAMES: &'static str = t5::NAMES;
+
+    fn config() -> Vec<ConfigField> {
+        vec![
+            ConfigField::text("model_type", &["t5"]),
+            ConfigField::dim::<Config::VocabSize>("vocab_size"),
+            ConfigField::dim::<Config::EmbedDim>("d_model"),
+            ConfigField::dim::<Config::NumHeads>("num_heads"),
+            ConfigField::dim::<Config::HeadDim>("d_kv"),
+            ConfigField::dim::<Config::HiddenDim>("d_ff"),
+            ConfigField::dim::<Config::EncoderLayers>("num_layers"),
+            ConfigField::dim::<Config::DecoderLayers>("num_decoder_layers").or_absent(),
+            ConfigField::dim::<Config::Buckets>("relative_attention_num_buckets"),
+            ConfigField::number("relative_attention_max_distance", Config::MAX_DISTANCE as f64).or_absent(),
+            ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
+            ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),
+            ConfigField::flag("tie_word_embeddings", true).or_absent(),
+        ]
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D> {
+    const NAMES: &'static str = bert::NAMES;
+    const PREFIX: &'static str = "bert.";
+
+    fn config() -> Vec<ConfigField> {
+        vec![
+            ConfigField::text("model_type", &["bert"]),
+            ConfigField::dim::<Config::VocabSize>("vocab_size"),
+            ConfigField::dim::<Config::TokenTypes>("type_vocab_size"),
+            ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
+            ConfigField::dim::<Config::EmbedDim>("hidden_size"),
+            ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
+            ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
+            ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
+            ConfigField::number("layer_norm_eps", Config::NORM_EPSILON),
+            ConfigField::text("hidden_act", &["gelu"]),
+            ConfigField::text("position_embedding_type", &["absolute"]).or_absent(),
+        ]
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<Config: VitConfig, E: Real, D: Device<E>> Pretrained for Vit<Config, E, D> {
+    const NAMES: &'static str = vit::NAMES;
+    const PREFIX: &'static str = "vit.";
+
+    fn config() -> Vec<ConfigField> {
+        vec![
+            ConfigField::text("model_type", &["vit"]),
+            ConfigField::dim::<Config::Channels>("num_channels"),
+            ConfigField::dim::<Config::Height>("image_size"),
+            ConfigField::dim::<Config::Width>("image_size"),
+            ConfigField::dim::<Config::PatchHeight>("patch_size"),
+            ConfigField::dim::<Config::PatchWidth>("patch_size"),
+            ConfigField::dim::<Config::EmbedDim>("hidden_size"),
+            ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
+            ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
+            ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
+            ConfigField::number("layer_norm_eps", Config::NORM_EPSILON),
+            ConfigField::text("hidden_act", &["gelu"]),
+            ConfigField::flag("qkv_bias", true).or_absent(),
+        ]
+    }
+}

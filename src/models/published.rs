@@ -1,0 +1,191 @@
+//! The sizes at which models are published: for each a module with its dimensions, its configuration `Config`, and
+//! `Model`, the model of this configuration.
+//!
+//! ```
+//! use typed_transformer::{models::published::smol_lm_135m, nn::Module, prelude::*};
+//! assert_eq!(smol_lm_135m::Model::<f32, Cpu>::NUM_PARAMS, 134_515_008);
+//! assert_eq!(format!("{:?}", smol_lm_135m::KeyValueHeads), "KeyValueHeads=3");
+//! ```
+//!
+//! The dimensions have the names that the traits of the configurations document.
+#![allow(missing_docs)]
+
+use super::{
+    bert::{Bert, BertConfig},
+    gpt2::{Gpt2, Gpt2Config},
+    llama::{Llama, LlamaConfig},
+    mixtral::{Mixtral, MixtralConfig},
+    t5::{T5, T5Config},
+    vit::{Vit, VitConfig},
+};
+use crate::{
+    dims,
+    nn::Module as _,
+    ops::{Rotary, RotaryScaling},
+};
+use dfdx::tensor::Cpu;
+
+/// A module for a size: its dimensions, a type for each trait that configures it, and the number of its parameters.
+macro_rules! published {
+    (
+        $(#[$meta:meta])*
+        $module:ident: $model:ident, $count:literal parameters
+        $($config:ident { $($dim:ident = $size:literal;)* } { $(const $name:ident: $kind:ty = $value:expr;)* })*
+    ) => {
+        $(#[$meta])*
+        pub mod $module {
+            use super::*;
+
+            dims! { $($(pub $dim = $size;)*)* }
+
+            #[derive(Clone, Copy, Debug)]
+            pub struct Config;
+            $(impl $config for Config {
+                $(type $dim = $dim;)*
+                $(const $name: $kind = $value;)*
+            })*
+
+            pub type Model<E, D> = $model<Config, E, D>;
+            const _: () = assert!(Model::<f32, Cpu>::NUM_PARAMS == $count);
+        }
+    };
+}
+
+/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training.
+const LLAMA_3_2_SCALING: RotaryScaling =
+    RotaryScaling { factor: 32.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8192 };
+
+published! {
+    /// GPT-2 of 124 million parameters ([`openai-community/gpt2`](https://huggingface.co/openai-community/gpt2)).
+    gpt2: Gpt2, 124_439_808 parameters
+    Gpt2Config {
+        VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072; NumLayers = 12;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
+
+published! {
+    /// GPT-2 of 355 million parameters
+    /// ([`openai-community/gpt2-medium`](https://huggingface.co/openai-community/gpt2-medium)).
+    gpt2_medium: Gpt2, 354_823_168 parameters
+    Gpt2Config {
+        VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 1024; NumHeads = 16; HiddenDim = 4096; NumLayers = 24;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
+
+published! {
+    /// GPT-2 of two columns, for tests ([`sshleifer/tiny-gpt2`](https://huggingface.co/sshleifer/tiny-gpt2)).
+    tiny_gpt2: Gpt2, 102_714 parameters
+    Gpt2Config {
+        VocabSize = 50_257; MaxSeqLen = 1024; EmbedDim = 2; NumHeads = 2; HiddenDim = 8; NumLayers = 2;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
+
+published! {
+    /// SmolLM of 135 million parameters
+    /// ([`HuggingFaceTB/SmolLM-135M`](https://huggingface.co/HuggingFaceTB/SmolLM-135M)).
+    smol_lm_135m: Llama, 134_515_008 parameters
+    LlamaConfig {
+        VocabSize = 49_152; MaxSeqLen = 2048; EmbedDim = 576; HiddenDim = 1536; NumLayers = 30; NumHeads = 9;
+        KeyValueHeads = 3; HeadDim = 64;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary::halves(10_000.0);
+        const TIED_LOGITS: bool = true;
+    }
+}
+
+published! {
+    /// Llama 3.2 of 1.2 billion parameters
+    /// ([`meta-llama/Llama-3.2-1B`](https://huggingface.co/meta-llama/Llama-3.2-1B)).
+    llama_3_2_1b: Llama, 1_235_814_400 parameters
+    LlamaConfig {
+        VocabSize = 128_256; MaxSeqLen = 131_072; EmbedDim = 2048; HiddenDim = 8192; NumLayers = 16; NumHeads = 32;
+        KeyValueHeads = 8; HeadDim = 64;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary { scaling: Some(LLAMA_3_2_SCALING), ..Rotary::halves(500_000.0) };
+        const TIED_LOGITS: bool = true;
+    }
+}
+
+published! {
+    /// TinyLlama of 1.1 billion parameters
+    /// ([`TinyLlama/TinyLlama-1.1B-Chat-v1.0`](https://huggingface.co/TinyLlama/TinyLlama-1.1B-Chat-v1.0)).
+    tiny_llama_1_1b: Llama, 1_100_048_384 parameters
+    LlamaConfig {
+        VocabSize = 32_000; MaxSeqLen = 2048; EmbedDim = 2048; HiddenDim = 5632; NumLayers = 22; NumHeads = 32;
+        KeyValueHeads = 4; HeadDim = 64;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary::halves(10_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+}
+
+published! {
+    /// Mixtral of 8 experts, of which 2 compute a token
+    /// ([`mistralai/Mixtral-8x7B-v0.1`](https://huggingface.co/mistralai/Mixtral-8x7B-v0.1)).
+    mixtral_8x7b: Mixtral, 46_702_792_704 parameters
+    LlamaConfig {
+        VocabSize = 32_000; MaxSeqLen = 32_768; EmbedDim = 4096; HiddenDim = 14_336; NumLayers = 32; NumHeads = 32;
+        KeyValueHeads = 8; HeadDim = 128;
+    } {
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+    MixtralConfig { Experts = 8; Chosen = 2; } {}
+}
+
+published! {
+    /// BERT ([`google-bert/bert-base-uncased`](https://huggingface.co/google-bert/bert-base-uncased)).
+    bert_base_uncased: Bert, 109_482_240 parameters
+    BertConfig {
+        VocabSize = 30_522; TokenTypes = 2; MaxSeqLen = 512; EmbedDim = 768; NumHeads = 12; HiddenDim = 3072;
+        NumLayers = 12;
+    } {
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}
+
+published! {
+    /// A sentence encoder
+    /// ([`sentence-transformers/all-MiniLM-L6-v2`](https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2)).
+    all_mini_lm_l6_v2: Bert, 22_713_216 parameters
+    BertConfig {
+        VocabSize = 30_522; TokenTypes = 2; MaxSeqLen = 512; EmbedDim = 384; NumHeads = 12; HiddenDim = 1536;
+        NumLayers = 6;
+    } {
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}
+
+published! {
+    /// T5 of 61 million parameters ([`google-t5/t5-small`](https://huggingface.co/google-t5/t5-small)).
+    t5_small: T5, 60_506_624 parameters
+    T5Config {
+        VocabSize = 32_128; MaxTgtLen = 512; EmbedDim = 512; NumHeads = 8; HeadDim = 64; HiddenDim = 2048;
+        EncoderLayers = 6; DecoderLayers = 6; Buckets = 32;
+    } {
+        const MAX_DISTANCE: usize = 128;
+        const NORM_EPSILON: f64 = 1e-6;
+    }
+}
+
+published! {
+    /// A Vision Transformer for images of 224 by 224 pixels
+    /// ([`google/vit-base-patch16-224-in21k`](https://huggingface.co/google/vit-base-patch16-224-in21k)).
+    vit_base_patch16_224: Vit, 86_389_248 parameters
+    VitConfig {
+        Channels = 3; Height = 224; Width = 224; PatchHeight = 16; PatchWidth = 16; EmbedDim = 768; NumHeads = 12;
+        HiddenDim = 3072; NumLayers = 12;
+    } {
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}

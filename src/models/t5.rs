@@ -1,0 +1,214 @@
+//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention knows positions by
+//! learned numbers for ranges of distances, without biases.
+//!
+//! | in the paper | in `modeling_t5.py` | here |
+//! | --- | --- | --- |
+//! | 2.1, relative position embeddings, shared by all layers | `compute_bias`, `_relative_position_bucket` | [`relative_position_bias`](crate::ops::relative_position_bias), [`T5::encoder_positions`] |
+//! | 2.1, attention | `T5Attention` without a scale | [`Attention`], [`AttentionScale::One`](crate::ops::AttentionScale::One) |
+//! | 2.1, layer norm without bias, before each sublayer | `T5LayerNorm` | [`rms_norm`](crate::ops::rms_norm) |
+//! | 2.1, feed-forward network with ReLU | `T5DenseActDense` | [`FeedForward`], [`Relu`](crate::ops::Relu) |
+//! | 2.1, encoder and decoder | `T5Block`, `T5Stack` | [`EncoderLayer`], [`DecoderLayer`] |
+//! | | `past_key_values` | [`EncodedT5`], [`T5Cache`] |
+//! | 2.1, shared embeddings | `T5ForConditionalGeneration` | [`T5`] |
+
+mod encoded;
+mod layers;
+
+pub use encoded::{EncodedT5, T5Cache};
+pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
+
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, Product},
+    mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
+    module,
+    nn::{Heads, init},
+    ops::{
+        OpError, Real, RelativeBuckets, dim_error, try_embed, try_linear, try_relative_position_bias, try_rms_norm,
+        try_scale,
+    },
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{SplitTape, Tape, Tensor},
+};
+use typed_transformer_macros::panicking;
+
+/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace. [`models`](super) shows such an implementation.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a T5",
+    label = "`{Self}` does not implement `T5Config`",
+    note = "implement `T5Config` for an empty struct of your own, with one line per dimension"
+)]
+pub trait T5Config: 'static {
+    /// The tokens that the model reads and writes.
+    type VocabSize: ConstDim;
+    /// The longest target that the model writes. Its parameters do not depend on it.
+    type MaxTgtLen: ConstDim;
+    /// The width of the vector of a token.
+    type EmbedDim: ConstDim;
+    /// The number of heads.
+    type NumHeads: ConstDim;
+    /// The size of a head, which does not depend on the width.
+    type HeadDim: ConstDim;
+    /// The width inside the feed-forward layer.
+    type HiddenDim: ConstDim;
+    /// The layers of the encoder.
+    type EncoderLayers: ConstDim;
+    /// The layers of the decoder.
+    type DecoderLayers: ConstDim;
+    /// The ranges of distances between a query and a key.
+    type Buckets: ConstDim;
+    /// The distance from which on all are in one range, in positions.
+    const MAX_DISTANCE: usize;
+    /// The number that a norm adds to the mean square.
+    const NORM_EPSILON: f64;
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        let distance = ("largest relative distance", Self::MAX_DISTANCE.to_string());
+        vec![("norm epsilon", Self::NORM_EPSILON.to_string()), distance]
+    }
+}
+
+/// The columns of all heads, and the heads whose keys and values a cache holds.
+type Columns<Config> = Product<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim>;
+type CachedHeads<Config> =
+    Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim>;
+
+/// The number that attention adds to the logit of each query and key, in each head.
+type Positions<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHeads, Q, K), E, D, T>;
+
+module! {
+    /// A T5: the logits of each token of a target from the ones before it and from a source.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::t5::T5, prelude::*};
+    /// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
+    /// let target = TokenIds::from_ids(&[0, 7, 4], None, (Batch, TgtLen))?;
+    /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = model.forward(&source, &target, NoneTape);
+    /// # Ok::<(), TokenError>(())
+    /// ```
+    pub struct T5<Config: T5Config; E, D> in Config -> Config::VocabSize {
+        /// A vector for each token, of the source, of the target and of the logits.
+        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 1.0),
+        /// The number for each range of distances in each head of the encoder's layers.
+        pub encoder_positions: param (Config::Buckets, Config::NumHeads)
+            = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
+        /// The layers of the encoder.
+        pub encoder: layers(Config::EncoderLayers) EncoderLayer<Config, E, D>,
+        /// The weight of the norm after the last layer of the encoder.
+        pub encoder_norm: param (Config::EmbedDim,) = init::ones,
+        /// The number for each range of distances in each head of the decoder's layers.
+        pub decoder_positions: param (Config::Buckets, Config::NumHeads)
+            = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
+        /// The layers of the decoder.
+        pub decoder: layers(Config::DecoderLayers) DecoderLayer<Config, E, D>,
+        /// The weight of the norm after the last layer of the decoder.
+        pub decoder_norm: param (Config::EmbedDim,) = init::ones,
+    }
+}
+
+/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
+pub const NAMES: &str = "
+    token_embedder = shared.weight
+    {side}_positions = {side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight
+    {side}_norm = {side}.final_layer_norm.weight
+    {side}.{n}.self_attention.norm = {side}.block.{n}.layer.0.layer_norm.weight
+    {side}.{n}.self_attention.query = {side}.block.{n}.layer.0.SelfAttention.q.weight
+    {side}.{n}.self_attention.key = {side}.block.{n}.layer.0.SelfAttention.k.weight
+    {side}.{n}.self_attention.value = {side}.block.{n}.layer.0.SelfAttention.v.weight
+    {side}.{n}.self_attention.output = {side}.block.{n}.layer.0.SelfAttention.o.weight
+    decoder.{n}.cross_attention.norm = decoder.block.{n}.layer.1.layer_norm.weight
+    decoder.{n}.cross_attention.query = decoder.block.{n}.layer.1.EncDecAttention.q.weight
+    decoder.{n}.cross_attention.key = decoder.block.{n}.layer.1.EncDecAttention.k.weight
+    decoder.{n}.cross_attention.value = decoder.block.{n}.layer.1.EncDecAttention.v.weight
+    decoder.{n}.cross_attention.output = decoder.block.{n}.layer.1.EncDecAttention.o.weight
+    encoder.{n}.feed_forward.norm = encoder.block.{n}.layer.1.layer_norm.weight
+    encoder.{n}.feed_forward.hidden = encoder.block.{n}.layer.1.DenseReluDense.wi.weight
+    encoder.{n}.feed_forward.output = encoder.block.{n}.layer.1.DenseReluDense.wo.weight
+    decoder.{n}.feed_forward.norm = decoder.block.{n}.layer.2.layer_norm.weight
+    decoder.{n}.feed_forward.hidden = decoder.block.{n}.layer.2.DenseReluDense.wi.weight
+    decoder.{n}.feed_forward.output = decoder.block.{n}.layer.2.DenseReluDense.wo.weight
+    ignore {side}.embed_tokens.weight
+    ignore decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight
+";
+
+impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
+    /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
+    /// gradients. A target begins with the padding token. No position attends to padding.
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, Src: Dim, Tgt: Dim, T: Tape<E, D>>(
+        &self,
+        source: &TokenIds<B, Src, Config::VocabSize>,
+        target: &TokenIds<B, Tgt, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, Tgt, Config::VocabSize), E, D, T>, OpError> {
+        let (encoded, tape) = self.try_encoder(source, tape)?.split_tape();
+        let (positions, tape) = self.try_decoder_positions(0, (target.shape().1, target.shape().1), tape)?.split_tape();
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, Tgt>(&target.padding_mask());
+        let source_mask = try_source_mask(target.shape(), &source.padding_mask())?;
+        let mut x = try_embed(&self.token_embedder, target, tape)?;
+        for layer in &self.decoder {
+            let source = layer.cross_attention.try_keys_and_values(encoded.retaped::<T>())?;
+            x = layer.try_forward(x, Ok, (positions.retaped::<T>(), &mask), source, &source_mask)?;
+        }
+        self.try_logits(x)
+    }
+
+    /// The output of the encoder: `(B, Src) ids of VocabSize -> (B, Src, EmbedDim)`. No position attends to padding.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_encoder<B: Dim, Src: Dim, T: Tape<E, D>>(
+        &self,
+        source: &TokenIds<B, Src, Config::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, Src, Config::EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<NoMask, PadSourceKeys, B, Src>(&source.padding_mask());
+        let buckets = RelativeBuckets { bidirectional: true, max_distance: Config::MAX_DISTANCE };
+        let lengths = (source.shape().1, source.shape().1);
+        let positions = try_relative_position_bias(&self.encoder_positions, buckets, 0, lengths, tape)?;
+        let (positions, tape) = positions.split_tape();
+        let mut x = try_embed(&self.token_embedder, source, tape)?;
+        for layer in &self.encoder {
+            x = layer.try_forward(x, positions.retaped::<T>(), &mask)?;
+        }
+        try_rms_norm(x, &self.encoder_norm, Config::NORM_EPSILON)
+    }
+
+    /// The numbers that the decoder's self-attention adds, for queries from `start` on: `(NumHeads, Q, K)`.
+    fn try_decoder_positions<Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        start: usize,
+        lengths: (Q, K),
+        tape: T,
+    ) -> Result<Positions<Q, K, Config, E, D, T>, OpError> {
+        let buckets = RelativeBuckets { bidirectional: false, max_distance: Config::MAX_DISTANCE };
+        try_relative_position_bias(&self.decoder_positions, buckets, start, lengths, tape)
+    }
+
+    /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
+    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let x = try_rms_norm(x, &self.decoder_norm, Config::NORM_EPSILON)?;
+        try_linear(try_scale(x, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt())?, &self.token_embedder, None)
+    }
+}
+
+/// The positions of the source that `next` positions see: all but padding.
+fn try_source_mask<B: Dim, Q: Dim, Src: Dim>(
+    next: (B, Q),
+    source_padding: &PaddingMask<B, Src>,
+) -> Result<AttentionMask<B, Q, Src>, OpError> {
+    let mask = mk_cross_mask::<PadSourceKeys, _, _, _>(&PaddingMask::without_padding(next), source_padding);
+    mask.map_err(dim_error("cross-attention"))
+}

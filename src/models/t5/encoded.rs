@@ -1,0 +1,87 @@
+use super::{CachedHeads, T5, T5Config, try_source_mask};
+use crate::{
+    backend::Backend,
+    dims::{Const, Dim, axis, check_same_size},
+    mask::PaddingMask,
+    nn::{Autoregressive, Cache, KeysAndValues, try_last},
+    ops::{OpError, Real, dim_error, try_embed, try_select},
+    tokens::TokenIds,
+};
+use dfdx::{
+    shapes::{ConstDim as _, HasShape},
+    tensor::{NoneTape, Tensor},
+};
+
+impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
+    /// Reads the sources `(B, Src)`. What comes back writes a target for each, token after token.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::t5::T5, nn::Autoregressive, prelude::*};
+    /// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
+    /// let start = TokenIds::from_ids(&[0], None, (Batch, Const::<1>))?;
+    /// let encoded = model.try_encode(&source)?;
+    /// let mut cache = encoded.try_cache(Batch)?;
+    /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.try_next_logits(&start, &mut cache)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_encode<B: Dim, Src: Dim>(
+        &self,
+        source: &TokenIds<B, Src, Config::VocabSize>,
+    ) -> Result<EncodedT5<'_, B, Src, Config, E, D>, OpError> {
+        let output = self.try_encoder(source, NoneTape)?;
+        Ok(EncodedT5 { model: self, output, padding: source.padding_mask() })
+    }
+}
+
+/// A T5 that has read its sources, and writes a target for each: `(B, Src)` sources. [`T5::try_encode`] makes it.
+pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
+    model: &'a T5<Config, E, D>,
+    /// The output of the encoder.
+    output: Tensor<(B, Src, Config::EmbedDim), E, D>,
+    padding: PaddingMask<B, Src>,
+}
+
+/// The keys and values of the earlier positions of the targets, and those of the sources, for each layer of a [`T5`].
+pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
+    target: Cache<B, Config::MaxTgtLen, CachedHeads<Config>, E, D>,
+    source: Vec<KeysAndValues<B, Src, CachedHeads<Config>, E, D, NoneTape>>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
+    for EncodedT5<'_, B, Src, Config, E, D>
+{
+    type VocabSize = Config::VocabSize;
+    type MaxSeqLen = Config::MaxTgtLen;
+    type Cache = T5Cache<B, Src, Config, E, D>;
+
+    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
+        check_same_size("the sources", self.output.shape().0, "the targets", batch).map_err(dim_error("cache"))?;
+        let source =
+            |layer: &super::DecoderLayer<Config, E, D>| layer.cross_attention.try_keys_and_values(self.output.clone());
+        let target = Cache::try_new(self.model.token_embedder.device(), batch, Config::DecoderLayers::SIZE)?;
+        Ok(T5Cache { target, source: self.model.decoder.iter().map(source).collect::<Result<_, _>>()? })
+    }
+
+    fn try_next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, Config::VocabSize>,
+        cache: &mut Self::Cache,
+    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
+        let (start, mask) = cache.target.try_advance(tokens.shape())?;
+        let (_, next, max) = mask.shape();
+        let positions = self.model.try_decoder_positions(start, (next, max), NoneTape)?;
+        let source_mask = try_source_mask(tokens.shape(), &self.padding)?;
+        let mut x = try_embed(&self.model.token_embedder, tokens, NoneTape)?;
+        let caches = cache.target.layers.iter_mut().zip(&cache.source);
+        for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
+            let with_earlier = |new| target.try_extend(new);
+            x = layer.try_forward(x, with_earlier, (positions.clone(), &mask), source.clone(), &source_mask)?;
+        }
+        try_select(self.model.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
+    }
+}

@@ -1,0 +1,149 @@
+use super::{CachedHeads, Columns, Positions, T5Config};
+use crate::{
+    backend::Backend,
+    dims::Dim,
+    mask::AttentionMask,
+    module,
+    nn::{KeysAndValues, WithEarlier, init},
+    ops::{
+        Activation, AttentionScale, MaskFill, OpError, Real, Relu, try_linear, try_multi_head_attention,
+        try_multi_head_attention_with_bias, try_residual, try_rms_norm,
+    },
+};
+use dfdx::{
+    shapes::ConstDim as _,
+    tensor::{Tape, Tensor, WithEmptyTape},
+};
+
+module! {
+    /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
+    pub struct Attention<Config: T5Config; E, D> in Config -> Config::EmbedDim {
+        /// The weight of the norm.
+        pub norm: param (Config::EmbedDim,) = init::ones,
+        /// To the queries of all heads. New ones have the scale that attention lacks.
+        pub query: param (Columns<Config>, Config::EmbedDim)
+            = |weight| init::normal(weight, 1.0 / ((Config::EmbedDim::SIZE * Config::HeadDim::SIZE) as f64).sqrt()),
+        /// To the keys of all heads.
+        pub key: param (Columns<Config>, Config::EmbedDim)
+            = |weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
+        /// To the values of all heads.
+        pub value: param (Columns<Config>, Config::EmbedDim)
+            = |weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
+        /// Mixes the outputs of the heads.
+        pub output: param (Config::EmbedDim, Columns<Config>)
+            = |weight| init::normal(weight, 1.0 / (Columns::<Config>::SIZE as f64).sqrt()),
+    }
+}
+
+impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
+    /// `(B, K, EmbedDim) -> (B, K, Columns), (B, K, Columns)`
+    pub(super) fn try_keys_and_values<B: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
+    ) -> Result<KeysAndValues<B, K, CachedHeads<Config>, E, D, T>, OpError> {
+        Ok((try_linear(x.with_empty_tape(), &self.key, None)?, try_linear(x, &self.value, None)?))
+    }
+
+    /// `x + output(softmax(q kᵀ + positions) v)`: `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K) -> (B, Q,
+    /// EmbedDim)`. `keys_and_values` makes the keys and values from the normalized `x`, or has them.
+    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        keys_and_values: impl FnOnce(
+            Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        ) -> Result<KeysAndValues<B, K, CachedHeads<Config>, E, D, T>, OpError>,
+        positions: Option<Positions<Q, K, Config, E, D, T>>,
+        mask: &AttentionMask<B, Q, K>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let normalized = try_rms_norm(x.with_empty_tape(), &self.norm, Config::NORM_EPSILON)?;
+        let (key, value) = keys_and_values(normalized.with_empty_tape())?;
+        let query = try_linear(normalized, &self.query, None)?;
+        let (scale, fill) = (AttentionScale::One, MaskFill::MinValue);
+        let attended = match positions {
+            Some(bias) => try_multi_head_attention_with_bias(query, key, value, bias, mask, scale, fill, 0.0)?,
+            None => try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?,
+        };
+        try_residual(x, try_linear(attended, &self.output, None)?)
+    }
+}
+
+module! {
+    /// `x + output(relu(hidden(norm(x))))`
+    pub struct FeedForward<Config: T5Config; E, D> in Config -> Config::EmbedDim {
+        /// The weight of the norm.
+        pub norm: param (Config::EmbedDim,) = init::ones,
+        /// From `EmbedDim` to `HiddenDim`.
+        pub hidden: param (Config::HiddenDim, Config::EmbedDim)
+            = |weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
+        /// From `HiddenDim` back to `EmbedDim`.
+        pub output: param (Config::EmbedDim, Config::HiddenDim)
+            = |weight| init::normal(weight, 1.0 / (Config::HiddenDim::SIZE as f64).sqrt()),
+    }
+}
+
+impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let normalized = try_rms_norm(x.with_empty_tape(), &self.norm, Config::NORM_EPSILON)?;
+        let hidden = Relu::try_apply(try_linear(normalized, &self.hidden, None)?)?;
+        try_residual(x, try_linear(hidden, &self.output, None)?)
+    }
+}
+
+module! {
+    /// Self-attention, then feed-forward layer.
+    pub struct EncoderLayer<Config: T5Config; E, D> in Config -> Config::EmbedDim {
+        /// Each position attends to all that are not padding.
+        pub self_attention: module Attention<Config, E, D>,
+        /// Transforms each position on its own.
+        pub feed_forward: module FeedForward<Config, E, D>,
+    }
+}
+
+impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
+    /// `(B, S, EmbedDim), positions (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
+    pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+        positions: Positions<S, S, Config, E, D, T>,
+        mask: &AttentionMask<B, S, S>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let attention = &self.self_attention;
+        let x = attention.try_forward(x, |x| attention.try_keys_and_values(x), Some(positions), mask)?;
+        self.feed_forward.try_forward(x)
+    }
+}
+
+module! {
+    /// Self-attention, attention to the source, then feed-forward layer.
+    pub struct DecoderLayer<Config: T5Config; E, D> in Config -> Config::EmbedDim {
+        /// Each position attends to itself and the ones before it.
+        pub self_attention: module Attention<Config, E, D>,
+        /// Each position attends to the source.
+        pub cross_attention: module Attention<Config, E, D>,
+        /// Transforms each position on its own.
+        pub feed_forward: module FeedForward<Config, E, D>,
+    }
+}
+
+impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
+    /// `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
+    /// `with_earlier` puts the keys and values of the earlier positions before those of these.
+    pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
+        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+        (positions, mask): (Positions<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
+        source: KeysAndValues<B, Src, CachedHeads<Config>, E, D, T>,
+        source_mask: &AttentionMask<B, Q, Src>,
+    ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
+        let attention = &self.self_attention;
+        let keys_and_values = |x| with_earlier(attention.try_keys_and_values(x)?);
+        let x = attention.try_forward(x, keys_and_values, Some(positions), mask)?;
+        let x = self.cross_attention.try_forward(x, |_| Ok(source), None, source_mask)?;
+        self.feed_forward.try_forward(x)
+    }
+}

@@ -1,0 +1,249 @@
+//! The Vision Transformer ([Dosovitskiy et al., 2020](https://arxiv.org/abs/2010.11929)): an encoder of the patches of an
+//! image, with norms before its sublayers.
+//!
+//! | in the paper | in `modeling_vit.py` | here |
+//! | --- | --- | --- |
+//! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`](crate::ops::patches), [`Embeddings::patch`] |
+//! | 3.1, class token, positions; equation 1 | `ViTEmbeddings` | [`Embeddings`] |
+//! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
+//! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`], [`GeluErf`] |
+//! | equations 2 and 3 | `ViTLayer` | [`Layer`] |
+//! | equation 4, the state of the class token | `ViTPooler` | [`Vit::pooled`], [`Tanh`] |
+//! | | `ViTModel` | [`Vit`] |
+
+use crate::{
+    backend::Backend,
+    dims::{Const, ConstDim, Dim, Divides, Product, Quotient, Sum, along, axis},
+    mask::AttentionMask,
+    module,
+    nn::{LayerNorm, Linear, init},
+    ops::{
+        Activation, AttentionScale, GeluErf, MaskFill, OpError, Patches, Real, Tanh, try_add_positions, try_broadcast,
+        try_concat, try_linear, try_multi_head_attention, try_patches, try_residual, try_select,
+    },
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor, WithEmptyTape},
+};
+use typed_transformer_macros::panicking;
+
+/// The dimensions and the constants of a [`Vit`]: `ViTConfig` of HuggingFace. [`models`](super) shows such an
+/// implementation.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the configuration of a Vision Transformer",
+    label = "`{Self}` does not implement `VitConfig`",
+    note = "implement `VitConfig` for an empty struct of your own, with one line per dimension"
+)]
+pub trait VitConfig: 'static {
+    /// The channels of a pixel.
+    type Channels: ConstDim;
+    /// The rows of an image, in pixels.
+    type Height: ConstDim;
+    /// The columns of an image, in pixels.
+    type Width: ConstDim;
+    /// The rows of a patch, in pixels. Patches divide the image.
+    type PatchHeight: Divides<Self::Height>;
+    /// The columns of a patch, in pixels.
+    type PatchWidth: Divides<Self::Width>;
+    /// The width of the vector of a patch. The heads divide it among themselves.
+    type EmbedDim: ConstDim;
+    /// The number of heads.
+    type NumHeads: Divides<Self::EmbedDim>;
+    /// The width inside the feed-forward layer.
+    type HiddenDim: ConstDim;
+    /// The number of layers.
+    type NumLayers: ConstDim;
+    /// The number that a norm adds to the variance.
+    const NORM_EPSILON: f64;
+
+    /// The constants that saved parameters do not show, as names and values; files of weights store them.
+    fn conventions() -> Vec<(&'static str, String)> {
+        vec![("norm epsilon", Self::NORM_EPSILON.to_string())]
+    }
+}
+
+/// The columns of all heads.
+type Columns<Config> = Product<
+    <Config as VitConfig>::NumHeads,
+    Quotient<<Config as VitConfig>::EmbedDim, <Config as VitConfig>::NumHeads>,
+>;
+
+/// The numbers of a patch.
+type PatchDim<Config> = Product<
+    <Config as VitConfig>::Channels,
+    Product<<Config as VitConfig>::PatchHeight, <Config as VitConfig>::PatchWidth>,
+>;
+
+/// The patches of an image.
+pub type NumPatches<Config> = Patches<
+    <Config as VitConfig>::Height,
+    <Config as VitConfig>::Width,
+    <Config as VitConfig>::PatchHeight,
+    <Config as VitConfig>::PatchWidth,
+>;
+
+/// The positions of a [`Vit`]: the class token, then the patches.
+pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
+
+/// A batch of images.
+pub type Images<B, Config, E, D> =
+    Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
+
+module! {
+    /// The class token and a linear map of each patch, with a vector for each position added.
+    pub struct Embeddings<Config: VitConfig; E, D> -> Config::EmbedDim {
+        /// The vector of the class token.
+        pub class_token: param (Config::EmbedDim,) = |token| init::normal(token, 0.02),
+        /// From the numbers of a patch to its vector.
+        pub patch: module Linear<PatchDim<Config>, Config::EmbedDim, E, D>,
+        /// A vector for each position.
+        pub position: param (ClassAndPatches<Config>, Config::EmbedDim) = |table| init::normal(table, 0.02),
+    }
+}
+
+impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
+    /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
+    fn try_forward<B: Dim, T: Tape<E, D>>(
+        &self,
+        images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
+    ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
+        let (batch, width) = (images.shape().0, Config::EmbedDim::default());
+        let patches = try_patches::<_, _, _, _, Config::PatchHeight, Config::PatchWidth, _, _, _>(images)?;
+        let patches = self.patch.try_forward(patches)?;
+        let class: Tensor<(Const<1>, Config::EmbedDim), E, D, T> =
+            try_broadcast(self.class_token.retaped::<T>(), (Const, width), axis::<Const<1>>())?;
+        let class: Tensor<(B, Const<1>, Config::EmbedDim), E, D, T> =
+            try_broadcast(class, (batch, Const, width), axis::<B>())?;
+        let x = try_concat(class, patches, along::<Const<1>, NumPatches<Config>>())?;
+        try_add_positions(x, self.position.retaped::<T>())
+    }
+}
+
+module! {
+    /// Self-attention of all positions, with biases.
+    pub struct Attention<Config: VitConfig; E, D> -> Config::EmbedDim {
+        /// To the queries of all heads.
+        pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// To the keys of all heads.
+        pub key: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// To the values of all heads.
+        pub value: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
+        /// Mixes the outputs of the heads.
+        pub output: module Linear<Columns<Config>, Config::EmbedDim, E, D>,
+    }
+}
+
+module! {
+    /// `output(gelu(hidden(x)))`
+    pub struct FeedForward<Config: VitConfig; E, D> -> Config::EmbedDim {
+        /// From `EmbedDim` to `HiddenDim`.
+        pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+        /// From `HiddenDim` back to `EmbedDim`.
+        pub output: module Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
+    }
+}
+
+module! {
+    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    pub struct Layer<Config: VitConfig; E, D> in Config -> Config::EmbedDim {
+        /// The norm before the attention.
+        pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
+        /// Each position attends to all.
+        pub attention: module Attention<Config, E, D>,
+        /// The norm before the feed-forward layer.
+        pub feed_forward_norm: module LayerNorm<Config::EmbedDim, E, D>,
+        /// Transforms each position on its own.
+        pub feed_forward: module FeedForward<Config, E, D>,
+    }
+}
+
+impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        let (batch, len, _) = *x.shape();
+        let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
+        let query = self.attention.query.try_forward(normalized.with_empty_tape())?;
+        let key = self.attention.key.try_forward(normalized.with_empty_tape())?;
+        let value = self.attention.value.try_forward(normalized)?;
+        let (mask, fill) = (AttentionMask::all_visible((batch, len, len)), MaskFill::MinValue);
+        let attended = try_multi_head_attention(query, key, value, &mask, AttentionScale::HeadDim, fill, 0.0)?;
+        let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
+
+        let normalized = self.feed_forward_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
+        let hidden = GeluErf::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
+        try_residual(x, self.feed_forward.output.try_forward(hidden)?)
+    }
+}
+
+module! {
+    /// A Vision Transformer: a vector for the class token and for each patch of an image, and one for the image.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Images, Vit}, prelude::*};
+    /// let model = Vit::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+    /// let states: Tensor<(Batch, ClassAndPatches<Small>, EmbedDim), f32, Cpu> = model.forward(images);
+    /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
+    /// ```
+    pub struct Vit<Config: VitConfig; E, D> in Config -> Config::EmbedDim {
+        /// From images to vectors.
+        pub embeddings: module Embeddings<Config, E, D>,
+        /// The layers.
+        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
+        /// The norm after the last layer.
+        pub norm: module LayerNorm<Config::EmbedDim, E, D>,
+        /// From the vector of the class token to that of the image.
+        pub pooler: module Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
+    }
+}
+
+/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
+pub const NAMES: &str = "
+    embeddings.class_token = vit.embeddings.cls_token [one position width -> (one position width)]
+    embeddings.patch.weight = vit.embeddings.patch_embeddings.projection.weight [out channels rows columns -> out (channels rows columns)]
+    embeddings.patch.bias = vit.embeddings.patch_embeddings.projection.bias
+    embeddings.position = vit.embeddings.position_embeddings [one position width -> (one position) width]
+    layers.{n}.attention.output.{p} = vit.encoder.layer.{n}.attention.output.dense.{p}
+    layers.{n}.attention.{role}.{p} = vit.encoder.layer.{n}.attention.attention.{role}.{p}
+    layers.{n}.attention_norm.{p} = vit.encoder.layer.{n}.layernorm_before.{p}
+    layers.{n}.feed_forward.hidden.{p} = vit.encoder.layer.{n}.intermediate.dense.{p}
+    layers.{n}.feed_forward.output.{p} = vit.encoder.layer.{n}.output.dense.{p}
+    layers.{n}.feed_forward_norm.{p} = vit.encoder.layer.{n}.layernorm_after.{p}
+    norm.{p} = vit.layernorm.{p}
+    pooler.{p} = vit.pooler.dense.{p}
+    ignore classifier.*
+";
+
+impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
+    /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The images
+    /// carry the tape: `images.put_tape(model.recording())`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: Dim, T: Tape<E, D>>(
+        &self,
+        images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
+    ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
+        let x = self.embeddings.try_forward(images)?;
+        let x = self.layers.iter().try_fold(x, |x, layer| layer.try_forward(x))?;
+        self.norm.try_forward(x, Config::NORM_EPSILON)
+    }
+
+    /// The vector of each image, `tanh(pooler(x))` of its class token: `(B, ClassAndPatches, EmbedDim) -> (B, EmbedDim)`.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_pooled<B: Dim, T: Tape<E, D>>(
+        &self,
+        states: Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, Config::EmbedDim), E, D, T>, OpError> {
+        let class = try_select(states, axis::<ClassAndPatches<Config>>(), 0)?;
+        Tanh::try_apply(try_linear(class, &self.pooler.weight, Some(&self.pooler.bias))?)
+    }
+}

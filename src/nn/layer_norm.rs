@@ -1,0 +1,46 @@
+use super::init;
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded},
+    module,
+    ops::{OpError, Real, try_layer_norm},
+};
+use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
+
+module! {
+    /// `(x - mean(x)) / √(var(x) + ε) · weight + bias` of the vector at each position, by
+    /// [`layer_norm`](crate::ops::layer_norm).
+    ///
+    /// In the blocks of *The Typed Transformer*, a [`Norm`](super::Norm) follows the conventions of an
+    /// [`Arch`](super::Arch) instead.
+    ///
+    /// ```
+    /// # use typed_transformer::{doctest::*, nn::LayerNorm, prelude::*};
+    /// let device = Cpu::default();
+    /// let norm = LayerNorm::<Const<2>, f32, Cpu>::build(&device);
+    /// let x: Tensor<(Batch, SeqLen, Const<2>), f32, Cpu> = device.tensor(vec![30.0, 70.0, 1.0, 3.0, 0.0, 2.0, 5.0, 9.0]);
+    /// assert_eq!(norm.forward(x, 1e-5).as_vec()[..2], [-1.0, 1.0]);
+    /// ```
+    pub struct LayerNorm<EmbedDim: ConstDim; E, D> -> EmbedDim {
+        /// A factor for each column.
+        pub weight: param (EmbedDim,) = init::ones,
+        /// A summand for each column.
+        pub bias: param (EmbedDim,) = init::zeros,
+    }
+}
+
+impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        epsilon: f64,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        try_layer_norm(input, &self.weight, Some(&self.bias), epsilon)
+    }
+}

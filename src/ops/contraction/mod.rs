@@ -1,0 +1,253 @@
+//! Contractions of two tensors over plain sizes, lowered to one batched matrix product.
+
+mod kernel;
+mod sum;
+
+pub(super) use sum::sum_to;
+
+use super::{
+    OpError, Real, device_error,
+    views::{Sizes, permuted, with_leading_axes},
+};
+use crate::{
+    backend::{Backend, Fused, LinearParams, NotFused},
+    dims,
+    dims::{Const, Label},
+};
+use dfdx::{
+    shapes::{Axes2, HasShape, Shape},
+    tensor::{PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::{Device, PermuteTo, RealizeTo, ReshapeTo, TryMatMul, TryMul},
+};
+use kernel::fused;
+use std::array;
+
+/// The label of the only axis of a tensor without axes.
+pub const NO_AXIS: Label = Label::MAX;
+
+/// The labels; those of a tensor without axes are [`NO_AXIS`].
+pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
+    array::from_fn(|axis| labels.get(axis).copied().unwrap_or(NO_AXIS))
+}
+
+/// A tensor whose axes have labels.
+pub struct Labelled<const N: usize, E: Real, D: Device<E>, T>
+where
+    [usize; N]: Sizes,
+{
+    pub tensor: Tensor<[usize; N], E, D, T>,
+    pub labels: [Label; N],
+}
+
+impl<const N: usize, E: Real, D: Device<E>, T> Labelled<N, E, D, T>
+where
+    [usize; N]: Sizes,
+{
+    fn has(&self, label: Label) -> bool {
+        self.labels.contains(&label)
+    }
+
+    /// The size of an axis; 1 if there is none.
+    fn size(&self, label: Label) -> usize {
+        position(&self.labels, label).map_or(1, |axis| self.tensor.shape()[axis])
+    }
+
+    fn len(&self) -> usize {
+        self.tensor.shape().iter().product()
+    }
+}
+
+fn position(labels: &[Label], label: Label) -> Option<usize> {
+    labels.iter().position(|other| *other == label)
+}
+
+/// The sum of `x · w` over the axes that are in both and not in `to`; the result has the axes `to`.
+///
+/// Each axis of one operand alone must be in `to`.
+pub fn contract<const X: usize, const W: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Labelled<X, E, D, T>,
+    w: Labelled<W, E, D, T>,
+    to: [Label; N],
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
+where
+    [usize; X]: Sizes,
+    [usize; W]: Sizes,
+    [usize; N]: Sizes,
+{
+    let mut shared = x.labels.iter().filter(|label| w.has(**label));
+    if shared.clone().count() > 0 && shared.all(|label| to.contains(label)) {
+        return multiply(x, w, to).map_err(device_error(op));
+    }
+    // The product has the rows of its left operand before the columns of its right one.
+    let first_of = |one: &[Label], other: &[Label]| {
+        to.iter().position(|label| one.contains(label) && !other.contains(label)).unwrap_or(0)
+    };
+    match first_of(&x.labels, &w.labels) <= first_of(&w.labels, &x.labels) {
+        true => matmul(op, x, w, to),
+        false => matmul(op, w, x, to),
+    }
+}
+
+/// `x · w`, where each of the axes `to` is an axis of `x` or of `w`.
+fn multiply<const X: usize, const W: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Labelled<X, E, D, T>,
+    w: Labelled<W, E, D, T>,
+    to: [Label; N],
+) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+where
+    [usize; X]: Sizes,
+    [usize; W]: Sizes,
+    [usize; N]: Sizes,
+{
+    let sizes = to.map(|label| x.size(label).max(w.size(label)));
+    broadcast(x, to, sizes)?.try_mul(broadcast(w, to, sizes)?)
+}
+
+/// A view of `x` with the axes `to`. `x` repeats itself along those that it does not have.
+pub fn broadcast<const R: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Labelled<R, E, D, T>,
+    to: [Label; N],
+    sizes: [usize; N],
+) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+where
+    [usize; R]: Sizes,
+    [usize; N]: Sizes,
+{
+    let new = (0..N).filter(|axis| !x.has(to[*axis]));
+    let own = x.labels.iter().filter_map(|label| position(&to, *label));
+    let order: Vec<usize> = new.chain(own).collect();
+    let shape = array::from_fn(|axis| sizes[order[axis]]);
+    let inverse = array::from_fn(|axis| order.iter().position(|other| *other == axis).unwrap_or(axis));
+    permuted(with_leading_axes(x.tensor, shape)?, inverse)
+}
+
+/// The contraction as a batched product of matrices.
+///
+/// Axes of both operands and the result are batch axes. Axes of the left operand alone are rows, those of the right one
+/// alone are columns. Axes of both operands that the result does not have are summed over.
+fn matmul<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    left: Labelled<L, E, D, T>,
+    right: Labelled<R, E, D, T>,
+    to: [Label; N],
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
+where
+    [usize; L]: Sizes,
+    [usize; R]: Sizes,
+    [usize; N]: Sizes,
+{
+    let pick = |labels: &[Label], filter: &dyn Fn(Label) -> bool| -> Vec<Label> {
+        labels.iter().copied().filter(|label| filter(*label)).collect()
+    };
+    // Shared axes have the order of the larger operand, so that a copy, if there must be one, is of the smaller.
+    let shared = match left.len() >= right.len() {
+        true => pick(&left.labels, &|label| right.has(label)),
+        false => pick(&right.labels, &|label| left.has(label)),
+    };
+    let mut batch = pick(&shared, &|label| to.contains(&label));
+    let inner = pick(&shared, &|label| !to.contains(&label));
+    let rows = pick(&left.labels, &|label| !right.has(label));
+    let columns = pick(&right.labels, &|label| !left.has(label));
+    // dfdx counts matrices by two axes.
+    let last_batch: Vec<Label> = batch.pop().into_iter().collect();
+
+    let size = |label| left.size(label).max(right.size(label));
+    let product = [&batch, &last_batch, &rows, &columns].into_iter().flatten().copied();
+    let product: Vec<Label> = product.filter(|label| to.contains(label)).collect();
+    let absent = to.iter().copied().filter(|label| !product.contains(label));
+    let product: Vec<Label> = absent.chain(product.iter().copied()).collect();
+    let shape = array::from_fn(|axis| size(product[axis]));
+    let order = to.map(|label| position(&product, label).unwrap_or(0));
+
+    if last_batch.is_empty()
+        && left.labels == *[&*rows, &inner].concat()
+        && right.labels == *[&*columns, &inner].concat()
+    {
+        let size_of = |labels: &[Label]| labels.iter().map(|label| size(*label)).product();
+        let shape_of_map = (Rows::new(size_of(&rows)), Columns::new(size_of(&columns)), Inner::new(size_of(&inner)));
+        let output = linear_map(op, left.tensor, right.tensor, shape_of_map)?;
+        return output.try_reshape_like(&shape).and_then(|output| permuted(output, order)).map_err(device_error(op));
+    }
+    let (left, right) = match fused(op, left, right, to, &inner)? {
+        Fused(output) => return Ok(output),
+        NotFused(operands) => operands,
+    };
+    let compute = || {
+        let left = into_blocks(left, [&batch, &last_batch, &rows, &inner])?;
+        let right = into_blocks(right, [&batch, &last_batch, &inner, &columns])?;
+        permuted(left.try_matmul(right)?.try_reshape_like(&shape)?, order)
+    };
+    compute().map_err(device_error::<D::Err>(op))
+}
+
+dims! {
+    /// Rows of a product of matrices.
+    Rows;
+    /// Its columns.
+    Columns;
+    /// The elements that are multiplied and summed.
+    Inner;
+}
+
+/// `left rightᵀ`, by the device's kernel of a linear map if it has one.
+fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    left: Tensor<L, E, D, T>,
+    right: Tensor<R, E, D, T>,
+    (rows, columns, inner): (Rows, Columns, Inner),
+) -> Result<Tensor<(Rows, Columns), E, D, T>, OpError> {
+    let error = device_error::<D::Err>(op);
+    let left = left.try_reshape_like(&(rows, Const::<1>, inner)).map_err(&error)?;
+    let (weight, weight_tape) = right.try_reshape_like(&(columns, inner)).map_err(&error)?.split_tape();
+    let (left, tape) = left.split_tape();
+    let left = left.put_tape(tape.merge(weight_tape));
+    let output = match D::fused_linear(left, LinearParams { weight: &weight, bias: None })? {
+        Fused(output) => output.try_reshape_like(&(rows, columns)),
+        NotFused(left) => left
+            .try_reshape_like(&(rows, inner))
+            .and_then(|left| left.try_matmul(weight.put_tape(T::default()).try_permute::<_, Axes2<1, 0>>()?)),
+    };
+    output.map_err(error)
+}
+
+/// Batched matrices: two axes count them, then there are rows and columns.
+type Matrices<E, D, T> = Tensor<(usize, usize, usize, usize), E, D, T>;
+
+/// `x` as matrices, each of whose axes is a block of axes of `x`.
+///
+/// Nothing is copied if the axes of each block are neighbours in `x`.
+fn into_blocks<const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+    x: Labelled<N, E, D, T>,
+    blocks: [&[Label]; 4],
+) -> Result<Matrices<E, D, T>, D::Err>
+where
+    [usize; N]: Sizes,
+{
+    let sizes = blocks.map(|block| block.iter().map(|label| x.size(*label)).product::<usize>());
+    // The blocks in the order of `x`; those without axes first.
+    let mut order = [0, 1, 2, 3];
+    order.sort_by_key(|i| blocks[*i].first().map(|label| position(&x.labels, *label)));
+    let is_in_order = order.iter().flat_map(|i| blocks[*i]).eq(&x.labels);
+    // Matrix products need a unit stride in a row or in a column.
+    let is_matrix = order[3] >= 2 || sizes[order[3]] == 1;
+
+    let tensor: Tensor<[usize; 4], E, D, T> = if !is_in_order || !is_matrix {
+        let order = blocks.concat();
+        let order = array::from_fn(|axis| position(&x.labels, order[axis]).unwrap_or(axis));
+        permuted(x.tensor, order)?.try_reshape_like::<[usize; 4]>(&sizes)?
+    } else if blocks.iter().all(|block| block.len() <= 1) {
+        // A reshape would copy a tensor that is itself a view.
+        let placeholders = [NO_AXIS - 4, NO_AXIS - 3, NO_AXIS - 2, NO_AXIS - 1];
+        let to = array::from_fn(|i| blocks[i].first().copied().unwrap_or(placeholders[i]));
+        broadcast::<N, 4, E, D, T>(x, to, sizes)?
+    } else {
+        let mut inverse = [0; 4];
+        order.iter().enumerate().for_each(|(axis, i)| inverse[*i] = axis);
+        permuted::<4, E, D, T>(x.tensor.try_reshape_like::<[usize; 4]>(&order.map(|i| sizes[i]))?, inverse)?
+    };
+    match tensor.try_realize() {
+        Ok(matrices) => Ok(matrices),
+        Err(tensor) => tensor.try_reshape_like(&sizes.into()),
+    }
+}

@@ -1,0 +1,73 @@
+use super::{OpError, Real, device_error};
+use crate::dims::{ConstDim, Dim, Divides, Product, Quotient};
+use dfdx::{
+    shapes::{Axes6, HasShape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{Device, PermuteTo, ReshapeTo},
+};
+use typed_transformer_macros::panicking;
+
+/// The patches that tile a `Height` by `Width` image, row by row from the top left ([Dosovitskiy et al.,
+/// 2020](https://arxiv.org/abs/2010.11929), 3.1).
+///
+/// `(B, Channels, Height, Width) -> (B, Patches<Height, Width, PatchHeight, PatchWidth>, Product<Channels,
+/// Product<PatchHeight, PatchWidth>>)`, for patches that divide the image by type. A linear map of the result is a
+/// convolution whose stride is the size of its kernel.
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::{Patches, patches}, prelude::*};
+/// dims! { pub Channels = 1; pub Height = 2; pub Width = 4; pub PatchHeight = 2; pub PatchWidth = 2; pub Batch = 1; }
+/// let image: Tensor<(Batch, Channels, Height, Width), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+/// let patches: Tensor<
+///     (Batch, Patches<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
+///     f32,
+///     Cpu,
+/// > = patches(image);
+/// assert_eq!(patches.as_vec(), [1.0, 2.0, 5.0, 6.0, 3.0, 4.0, 7.0, 8.0]);
+/// ```
+#[panicking]
+pub fn try_patches<
+    B: Dim,
+    Channels: ConstDim,
+    Height: ConstDim,
+    Width: ConstDim,
+    PatchHeight: Divides<Height>,
+    PatchWidth: Divides<Width>,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    image: Tensor<(B, Channels, Height, Width), E, D, T>,
+) -> Result<
+    Tensor<
+        (B, Patches<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
+        E,
+        D,
+        T,
+    >,
+    OpError,
+> {
+    let (batch, channels, _, _) = *image.shape();
+    let (rows, columns) = (Quotient::<Height, PatchHeight>::default(), Quotient::<Width, PatchWidth>::default());
+    let (height, width) = (PatchHeight::default(), PatchWidth::default());
+    let compute = || {
+        let tiles = image.try_reshape_like(&(batch, channels, rows, height, columns, width))?;
+        let tiles = tiles.try_permute::<_, Axes6<0, 2, 4, 1, 3, 5>>()?;
+        tiles.try_reshape_like(&(batch, Product::default(), Product::default()))
+    };
+    compute().map_err(device_error::<D::Err>("patches"))
+}
+
+/// The number of patches of `PatchHeight` by `PatchWidth` in an image of `Height` by `Width`.
+///
+/// ```
+/// use typed_transformer::{ops::Patches, prelude::*};
+/// dims! { pub Height = 4; pub Width = 6; pub PatchHeight = 2; pub PatchWidth = 3; }
+/// assert_eq!(Patches::<Height, Width, PatchHeight, PatchWidth>::SIZE, 4);
+/// ```
+pub type Patches<Height, Width, PatchHeight, PatchWidth> =
+    Product<Quotient<Height, PatchHeight>, Quotient<Width, PatchWidth>>;

@@ -1,0 +1,262 @@
+use super::Fin;
+use crate::{
+    dims::{ConstDim, name},
+    escape::escape,
+    files::read_bounded,
+};
+use serde::Deserialize;
+use std::{
+    fmt, io,
+    marker::PhantomData,
+    path::{Path, PathBuf},
+};
+
+/// The longest `tokenizer.json`. Those of 262,144 tokens have 35 MB.
+const MAX_LEN_BYTES: u64 = 100_000_000;
+/// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
+const PADDING: usize = 128;
+
+/// Why a text has no tokens, tokens have no text, or a file is not the tokenizer of a model.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenizerError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file is not a `tokenizer.json`.
+    #[error("{} is not a tokenizer: {}", path.display(), escape(message))]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The file has the tokens of another model.
+    #[error("{} has {found} tokens, but `{vocab}` is {vocab_size}", path.display())]
+    Vocabulary {
+        /// The file.
+        path: PathBuf,
+        /// One more than the highest token in the file.
+        found: usize,
+        /// Name of the vocabulary.
+        vocab: String,
+        /// Size of the vocabulary.
+        vocab_size: usize,
+    },
+    /// A part of a text has no token.
+    #[error("`{}` at byte {index} of the text has no token", escape(text))]
+    Unknown {
+        /// The part.
+        text: String,
+        /// Its place in the text, in bytes, counted from 0.
+        index: usize,
+    },
+    /// A token of the vocabulary has no text.
+    #[error("token {id} has no text: the tokenizer has {known} tokens")]
+    NoText {
+        /// The token.
+        id: usize,
+        /// The number of tokens that have a text.
+        known: usize,
+    },
+    /// The tokenizer fails on a text or on tokens.
+    #[error("the tokenizer failed: {}", escape(message))]
+    Failed {
+        /// Its own words.
+        message: String,
+    },
+}
+
+/// The tokenizer of a published model, as its `tokenizer.json` describes it: byte pairs, WordPiece or Unigram, by
+/// HuggingFace's crate [`tokenizers`] (feature `tokenizers`).
+///
+/// Its tokens are those of the vocabulary `V`, which a model has in its type. A table may have up to 127 rows more than
+/// the tokenizer has tokens: some models round their number up.
+///
+/// ```
+/// use typed_transformer::{prelude::*, tokens::Tokenizer};
+/// dims! { pub VocabSize = 4; }
+///
+/// # let path = std::env::temp_dir().join("typed-transformer-tokenizer.json");
+/// std::fs::write(&path, r###"{
+///     "model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "play": 1, "##ing": 2, "well": 3},
+///               "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
+///     "pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+///     "added_tokens": []
+/// }"###)?;
+/// let tokenizer = Tokenizer::<VocabSize>::from_file(&path)?;
+/// let tokens: Vec<Fin<VocabSize>> = tokenizer.encode("playing well")?;
+/// assert_eq!(format!("{tokens:?}"), "[1, 2, 3]");
+/// assert_eq!(tokenizer.decode(&tokens)?, "playing well");
+/// assert_eq!(tokenizer.encode("playing badly").unwrap_err().to_string(), "`badly` at byte 8 of the text has no token");
+///
+/// dims! { pub OtherVocab = 28_996; }
+/// let error = Tokenizer::<OtherVocab>::from_file(&path).unwrap_err();
+/// assert!(error.to_string().ends_with("has 4 tokens, but `OtherVocab` is 28996"));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Tokenizer<V> {
+    tokenizer: tokenizers::Tokenizer,
+    /// The token that stands for every text without one.
+    unknown: Option<u32>,
+    /// One more than the highest token.
+    size: usize,
+    vocab: PhantomData<fn() -> V>,
+}
+
+/// The part of the file that says how texts without a token are encoded.
+#[derive(Deserialize)]
+struct Json {
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    unk_token: Option<String>,
+    unk_id: Option<u32>,
+}
+
+impl<V: ConstDim> Tokenizer<V> {
+    /// Reads a `tokenizer.json`.
+    ///
+    /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type.
+    ///
+    /// # Errors
+    /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more tokens
+    /// than `V`, or less by 128 or more.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
+        let path = path.as_ref();
+        let bytes =
+            read_bounded(path, MAX_LEN_BYTES).map_err(|source| TokenizerError::Read { path: path.into(), source })?;
+        let format_error = |message| TokenizerError::Format { path: path.into(), message };
+        let Json { model } = serde_json::from_slice(&bytes).map_err(|error| format_error(error.to_string()))?;
+        let mut tokenizer =
+            tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| format_error(error.to_string()))?;
+        tokenizer.with_truncation(None).map_err(failed)?.with_padding(None);
+        let size = tokenizer.get_vocab(true).into_values().max().map_or(0, |highest| highest as usize + 1);
+        if size > V::SIZE || size + PADDING <= V::SIZE {
+            let (vocab, vocab_size) = (name::<V>(), V::SIZE);
+            return Err(TokenizerError::Vocabulary { path: path.into(), found: size, vocab, vocab_size });
+        }
+        let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
+        Ok(Self { tokenizer, unknown, size, vocab: PhantomData })
+    }
+
+    /// The tokens of a text, with the special tokens that the tokenizer adds, such as `[CLS]` and `[SEP]`.
+    ///
+    /// # Errors
+    /// [`TokenizerError::Unknown`] with the first part of the text that has no token. [`TokenizerError::Failed`] if the
+    /// tokenizer does.
+    pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenizerError> {
+        let encoding = self.tokenizer.encode(text, true).map_err(failed)?;
+        let is_special = encoding.get_special_tokens_mask();
+        let mut is_encoded = vec![false; text.len()];
+        for ((&id, &(start, end)), &is_special) in encoding.get_ids().iter().zip(encoding.get_offsets()).zip(is_special)
+        {
+            if Some(id) == self.unknown && is_special == 0 {
+                return Err(TokenizerError::Unknown {
+                    text: text.get(start..end).unwrap_or(text).into(),
+                    index: start,
+                });
+            }
+            is_encoded.get_mut(start..end).into_iter().flatten().for_each(|byte| *byte = true);
+        }
+        // A tokenizer without a token for the unknown leaves it out.
+        let is_left_out = |&(index, c): &(usize, char)| !c.is_whitespace() && !c.is_control() && !is_encoded[index];
+        if self.unknown.is_none()
+            && let Some((index, character)) = text.char_indices().find(is_left_out)
+        {
+            return Err(TokenizerError::Unknown { text: character.into(), index });
+        }
+        // Every token of the tokenizer is below `size`, which is at most that of `V`.
+        Ok(encoding.get_ids().iter().filter_map(|&id| Fin::new(id as usize).ok()).collect())
+    }
+
+    /// The text of tokens, without special tokens.
+    ///
+    /// # Errors
+    /// [`TokenizerError::NoText`] with the first token that the tokenizer does not have. [`TokenizerError::Failed`] if the
+    /// tokenizer does.
+    pub fn decode(&self, tokens: &[Fin<V>]) -> Result<String, TokenizerError> {
+        if let Some(token) = tokens.iter().find(|token| token.value() >= self.size) {
+            return Err(TokenizerError::NoText { id: token.value(), known: self.size });
+        }
+        let ids: Vec<u32> = tokens.iter().map(|token| token.value() as u32).collect();
+        self.tokenizer.decode(&ids, true).map_err(failed)
+    }
+
+    /// The token with this text, such as `<|endoftext|>`.
+    #[must_use]
+    pub fn token(&self, text: &str) -> Option<Fin<V>> {
+        Fin::new(self.tokenizer.token_to_id(text)? as usize).ok()
+    }
+
+    /// The tokens that have a text.
+    pub fn tokens(&self) -> impl Iterator<Item = Fin<V>> + use<V> {
+        Fin::all().take(self.size)
+    }
+
+    /// A text that is decoded while its tokens are written.
+    #[must_use]
+    pub fn stream(&self) -> TextStream<'_, V> {
+        TextStream { tokenizer: self, tokens: Vec::new(), shown: 0 }
+    }
+}
+
+/// A text that is decoded token by token. A character may have several tokens; it comes with its last one.
+///
+/// [`Tokenizer::stream`] makes it.
+pub struct TextStream<'a, V> {
+    tokenizer: &'a Tokenizer<V>,
+    /// The last tokens that were shown, for the text between them and the next, and those that were not.
+    tokens: Vec<Fin<V>>,
+    /// The number of shown ones.
+    shown: usize,
+}
+
+impl<V: ConstDim> TextStream<'_, V> {
+    /// Adds a token, and returns the text that is complete by now.
+    ///
+    /// # Errors
+    /// Those of [`Tokenizer::decode`].
+    pub fn push(&mut self, token: Fin<V>) -> Result<String, TokenizerError> {
+        self.tokens.push(token);
+        let text = self.unseen()?;
+        if text.is_empty() || text.ends_with(char::REPLACEMENT_CHARACTER) {
+            return Ok(String::new());
+        }
+        self.tokens.drain(..self.shown);
+        self.shown = self.tokens.len();
+        Ok(text)
+    }
+
+    /// The rest of the text: a character that is not complete.
+    ///
+    /// # Errors
+    /// Those of [`Tokenizer::decode`].
+    pub fn finish(self) -> Result<String, TokenizerError> {
+        self.unseen()
+    }
+
+    /// The text of the tokens that were not shown, behind those that were.
+    fn unseen(&self) -> Result<String, TokenizerError> {
+        let shown = self.tokenizer.decode(&self.tokens[..self.shown])?;
+        let all = self.tokenizer.decode(&self.tokens)?;
+        Ok(all.get(shown.len()..).unwrap_or_default().to_string())
+    }
+}
+
+fn failed(error: tokenizers::Error) -> TokenizerError {
+    TokenizerError::Failed { message: error.to_string() }
+}
+
+impl<V: ConstDim> fmt::Debug for Tokenizer<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tokenizer of {} tokens for {:?}", self.size, V::default())
+    }
+}

@@ -1,0 +1,226 @@
+//! `config.json` of HuggingFace's `transformers`, compared with the type of a model.
+
+use super::LoadError;
+use crate::{
+    dims::{ConstDim, name},
+    escape::escape,
+    files::read_bounded,
+    tokens::Fin,
+};
+use itertools::Itertools;
+use serde_json::Value;
+use std::{fmt, path::Path};
+
+/// The configuration in a folder.
+pub(super) const CONFIG: &str = "config.json";
+/// The longest configuration. One that names 21,843 classes has 1.6 MB.
+const MAX_LEN_BYTES: u64 = 4_000_000;
+/// Two numbers are equal if they differ by less than this fraction: some files have the nearest `f32`.
+const TOLERANCE: f64 = 1e-6;
+
+/// What `config.json` has to say for a model: a field and its value.
+///
+/// A name with dots leads into objects: `rope_parameters.rope_theta`.
+///
+/// ```
+/// use typed_transformer::{prelude::*, weights::ConfigField};
+/// dims! { pub EmbedDim = 768; pub HiddenDim = 3072; }
+/// let fields = [
+///     ConfigField::dim::<EmbedDim>("n_embd"),
+///     ConfigField::dim::<HiddenDim>("n_inner").or_absent(),
+///     ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
+///     ConfigField::number("layer_norm_epsilon", 1e-5),
+///     ConfigField::flag("scale_attn_by_inverse_layer_idx", false).or_absent(),
+///     ConfigField::absent("rope_scaling"),
+/// ];
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigField {
+    name: &'static str,
+    other_name: Option<&'static str>,
+    expected: Expected,
+    may_be_absent: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Expected {
+    Size { size: usize, dim: String },
+    Number(f64),
+    Texts(&'static [&'static str]),
+    Flag(bool),
+    Absent,
+}
+
+impl ConfigField {
+    /// The field is the size of the dimension `Size`.
+    #[must_use]
+    pub fn dim<Size: ConstDim>(name: &'static str) -> Self {
+        Self::new(name, Expected::Size { size: Size::SIZE, dim: format!("{:?}", Size::default()) })
+    }
+
+    /// The field is this number.
+    #[must_use]
+    pub fn number(name: &'static str, number: f64) -> Self {
+        Self::new(name, Expected::Number(number))
+    }
+
+    /// The field is one of these texts, which mean the same.
+    #[must_use]
+    pub fn text(name: &'static str, texts: &'static [&'static str]) -> Self {
+        Self::new(name, Expected::Texts(texts))
+    }
+
+    /// The field is true or false.
+    #[must_use]
+    pub fn flag(name: &'static str, flag: bool) -> Self {
+        Self::new(name, Expected::Flag(flag))
+    }
+
+    /// The field is missing or null.
+    #[must_use]
+    pub fn absent(name: &'static str) -> Self {
+        Self::new(name, Expected::Absent).or_absent()
+    }
+
+    /// The field may also be missing or null, which means the same.
+    #[must_use]
+    pub fn or_absent(self) -> Self {
+        Self { may_be_absent: true, ..self }
+    }
+
+    /// Files of other versions of `transformers` have another name for the field.
+    #[must_use]
+    pub fn also_called(self, name: &'static str) -> Self {
+        Self { other_name: Some(name), ..self }
+    }
+
+    fn new(name: &'static str, expected: Expected) -> Self {
+        Self { name, other_name: None, expected, may_be_absent: false }
+    }
+
+    /// How the configuration differs, if it does.
+    fn difference(&self, config: &Value) -> Option<ConfigDifference> {
+        let names = [Some(self.name), self.other_name];
+        let found = names.into_iter().flatten().find_map(|name| Some((name, lookup(config, name)?)));
+        let (name, found) = match found {
+            None if self.may_be_absent => return None,
+            None => (self.name, "absent".to_string()),
+            Some((_, value)) if self.expected.is(value) => return None,
+            Some((name, value)) => (name, escape(&value.to_string())),
+        };
+        Some(ConfigDifference { field: name, expected: self.expected.to_string(), found })
+    }
+}
+
+impl Expected {
+    fn is(&self, value: &Value) -> bool {
+        match self {
+            Self::Size { size, .. } => value.as_u64() == Some(*size as u64),
+            Self::Number(number) => {
+                value.as_f64().is_some_and(|found| (found - number).abs() <= TOLERANCE * number.abs())
+            }
+            Self::Texts(texts) => value.as_str().is_some_and(|found| texts.contains(&found)),
+            Self::Flag(flag) => value.as_bool() == Some(*flag),
+            Self::Absent => false,
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size { dim, .. } => f.write_str(dim),
+            Self::Number(number) => write!(f, "{number:?}"),
+            Self::Texts(texts) => write!(f, "{}", texts.iter().map(|text| format!("{text:?}")).join(" or ")),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Absent => f.write_str("absent"),
+        }
+    }
+}
+
+/// A field of `config.json` with another value than the model's type requires.
+///
+/// ```
+/// use typed_transformer::weights::ConfigDifference;
+/// let difference =
+///     ConfigDifference { field: "n_embd", expected: "EmbedDim=768".into(), found: "1024".into() };
+/// assert_eq!(difference.to_string(), "`n_embd` is 1024, not EmbedDim=768");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigDifference {
+    /// The name of the field.
+    pub field: &'static str,
+    /// The value that the type requires; for a dimension, its name and size.
+    pub expected: String,
+    /// The value in the file.
+    pub found: String,
+}
+
+impl fmt::Display for ConfigDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is {}, not {}", self.field, self.found, self.expected)
+    }
+}
+
+/// The tokens that end a text: `eos_token_id` in the folder of a model, of `generation_config.json` or else of
+/// `config.json`. It is a token, a list, or nothing.
+///
+/// # Errors
+/// [`LoadError::Read`] and [`LoadError::ConfigFormat`] if there is no such file, or if it names no tokens of `V`.
+///
+/// ```
+/// use typed_transformer::{prelude::*, weights::eos_token_ids};
+/// dims! { pub VocabSize = 50_257; }
+/// # let folder = std::env::temp_dir().join("typed-transformer-eos");
+/// # std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("config.json"), r#"{"eos_token_id": 50256}"#)?;
+/// assert_eq!(format!("{:?}", eos_token_ids::<VocabSize>(&folder)?), "[50256]");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>>, LoadError> {
+    const FIELD: &str = "eos_token_id";
+    let mut path = folder.as_ref().join("generation_config.json");
+    if !path.exists() {
+        path = folder.as_ref().join(CONFIG);
+    }
+    let config = read(&path)?;
+    let ids = match lookup(&config, FIELD) {
+        None => &[],
+        Some(Value::Array(ids)) => ids.as_slice(),
+        Some(id) => std::slice::from_ref(id),
+    };
+    let token = |id: &Value| {
+        let token = id.as_u64().and_then(|id| Fin::new(usize::try_from(id).ok()?).ok());
+        let message = || format!("`{FIELD}` has {id}, which is no token of {:?}", V::default());
+        token.ok_or_else(|| LoadError::ConfigFormat { path: path.clone(), message: message() })
+    };
+    ids.iter().map(token).collect()
+}
+
+/// Compares a file with the fields of `Model`. The error has all that differ.
+pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
+    let config = read(path)?;
+    let differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(LoadError::Config { path: path.into(), model: name::<Model>(), differences }),
+    }
+}
+
+/// Reads a configuration.
+fn read(path: &Path) -> Result<Value, LoadError> {
+    let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
+    let config: Value = serde_json::from_slice(&text)
+        .map_err(|error| LoadError::ConfigFormat { path: path.into(), message: error.to_string() })?;
+    match config.is_object() {
+        true => Ok(config),
+        false => Err(LoadError::ConfigFormat { path: path.into(), message: "it has no fields".into() }),
+    }
+}
+
+/// The value of a field; `None` if it is missing or null.
+fn lookup<'a>(config: &'a Value, name: &str) -> Option<&'a Value> {
+    let value = name.split('.').try_fold(config, |object, field| object.get(field))?;
+    (!value.is_null()).then_some(value)
+}

@@ -1,0 +1,91 @@
+//! The index of a model in several files, as HuggingFace's `transformers` writes it.
+
+use super::{LoadError, header};
+use crate::files::read_bounded;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor},
+};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Component, Path},
+};
+
+/// The longest index: as long as the longest header.
+const MAX_LEN_BYTES: u64 = header::MAX_LEN_BYTES;
+/// The most files of a model. The largest published ones have less than 200.
+const MAX_FILES: usize = 1_000;
+
+/// The name of the file of each tensor.
+pub(super) struct Index {
+    pub files_by_tensor: BTreeMap<String, String>,
+}
+
+impl Index {
+    pub fn read(path: &Path) -> Result<Self, LoadError> {
+        let error = |message: String| LoadError::Index { path: path.into(), message };
+        let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
+        let Json { weight_map: WeightMap(files_by_tensor) } =
+            serde_json::from_slice(&text).map_err(|found| error(found.to_string()))?;
+        let index = Self { files_by_tensor };
+        let files = index.files();
+        if files.is_empty() || files.len() > MAX_FILES {
+            return Err(error(format!("it names {} files, but 1 to {MAX_FILES} are allowed", files.len())));
+        }
+        match files.into_iter().find(|name| !is_file_name(name)) {
+            Some(name) => Err(error(format!("`{name}` is not the name of a file in the folder of the index"))),
+            None => Ok(index),
+        }
+    }
+
+    /// The names of the files, each once.
+    pub fn files(&self) -> Vec<&str> {
+        let mut files: Vec<_> = self.files_by_tensor.values().map(String::as_str).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+}
+
+/// Whether a name stays in the folder, on every operating system.
+fn is_file_name(name: &str) -> bool {
+    let mut components = Path::new(name).components();
+    let is_one = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
+    is_one && !name.contains(['/', '\\', ':', '\0'])
+}
+
+#[derive(Deserialize)]
+struct Json {
+    weight_map: WeightMap,
+}
+
+struct WeightMap(BTreeMap<String, String>);
+
+impl<'de> Deserialize<'de> for WeightMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ReadWeightMap)
+    }
+}
+
+/// Refuses two files of one tensor.
+struct ReadWeightMap;
+
+impl<'de> Visitor<'de> for ReadWeightMap {
+    type Value = WeightMap;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a map from tensors to files")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WeightMap, A::Error> {
+        let mut files = BTreeMap::new();
+        while let Some((tensor, file)) = map.next_entry::<String, String>()? {
+            if files.contains_key(&tensor) {
+                return Err(A::Error::custom(format!("`{tensor}` appears twice")));
+            }
+            files.insert(tensor, file);
+        }
+        Ok(WeightMap(files))
+    }
+}

@@ -1,0 +1,82 @@
+use super::{ConfigField, LoadError, NameMap, SafetensorsDtype, Shards, config, load::build_mapped};
+use crate::{dims::name, nn::Module};
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
+use std::path::Path;
+
+/// A model whose weights others publish: the names of its parameters in their files, and what their `config.json` says.
+///
+/// ```
+/// use typed_transformer::{module, nn::Linear, prelude::*, weights::{ConfigField, Pretrained, load_pretrained}};
+/// dims! { pub EmbedDim = 2; pub HiddenDim = 3; }
+///
+/// module! {
+///     pub struct Encoder<E, D> -> EmbedDim {
+///         pub hidden: module Linear<EmbedDim, HiddenDim, E, D>,
+///         pub output: module Linear<HiddenDim, EmbedDim, E, D>,
+///     }
+/// }
+///
+/// impl<E: Real, D: Device<E>> Pretrained for Encoder<E, D> {
+///     const NAMES: &'static str = "
+///         hidden.{role} = encoder.up_proj.{role}
+///         output.{role} = encoder.down_proj.{role}
+///     ";
+///     const PREFIX: &'static str = "encoder.";
+///
+///     fn config() -> Vec<ConfigField> {
+///         vec![ConfigField::dim::<EmbedDim>("hidden_size"), ConfigField::dim::<HiddenDim>("intermediate_size")]
+///     }
+/// }
+///
+/// # let folder = std::env::temp_dir().join("typed-transformer-pretrained");
+/// # std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("config.json"), r#"{"hidden_size": 2, "intermediate_size": 4}"#)?;
+/// let error = load_pretrained::<Encoder<f32, Cpu>, _, _>(&folder, &Cpu::default()).unwrap_err().to_string();
+/// let what = "config.json is of another model than Encoder<f32, Cpu>: `intermediate_size` is 4, not HiddenDim=3";
+/// assert!(error.ends_with(what), "{error}");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the model does not say how others name its parameters",
+    label = "it does not implement `Pretrained`",
+    note = "implement `Pretrained` for the model, or use `load_mapped` with a `NameMap`"
+)]
+pub trait Pretrained: Module {
+    /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors.
+    const NAMES: &'static str;
+
+    /// The beginning of names that some files lack, in all names: `base_model_prefix` of `transformers`.
+    const PREFIX: &'static str = "";
+
+    /// What `config.json` has to say.
+    fn config() -> Vec<ConfigField>;
+}
+
+/// Loads a model from a folder as HuggingFace's `transformers` saves it: `config.json`, and `model.safetensors` or the
+/// shards of `model.safetensors.index.json`.
+///
+/// The configuration is compared with the type of the model before a tensor is read. A tensor is read at a time, so
+/// memory is bounded by the model and its largest tensor.
+///
+/// # Errors
+/// [`LoadError::Config`] with all fields of the configuration that differ; otherwise the errors of
+/// [`load_mapped`](super::load_mapped).
+pub fn load_pretrained<Model, E, D>(folder: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
+where
+    Model: Pretrained + TensorCollection<E, D, To<E, D> = Model>,
+    E: SafetensorsDtype,
+    D: Device<E>,
+{
+    let folder = folder.as_ref();
+    config::compare::<Model>(&folder.join(config::CONFIG), &Model::config())?;
+    let names: Result<NameMap, _> = Model::NAMES.parse();
+    let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
+    let mut files = Shards::open(folder)?;
+    let has_prefix = |name: &String| name.starts_with(Model::PREFIX);
+    let names = match files.files().iter().any(|file| file.names().iter().any(has_prefix)) {
+        true => names,
+        false => names.without_prefix(Model::PREFIX),
+    };
+    build_mapped(&mut files, &names, device)
+}

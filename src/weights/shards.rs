@@ -1,0 +1,107 @@
+use super::{LoadError, SafetensorsDtype, TensorFile, index::Index};
+use safetensors::tensor::TensorInfo;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The names of a folder's file of weights, and of its index.
+const FILE: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+/// The endings of files of weights in other formats.
+const OTHER_ENDINGS: [&str; 9] = [".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".safetensors"];
+/// The most files that an error names.
+const MAX_SHOWN_FILES: usize = 3;
+
+/// The safetensors files of one model: a single file, or those that an index names. Each tensor is in one of them.
+pub(crate) struct Shards {
+    path: PathBuf,
+    files: Vec<TensorFile>,
+}
+
+impl Shards {
+    /// Opens a safetensors file, the files of an index, or what a folder has of the two.
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        let path = if path.is_dir() { &in_folder(path)? } else { path };
+        if path.extension().is_none_or(|ending| ending != "json") {
+            return Ok(Self { path: path.into(), files: vec![TensorFile::open(path)?] });
+        }
+        let index = Index::read(path)?;
+        let files: Result<Vec<_>, _> =
+            index.files().into_iter().map(|name| TensorFile::open(&path.with_file_name(name))).collect();
+        let shards = Self { path: path.into(), files: files? };
+        shards.compare(&index)?;
+        Ok(shards)
+    }
+
+    /// Compares the tensors of the files with the index.
+    fn compare(&self, index: &Index) -> Result<(), LoadError> {
+        let error = |message| LoadError::Index { path: self.path.clone(), message };
+        let names = index.files();
+        let mut num_tensors = 0;
+        for (&file, shard) in names.iter().zip(&self.files) {
+            for tensor in shard.names() {
+                match index.files_by_tensor.get(&tensor) {
+                    Some(expected) if expected == file => num_tensors += 1,
+                    Some(expected) => {
+                        return Err(error(format!("it says that `{tensor}` is in {expected}, but {file} has it")));
+                    }
+                    None => return Err(error(format!("it lacks `{tensor}`, which {file} has"))),
+                }
+            }
+        }
+        if num_tensors == index.files_by_tensor.len() {
+            return Ok(());
+        }
+        let missing = index.files_by_tensor.iter().find(|(tensor, _)| self.tensor(tensor).is_none());
+        missing.map_or(Ok(()), |(tensor, file)| {
+            Err(error(format!("it says that `{tensor}` is in {file}, which does not have it")))
+        })
+    }
+
+    /// The file that was opened, or the index.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn files(&self) -> &[TensorFile] {
+        &self.files
+    }
+
+    /// The dtype and sizes of a tensor.
+    pub fn tensor(&self, name: &str) -> Option<TensorInfo> {
+        self.files.iter().find_map(|file| file.tensor(name))
+    }
+
+    /// [`TensorFile::elements`] of the file that has the tensor.
+    pub fn elements<E: SafetensorsDtype>(&mut self, name: &str, part: (usize, usize)) -> Result<Vec<E>, LoadError> {
+        match self.files.iter_mut().find(|file| file.tensor(name).is_some()) {
+            Some(file) => file.elements(name, part),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// [`TensorFile::ensure_all_read`] of each file.
+    pub fn ensure_all_read(&self, ignored: impl Fn(&str) -> bool) -> Result<(), LoadError> {
+        self.files.iter().try_for_each(|file| file.ensure_all_read(&ignored))
+    }
+}
+
+/// The file of weights or the index in a folder.
+fn in_folder(folder: &Path) -> Result<PathBuf, LoadError> {
+    for name in [FILE, INDEX] {
+        let path = folder.join(name);
+        if path.exists() {
+            return Ok(path);
+        }
+    }
+    let names = || -> io::Result<Vec<String>> {
+        let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        names.collect()
+    };
+    let mut found = names().map_err(|source| LoadError::Read { path: folder.into(), source })?;
+    found.retain(|name| OTHER_ENDINGS.iter().any(|ending| name.ends_with(ending)));
+    found.sort_unstable();
+    found.truncate(MAX_SHOWN_FILES);
+    Err(LoadError::NoWeights { path: folder.into(), found })
+}

@@ -1,0 +1,143 @@
+//! Generation with any autoregressive model: rows end on their own, tokens come one by one, and what a model cannot
+//! read is an error.
+
+use crate::fixture::*;
+use std::cell::Cell;
+use typed_transformer::{
+    generate::{Generation, Sampler, try_generate_from_prompt},
+    nn::Autoregressive,
+    prelude::*,
+};
+
+/// Writes the letter after the last one, over and over: a model whose only state is the number of letters read.
+#[derive(Default)]
+struct Alphabet {
+    reads: Cell<usize>,
+    fails_at: Option<usize>,
+}
+
+impl<B: Dim> Autoregressive<B, f32, Cpu> for Alphabet {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type Cache = usize;
+
+    fn try_cache(&self, _: B) -> Result<usize, OpError> {
+        Ok(0)
+    }
+
+    fn try_next_logits<S: Dim>(
+        &self,
+        tokens: &TokenIds<B, S, VocabSize>,
+        num_read: &mut usize,
+    ) -> Result<Tensor<(B, VocabSize), f32, Cpu>, OpError> {
+        let (batch, len) = tokens.shape();
+        *num_read += len.size();
+        assert!(*num_read <= MaxSeqLen::SIZE);
+        self.reads.set(self.reads.get() + 1);
+        if self.fails_at == Some(*num_read) {
+            return Err(OpError::NotANumber { op: "alphabet" });
+        }
+        let last = tokens.as_slice().chunks(len.size()).map(|row| row[len.size() - 1]);
+        let logits = last.flat_map(|letter| {
+            let next = (letter + 1) % VocabSize::SIZE;
+            (0..VocabSize::SIZE).map(move |token| if token == next { 1.0 } else { 0.0 })
+        });
+        Ok(Cpu::default().tensor((logits.collect::<Vec<f32>>(), (batch, VocabSize))))
+    }
+}
+
+fn prompt(rows: &[&[usize]]) -> TokenIds<Batch, SeqLen, VocabSize> {
+    let shape = (Batch::new(rows.len()), SeqLen::new(rows[0].len()).unwrap());
+    TokenIds::from_ids(&rows.concat(), None, shape).unwrap()
+}
+
+/// The tokens of each step; `None` where a row has ended.
+fn steps(model: &Alphabet, rows: &[&[usize]], end: Option<usize>) -> Vec<Vec<Option<usize>>> {
+    let end = end.map(|end| Fin::new(end).unwrap());
+    let mut sampler = Sampler::greedy();
+    let generation = Generation::try_new(model, &prompt(rows), end, &mut sampler).unwrap();
+    generation.map(|step| step.unwrap().into_iter().map(|token| token.map(Fin::value)).collect()).collect()
+}
+
+#[test]
+fn rows_end_at_different_times() {
+    let model = Alphabet::default();
+    let steps = steps(&model, &[&[0, 3], &[0, 1], &[0, 4]], Some(5));
+    assert_eq!(
+        steps,
+        [[Some(4), Some(2), Some(5)], [Some(5), Some(3), None], [None, Some(4), None], [None, Some(5), None],]
+    );
+    // The prompt, and each step but the last.
+    assert_eq!(model.reads.get(), 4);
+}
+
+#[test]
+fn generation_ends_when_the_model_can_read_no_more() {
+    // The model reads 12 tokens: 10 of the prompt, and 2 that it wrote. A third one is written after these.
+    let prompt: Vec<usize> = (0..10).collect();
+    assert_eq!(steps(&Alphabet::default(), &[&prompt], None), [[Some(10)], [Some(11)], [Some(12)]]);
+    let full: Vec<usize> = (0..12).collect();
+    assert_eq!(steps(&Alphabet::default(), &[&full], Some(3)), [[Some(12)]]);
+}
+
+#[test]
+fn a_token_is_written_before_the_model_reads_it() {
+    let model = Alphabet::default();
+    let mut sampler = Sampler::greedy();
+    let prompt = prompt(&[&[0]]);
+    let mut generation = Generation::try_new(&model, &prompt, None, &mut sampler).unwrap();
+    for step in 1..4 {
+        assert_eq!(generation.next().unwrap().unwrap()[0].unwrap().value(), step);
+        assert_eq!(model.reads.get(), step);
+    }
+}
+
+#[test]
+fn an_error_ends_the_generation() {
+    let model = Alphabet { fails_at: Some(3), ..Alphabet::default() };
+    let mut sampler = Sampler::greedy();
+    let prompt = prompt(&[&[0]]);
+    let generation = Generation::try_new(&model, &prompt, None, &mut sampler).unwrap();
+    let steps: Vec<bool> = generation.map(|step| step.is_ok()).collect();
+    assert_eq!(steps, [true, true, false]);
+}
+
+#[test]
+fn a_prompt_longer_than_the_model_reads_is_an_error() {
+    dims! { Prompt; }
+    let ids = |len| TokenIds::from_ids(&vec![0; len], None, (Batch::new(1), Prompt::new(len))).unwrap();
+    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
+    let mut sampler = Sampler::greedy();
+    assert!(Generation::try_new(&model, &ids(12), None, &mut sampler).is_ok());
+    let error = Generation::try_new(&model, &ids(13), None, &mut sampler).err().unwrap();
+    assert_eq!(error.to_string(), "generate: Prompt=13 from 0 on is not inside MaxSeqLen=12");
+}
+
+#[test]
+fn a_batch_writes_what_each_row_writes_alone() {
+    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
+    let rows: Vec<Vec<usize>> = (0..4).map(|row| vec![row, 2 * row + 1, 7]).collect();
+    let write = |rows: &[&[usize]], end| -> Vec<Vec<usize>> {
+        let text: TokenIds<_, MaxSeqLen, _> =
+            try_generate_from_prompt(&model, &prompt(rows), Some(end), MaxSeqLen, &mut Sampler::greedy()).unwrap();
+        let values = |row| text.row(row).unwrap().into_iter().map(Fin::value).collect();
+        (0..rows.len()).map(values).collect()
+    };
+    // The fifth token of row 2 ends it, and perhaps others.
+    let refs: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+    let end = Fin::new(write(&refs, Fin::literal::<0>())[2][5]).unwrap();
+    let together = write(&refs, end);
+    let alone: Vec<Vec<usize>> = refs.iter().flat_map(|row| write(&[row], end)).collect();
+    assert_eq!(together, alone);
+    assert!(together[2][5..].iter().all(|&token| token == end.value()));
+}
+
+#[test]
+fn an_encoder_decoder_writes_only_for_the_batch_that_it_has_read() {
+    let model = LM::<TypedModel, f32, Cpu>::build(&Cpu::default());
+    let source = TokenIds::from_ids(&[1, 2], None, (Batch::new(2), SrcLen::new(1).unwrap())).unwrap();
+    let encoded = model.try_encode(&source).unwrap();
+    let mut sampler = Sampler::greedy();
+    let error = Generation::try_new(&encoded, &prompt(&[&[1], &[1], &[1]]), None, &mut sampler).err().unwrap();
+    assert_eq!(error.to_string(), "cache: `Batch` is 2 in the sources and 3 in the targets");
+}

@@ -1,0 +1,395 @@
+//! The models of `models` compute what HuggingFace's `transformers` computes from the same files: outputs, loss, the
+//! gradient of every parameter, and greedy decoding with a cache.
+
+use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
+use dfdx::{
+    nn::TensorCollection,
+    tensor::{OwnedTape, PutTape, Tensor, WithEmptyTape},
+    tensor_ops::{Backward, Device, MeanTo, SumTo},
+};
+use typed_transformer::{
+    generate::Sampler,
+    models::{
+        bert::{Bert, BertConfig},
+        gpt2::{Gpt2, Gpt2Config},
+        llama::{Llama, LlamaConfig},
+        mixtral::{Mixtral, MixtralConfig},
+        t5::{T5, T5Config},
+        vit::{Images, Vit, VitConfig},
+    },
+    nn::Autoregressive,
+    ops::{self, Rotary},
+    prelude::*,
+    weights::{self, Pretrained, SafetensorsDtype},
+};
+
+dims! {
+    pub VocabSize = 97; pub NumLayers = 2; pub Batch; pub Read;
+}
+
+/// What the reference read, and what it computed from that.
+fn reference(model: &str) -> Fixture {
+    Fixture::read(&format!("hugging_face/{model}/io"))
+}
+
+/// The model of a folder.
+fn load<Model, E>(model: &str) -> Model
+where
+    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+    E: SafetensorsDtype,
+    Cpu: Device<E>,
+{
+    Fixture::read(&format!("hugging_face/{model}/model")).load(&names::<Model>())
+}
+
+/// The names in the files: those of BERT and of the Vision Transformer have no prefix.
+fn names<Model: Pretrained>() -> String {
+    match Model::PREFIX {
+        "bert." | "vit." => Model::NAMES.replace(Model::PREFIX, ""),
+        _ => Model::NAMES.to_string(),
+    }
+}
+
+/// Compares the loss and the gradients with those of the reference.
+fn compare_gradients_with_reference<Model, E>(
+    model: &Model,
+    loss: Tensor<(), E, Cpu, OwnedTape<E, Cpu>>,
+    reference: &Fixture,
+) where
+    Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
+    E: SafetensorsDtype,
+    Cpu: Backend<E>,
+{
+    assert_close("loss", &as_f64(&loss), reference.numbers("loss"), 1e-5);
+    let of_gradients = names::<Model>().replace(" = ", " = grads.") + "\nignore input.*\nignore output.*\nignore loss";
+    compare_gradients(model, &loss.backward(), &reference.load::<Model, E>(&of_gradients));
+}
+
+/// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
+fn compare_writer<Model, S: Dim, E>(
+    model: &Model,
+    logits: Tensor<(Batch, S, VocabSize), E, Cpu, OwnedTape<E, Cpu>>,
+    inputs: &[usize],
+    reference: &Fixture,
+) where
+    Model: Pretrained
+        + TensorCollection<E, Cpu, To<E, Cpu> = Model>
+        + Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
+    E: SafetensorsDtype,
+    Cpu: Backend<E>,
+{
+    assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
+    let (batch, len, _) = *logits.shape();
+    let read = Read::new(len.size() - 1);
+    let logits: Tensor<(Batch, Read, VocabSize), E, Cpu, _> = ops::slice(logits, axis::<S>(), 0, read);
+    let labels: Vec<usize> = inputs.chunks(len.size()).flat_map(|row| &row[1..]).copied().collect();
+    let loss = cross_entropy(logits, &ids(&labels, (batch, read)), Reduction::MeanAll);
+    compare_gradients_with_reference(model, loss, reference);
+    compare_greedy(model, &reference.ids("output.greedy"), 5);
+}
+
+/// Continues the first `given` tokens of the expected text, one token at a time.
+fn compare_greedy<E: Real>(
+    model: &impl Autoregressive<Const<1>, E, Cpu, VocabSize = VocabSize>,
+    expected: &[usize],
+    given: usize,
+) where
+    Cpu: Backend<E>,
+{
+    let mut cache = model.try_cache(Const).unwrap();
+    let mut text = expected[..given].to_vec();
+    let mut unread = text.clone();
+    while text.len() < expected.len() {
+        let tokens = ids(&unread, (Const, Read::new(unread.len())));
+        let logits = model.try_next_logits(&tokens, &mut cache).unwrap();
+        let next = Sampler::<VocabSize>::greedy().choose(&logits.as_vec()).unwrap();
+        unread = vec![next.value()];
+        text.push(next.value());
+    }
+    assert_eq!(text, expected);
+}
+
+fn ids<B: Dim, S: Dim>(ids: &[usize], shape: (B, S)) -> TokenIds<B, S, VocabSize> {
+    TokenIds::from_ids(ids, None, shape).unwrap()
+}
+
+/// Both tests of a model: in `f32` the kernels run, in `f64` the definitions.
+macro_rules! compare_both {
+    ($($model:ident),*) => {
+        $(mod $model {
+            #[test]
+            fn kernels_agree() {
+                super::$model::<f32>();
+            }
+
+            #[test]
+            fn definitions_agree() {
+                super::$model::<f64>();
+            }
+        })*
+    };
+}
+compare_both!(gpt2_agrees, llama_agrees, mixtral_agrees, bert_agrees, t5_agrees, vit_agrees);
+
+fn gpt2_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("gpt2");
+    let model: Gpt2<small_gpt2::Config, E, Cpu> = load("gpt2");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(3), small_gpt2::SeqLen::new(11).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+mod small_gpt2 {
+    use super::*;
+
+    dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
+
+    pub struct Config;
+    impl Gpt2Config for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+}
+
+fn llama_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("llama");
+    let model: Llama<small_llama::Config, E, Cpu> = load("llama");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+#[test]
+fn rounded_weights_in_shards_agree() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/hugging_face/llama_bf16_sharded");
+    let model: Llama<small_llama::Config, f32, Cpu> = weights::load_pretrained(folder, &Cpu::default()).unwrap();
+    let reference = reference("llama_bf16_sharded");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(2), small_llama::SeqLen::new(7).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+mod small_llama {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 48; pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
+        pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type KeyValueHeads = KeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-6;
+        const ROTARY: Rotary = Rotary::halves(10_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+}
+
+fn mixtral_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("mixtral");
+    let model: Mixtral<small_mixtral::Config, E, Cpu> = load("mixtral");
+    let inputs = reference.ids("input.ids");
+    let read = ids(&inputs, (Batch::new(2), small_mixtral::SeqLen::new(7).unwrap()));
+    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+}
+
+mod small_mixtral {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 32; pub NumHeads = 4; pub KeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
+        pub MaxSeqLen = 40; pub Experts = 5; pub Chosen = 2; pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl LlamaConfig for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        type NumHeads = NumHeads;
+        type KeyValueHeads = KeyValueHeads;
+        type HeadDim = HeadDim;
+        const NORM_EPSILON: f64 = 1e-5;
+        const ROTARY: Rotary = Rotary::halves(1_000_000.0);
+        const TIED_LOGITS: bool = false;
+    }
+    impl MixtralConfig for Config {
+        type Experts = Experts;
+        type Chosen = Chosen;
+    }
+}
+
+fn t5_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    dims! { Src; Tgt; }
+    let reference = reference("t5");
+    let model: T5<small_t5::Config, E, Cpu> = load("t5");
+    let batch = Batch::new(3);
+    let source = ids(&reference.ids("input.ids"), (batch, Src::new(15)));
+    let target = reference.ids("input.decoder_ids");
+    let encoded = model.encoder(&source, NoneTape);
+    assert_close("encoder", &as_f64(&encoded), reference.numbers("output.encoder"), 1e-5);
+    let logits = model.forward(&source, &ids(&target, (batch, Tgt::new(7))), OwnedTape::default());
+    assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
+    // The label of the last position is the first token.
+    let labels: Vec<usize> = target.chunks(7).flat_map(|row| row[1..].iter().chain(&row[..1])).copied().collect();
+    let loss = cross_entropy(logits, &ids(&labels, (batch, Tgt::new(7))), Reduction::MeanAll);
+    compare_gradients_with_reference(&model, loss, &reference);
+
+    // Decoding with a cache writes what a pass over the whole target finds most likely.
+    let first_source = ids(&source.as_slice()[..15], (Const::<1>, Src::new(15)));
+    let mut text = vec![0];
+    while text.len() < 12 {
+        let logits = model.forward(&first_source, &ids(&text, (Const, Tgt::new(text.len()))), NoneTape).as_vec();
+        let last = &logits[logits.len() - VocabSize::SIZE..];
+        text.push(Sampler::<VocabSize>::greedy().choose(last).unwrap().value());
+    }
+    compare_greedy(&model.try_encode(&first_source).unwrap(), &text, 1);
+}
+
+mod small_t5 {
+    use super::*;
+
+    dims! {
+        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30; pub Buckets = 12;
+    }
+
+    pub struct Config;
+    impl T5Config for Config {
+        type VocabSize = VocabSize;
+        type MaxTgtLen = MaxTgtLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HeadDim = HeadDim;
+        type HiddenDim = HiddenDim;
+        type EncoderLayers = NumLayers;
+        type DecoderLayers = NumLayers;
+        type Buckets = Buckets;
+        const MAX_DISTANCE: usize = 20;
+        const NORM_EPSILON: f64 = 1e-6;
+    }
+}
+
+fn bert_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    use small_bert::{Config, EmbedDim, SeqLen, TokenTypes};
+    let reference = reference("bert");
+    let model: Bert<Config, E, Cpu> = load("bert");
+    let shape = (Batch::new(3), SeqLen::new(14).unwrap());
+    // The reference hides by a mask what is padding here. The token that stands for padding may be any other one.
+    let is_token: Vec<bool> = reference.ids("input.mask").iter().map(|&bit| bit == 1).collect();
+    let inputs = reference.ids("input.ids");
+    let pad = Fin::all().find(|pad: &Fin<VocabSize>| !inputs.contains(&pad.value())).unwrap();
+    let tokens: Vec<usize> =
+        inputs.iter().zip(&is_token).map(|(&id, &is_token)| if is_token { id } else { pad.value() }).collect();
+    let tokens = TokenIds::from_ids(&tokens, Some(pad), shape).unwrap();
+    let types: TokenIds<Batch, SeqLen, TokenTypes> =
+        TokenIds::from_ids(&reference.ids("input.types"), None, shape).unwrap();
+
+    let states = model.forward(&tokens, &types, OwnedTape::default());
+    let pooled = model.pooled(states.with_empty_tape());
+    // The states of padding depend on the token that stands for it.
+    let of_tokens = |states: &[f64]| -> Vec<f64> {
+        let rows = states.chunks(EmbedDim::SIZE).zip(&is_token).filter(|(_, is_token)| **is_token);
+        rows.flat_map(|(row, _)| row).copied().collect()
+    };
+    assert_close("states", &of_tokens(&as_f64(&states)), &of_tokens(reference.numbers("output.last")), 1e-5);
+    assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
+    let squares = ops::masked_mean(states.square(), &tokens.padding_mask());
+    let tokens_of_row = is_token.chunks(14).map(|row| row.iter().filter(|is_token| **is_token).count() as f64);
+    let tokens_of_row: Vec<f64> = tokens_of_row.collect();
+    let count: f64 = tokens_of_row.iter().sum();
+    let shares: Vec<E> = tokens_of_row.iter().map(|tokens| E::from_f64(tokens / count).unwrap()).collect();
+    let shares: Tensor<(Batch,), E, Cpu> = Cpu::default().tensor((shares, (shape.0,)));
+    let last: Tensor<(EmbedDim,), E, Cpu, _> = einsum!(squares: (Batch, EmbedDim), &shares: (Batch) -> (EmbedDim));
+    let loss = last.sum::<(), _>() + pooled.square().sum::<(), _>();
+    compare_gradients_with_reference(&model, loss, &reference);
+}
+
+mod small_bert {
+    use super::*;
+
+    dims! {
+        pub TokenTypes = 2; pub EmbedDim = 40; pub NumHeads = 5; pub HiddenDim = 44; pub MaxSeqLen = 32;
+        pub SeqLen <= MaxSeqLen;
+    }
+
+    pub struct Config;
+    impl BertConfig for Config {
+        type VocabSize = VocabSize;
+        type TokenTypes = TokenTypes;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}
+
+fn vit_agrees<E: SafetensorsDtype>()
+where
+    Cpu: Backend<E>,
+{
+    let reference = reference("vit");
+    let model: Vit<small_vit::Config, E, Cpu> = load("vit");
+    let pixels = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect::<Vec<_>>();
+    let shape = (Batch::new(2), Const, small_vit::Height, small_vit::Width);
+    let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
+    let states = model.forward(images.put_tape(OwnedTape::default()));
+    let pooled = model.pooled(states.with_empty_tape());
+    assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);
+    assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
+    let loss = states.square().mean::<(), _>() + pooled.square().sum::<(), _>();
+    compare_gradients_with_reference(&model, loss, &reference);
+}
+
+mod small_vit {
+    use super::*;
+
+    dims! {
+        pub Height = 24; pub Width = 24; pub Patch = 6; pub EmbedDim = 36; pub NumHeads = 3; pub HiddenDim = 44;
+    }
+
+    pub struct Config;
+    impl VitConfig for Config {
+        type Channels = Const<3>;
+        type Height = Height;
+        type Width = Width;
+        type PatchHeight = Patch;
+        type PatchWidth = Patch;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-12;
+    }
+}

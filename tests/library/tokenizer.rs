@@ -1,0 +1,154 @@
+//! Tokenizers of published models: the ids of HuggingFace's Python package, errors for what has no token or no text, and
+//! text that streams.
+
+use crate::support::temp_dir;
+use proptest::{prelude::*, sample::Index};
+use std::{fs, path::PathBuf};
+use typed_transformer::{
+    prelude::*,
+    tokens::{Tokenizer, TokenizerError},
+};
+
+dims! { BpeVocab = 300; PaddedVocab = 427; LongVocab = 428; ShortVocab = 299; WordVocab = 200; CharVocab = 120; }
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(format!("{}/fixtures/tokenizers/{name}.json", env!("CARGO_MANIFEST_DIR")))
+}
+
+fn load<V: ConstDim>(name: &str) -> Tokenizer<V> {
+    Tokenizer::from_file(path(name)).unwrap()
+}
+
+fn ids<V: ConstDim>(tokenizer: &Tokenizer<V>, text: &str) -> Vec<usize> {
+    tokenizer.encode(text).unwrap().into_iter().map(Fin::value).collect()
+}
+
+#[test]
+fn ids_and_texts_are_those_of_the_python_package() {
+    let text = "Speak, citizen — café 🦀!";
+    let bpe = load::<BpeVocab>("bpe");
+    let expected = [
+        51, 80, 69, 65, 75, 12, 280, 271, 73, 90, 283, 221, 159, 223, 243, 280, 65, 70, 128, 103, 221, 173, 254, 100,
+        223, 1,
+    ];
+    assert_eq!(ids(&bpe, text), expected);
+    assert_eq!(bpe.decode(&bpe.encode(text).unwrap()).unwrap(), text);
+
+    // The file cuts texts to 6 tokens and pads them to 16.
+    let wordpiece = load::<WordVocab>("wordpiece");
+    assert_eq!(ids(&wordpiece, "Speak, Citizén!"), [2, 33, 57, 43, 143, 7, 128, 5, 3]);
+    let tokens = wordpiece.encode("Speak, Citizén!").unwrap();
+    assert_eq!(wordpiece.decode(&tokens).unwrap(), "speak, citizen!");
+
+    let unigram = load::<WordVocab>("unigram");
+    assert_eq!(ids(&unigram, "Speak, citizen"), [84, 21, 4, 10, 37, 9, 3, 23, 61, 12, 195, 29, 1]);
+    assert_eq!(unigram.decode(&unigram.encode("Speak, citizen").unwrap()).unwrap(), "Speak, citizen");
+}
+
+#[test]
+fn a_part_without_a_token_is_named() {
+    fn error<V>(result: Result<Vec<Fin<V>>, TokenizerError>) -> String {
+        result.unwrap_err().to_string()
+    }
+    let unknown = |part: &str, index: usize| format!("`{part}` at byte {index} of the text has no token");
+    let wordpiece = load::<WordVocab>("wordpiece");
+    assert_eq!(error(wordpiece.encode("é 🦀 e")), unknown("🦀", 3));
+    assert_eq!(error(wordpiece.encode("a [UNK]")), unknown("[UNK]", 2));
+    assert!(load::<WordVocab>("unigram").encode("Speak 🦀").is_err());
+    // This one would leave the character out.
+    let dropping = load::<CharVocab>("dropping");
+    assert_eq!(error(dropping.encode("Speak, é citizen")), unknown("é", 7));
+    assert!(dropping.encode("Speak,\n\tcitizen").is_ok());
+    assert_eq!(load::<BpeVocab>("bpe").encode("").unwrap(), []);
+}
+
+#[test]
+fn the_vocabulary_is_that_of_the_type_or_rounded_up() {
+    fn error<V: ConstDim>(name: &str) -> String {
+        let error = Tokenizer::<V>::from_file(path(name)).unwrap_err();
+        error.to_string().replace(&path(name).display().to_string(), "FILE")
+    }
+    assert_eq!(error::<ShortVocab>("bpe"), "FILE has 300 tokens, but `ShortVocab` is 299");
+    assert_eq!(error::<LongVocab>("bpe"), "FILE has 300 tokens, but `LongVocab` is 428");
+    let padded = load::<PaddedVocab>("bpe");
+    assert_eq!(padded.tokens().count(), 300);
+    assert_eq!(padded.token("<|endoftext|>").unwrap().value(), 0);
+    assert_eq!(padded.token("no such token"), None);
+    let tokens = [Fin::literal::<299>(), Fin::literal::<300>()];
+    assert_eq!(padded.decode(&tokens).unwrap_err().to_string(), "token 300 has no text: the tokenizer has 300 tokens");
+}
+
+#[test]
+fn streamed_text_is_the_whole_text_and_characters_are_not_cut() {
+    let check = |streamed: Vec<String>, whole: &str| {
+        assert_eq!(streamed.concat(), whole);
+        assert!(streamed.iter().all(|part| !part.contains(char::REPLACEMENT_CHARACTER)), "{streamed:?}");
+        assert!(streamed.len() > 5);
+    };
+    fn stream<V: ConstDim>(tokenizer: &Tokenizer<V>, text: &str) -> Vec<String> {
+        let mut stream = tokenizer.stream();
+        let mut parts: Vec<_> =
+            tokenizer.encode(text).unwrap().into_iter().map(|token| stream.push(token).unwrap()).collect();
+        parts.push(stream.finish().unwrap());
+        parts
+    }
+    let text = "Speak, citizen — café 🦀!";
+    check(stream(&load::<BpeVocab>("bpe"), text), text);
+    check(stream(&load::<WordVocab>("wordpiece"), "Speak, citizen! We are"), "speak, citizen! we are");
+    check(stream(&load::<WordVocab>("unigram"), "Speak, citizen we are"), "Speak, citizen we are");
+
+    // A text that ends inside of a character.
+    let bpe = load::<BpeVocab>("bpe");
+    let cut = &bpe.encode("a🦀").unwrap()[..3];
+    let mut stream = bpe.stream();
+    let parts: Vec<_> = cut.iter().map(|&token| stream.push(token).unwrap()).collect();
+    assert_eq!((parts.concat().as_str(), stream.finish().unwrap().as_str()), ("a", "\u{fffd}"));
+}
+
+#[test]
+fn other_files_are_no_tokenizer() {
+    let folder = temp_dir();
+    let file = folder.path().join("tokenizer.json");
+    let error = |content: &[u8]| {
+        fs::write(&file, content).unwrap();
+        let error = Tokenizer::<BpeVocab>::from_file(&file).unwrap_err().to_string();
+        assert!(!error.chars().any(char::is_control), "{error:?}");
+        error.replace(&file.display().to_string(), "FILE")
+    };
+    assert_eq!(error(b""), "FILE is not a tokenizer: EOF while parsing a value at line 1 column 0");
+    assert!(error(br#"{"model": {"type": "\u001b[2J"}}"#).starts_with("FILE is not a tokenizer: "));
+    assert!(error(br#"{"weight_map": {}}"#).starts_with("FILE is not a tokenizer: missing field `model`"));
+    let error = Tokenizer::<BpeVocab>::from_file(folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with("cannot read "), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// A file that was changed is read or refused, and what is read encodes and decodes without a panic.
+    #[test]
+    fn mutated_tokenizers_are_read_or_refused(
+        name in prop_oneof![Just("bpe"), Just("wordpiece"), Just("unigram")],
+        changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..3),
+    ) {
+        let mut bytes = fs::read(path(name)).unwrap();
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let folder = temp_dir();
+        let file = folder.path().join("tokenizer.json");
+        fs::write(&file, bytes).unwrap();
+        if let Ok(tokenizer) = Tokenizer::<BpeVocab>::from_file(&file)
+            && let Ok(tokens) = tokenizer.encode("Speak, citizen — we are!")
+        {
+            let _ = tokenizer.decode(&tokens);
+        }
+    }
+
+    #[test]
+    fn every_text_has_a_round_trip_through_bytes(text in "\\PC{0,40}") {
+        let bpe = load::<BpeVocab>("bpe");
+        prop_assert_eq!(bpe.decode(&bpe.encode(&text).unwrap()).unwrap(), text);
+    }
+}

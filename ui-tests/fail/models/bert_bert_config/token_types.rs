@@ -1,0 +1,14 @@
+//! The types of tokens come from the configuration.
+//! Covers `TokenTypes` of `models::bert::BertConfig`.
+//! Right with `TokenTypes` for `OtherTokenTypes` in line 8.
+use typed_transformer::{models::bert::{Bert, BertConfig}, prelude::*};
+
+dims! { TokenTypes = 2; OtherTokenTypes = 2; }
+
+trait Small: BertConfig<TokenTypes = OtherTokenTypes> {}
+
+fn read<Config: Small>(model: &Bert<Config, f32, Cpu>) {
+    let _weight: &Tensor<(TokenTypes, Config::EmbedDim), f32, Cpu> = &model.embeddings.token_type;
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! There is a type for each token of the batch.
+//! Covers `B` of `models::bert::Bert::forward`.
+//! Right with `Batch` for `OtherBatch` in line 13.
+use typed_transformer::{models::bert::{Bert, BertConfig}, prelude::*};
+
+dims! { Letters = 28; TokenTypes = 2; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
+
+trait Reader: BertConfig<VocabSize = Letters, TokenTypes = TokenTypes, MaxSeqLen = MaxLen> {}
+
+fn states<Config: Reader>(
+    model: &Bert<Config, f32, Cpu>,
+    ids: &TokenIds<Batch, SrcLen, Letters>,
+    types: &TokenIds<OtherBatch, SrcLen, TokenTypes>,
+) {
+    let _states = model.forward(ids, types, NoneTape);
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A model keeps the batch.
+//! Covers `B` of `models::gpt2::Gpt2::forward`.
+//! Right with `Batch` for `OtherBatch` in line 12.
+use typed_transformer::{models::gpt2::{Gpt2, Gpt2Config}, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
+
+trait Writer: Gpt2Config<VocabSize = Letters, MaxSeqLen = MaxLen> {}
+
+fn logits<Config: Writer>(
+    model: &Gpt2<Config, f32, Cpu>,
+    ids: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Tensor<(Batch, SrcLen, Letters), f32, Cpu> {
+    model.forward(ids, NoneTape)
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The weights of one size of GPT-2 are not those of another.
+//! Covers `Config` of `models::gpt2::Layer`.
+//! Right with `Small` for the second `Large` in line 6.
+use typed_transformer::{models::gpt2::{Gpt2Config, Layer}, prelude::*};
+
+fn replace<Small: Gpt2Config, Large: Gpt2Config>(module: &mut Layer<Small, f32, Cpu>, other: Layer<Large, f32, Cpu>) {
+    *module = other;
+}
+
+fn main() {}

@@ -1,0 +1,30 @@
+//! No more experts compute a token than there are.
+//! Covers `Chosen` of `models::mixtral::MixtralConfig`.
+//! Right with `Chosen` for `TooMany` in line 27.
+use typed_transformer::{models::{llama::LlamaConfig, mixtral::MixtralConfig}, ops::Rotary, prelude::*};
+
+dims! {
+    VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
+    KeyValueHeads = 2; HeadDim = 4; Experts = 4; Chosen = 2; TooMany = 5;
+}
+
+struct Small;
+impl LlamaConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    type NumHeads = NumHeads;
+    type KeyValueHeads = KeyValueHeads;
+    type HeadDim = HeadDim;
+    const NORM_EPSILON: f64 = 1e-5;
+    const ROTARY: Rotary = Rotary::halves(10_000.0);
+    const TIED_LOGITS: bool = false;
+}
+impl MixtralConfig for Small {
+    type Experts = Experts;
+    type Chosen = TooMany;
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A model keeps the batch.
+//! Covers `B` of `models::mixtral::Mixtral::forward`.
+//! Right with `Batch` for `OtherBatch` in line 12.
+use typed_transformer::{models::{llama::LlamaConfig, mixtral::{Mixtral, MixtralConfig}}, prelude::*};
+
+dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
+
+trait Writer: LlamaConfig<VocabSize = Letters, MaxSeqLen = MaxLen> + MixtralConfig {}
+
+fn logits<Config: Writer>(
+    model: &Mixtral<Config, f32, Cpu>,
+    ids: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Tensor<(Batch, SrcLen, Letters), f32, Cpu> {
+    model.forward(ids, NoneTape)
+}
+
+fn main() {}

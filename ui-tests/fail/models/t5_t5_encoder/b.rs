@@ -1,0 +1,17 @@
+//! The encoder keeps the batch.
+//! Covers `B` of `models::t5::T5::encoder`.
+//! Right with `Batch` for `OtherBatch` in line 12.
+use typed_transformer::{models::t5::{T5, T5Config}, prelude::*};
+
+dims! { Letters = 28; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+
+trait Writer: T5Config<VocabSize = Letters> {}
+
+fn encode<Config: Writer>(
+    model: &T5<Config, f32, Cpu>,
+    source: &TokenIds<OtherBatch, SrcLen, Letters>,
+) -> Tensor<(Batch, SrcLen, Config::EmbedDim), f32, Cpu> {
+    model.encoder(source, NoneTape)
+}
+
+fn main() {}

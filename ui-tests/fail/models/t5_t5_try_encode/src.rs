@@ -1,0 +1,17 @@
+//! What a model has read has the length of the source.
+//! Covers `Src` of `models::t5::T5::try_encode`.
+//! Right with `SrcLen` for `TgtLen` in line 12.
+use typed_transformer::{models::t5::{EncodedT5, T5, T5Config}, prelude::*};
+
+dims! { Letters = 28; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+
+trait Writer: T5Config<VocabSize = Letters> {}
+
+fn encode<'a, Config: Writer>(
+    model: &'a T5<Config, f32, Cpu>,
+    source: &TokenIds<Batch, TgtLen, Letters>,
+) -> Result<EncodedT5<'a, Batch, SrcLen, Config, f32, Cpu>, OpError> {
+    model.try_encode(source)
+}
+
+fn main() {}

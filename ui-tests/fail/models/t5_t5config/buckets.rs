@@ -1,0 +1,14 @@
+//! The ranges of distances come from the configuration.
+//! Covers `Buckets` of `models::t5::T5Config`.
+//! Right with `Buckets` for `OtherBuckets` in line 8.
+use typed_transformer::{models::t5::{T5, T5Config}, prelude::*};
+
+dims! { Buckets = 32; OtherBuckets = 32; }
+
+trait Small: T5Config<Buckets = OtherBuckets> {}
+
+fn read<Config: Small>(model: &T5<Config, f32, Cpu>) {
+    let _weight: &Tensor<(Buckets, Config::NumHeads), f32, Cpu> = &model.encoder_positions;
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! The number of layers is known at compile time.
+//! Covers `DecoderLayers` of `models::t5::T5Config`.
+//! Right with `DecoderLayers` for `Depth` in line 20.
+use typed_transformer::{models::t5::T5Config, prelude::*};
+
+dims! {
+    VocabSize = 28; MaxTgtLen = 16; EmbedDim = 24; NumHeads = 4; HeadDim = 6; HiddenDim = 96;
+    EncoderLayers = 2; DecoderLayers = 2; Buckets = 32; Depth;
+}
+
+struct Small;
+impl T5Config for Small {
+    type VocabSize = VocabSize;
+    type MaxTgtLen = MaxTgtLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HeadDim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type EncoderLayers = EncoderLayers;
+    type DecoderLayers = Depth;
+    type Buckets = Buckets;
+    const MAX_DISTANCE: usize = 128;
+    const NORM_EPSILON: f64 = 1e-6;
+}
+
+fn main() {}

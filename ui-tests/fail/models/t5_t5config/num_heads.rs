@@ -1,0 +1,14 @@
+//! The heads of a T5 come from its configuration.
+//! Covers `NumHeads` of `models::t5::T5Config`.
+//! Right with `NumHeads` for `OtherNumHeads` in line 8.
+use typed_transformer::{models::t5::{T5, T5Config}, prelude::*};
+
+dims! { NumHeads = 4; OtherNumHeads = 4; }
+
+trait Small: T5Config<NumHeads = OtherNumHeads> {}
+
+fn read<Config: Small>(model: &T5<Config, f32, Cpu>) {
+    let _weight: &Tensor<(Config::Buckets, NumHeads), f32, Cpu> = &model.encoder_positions;
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The weights of one size of Vision Transformer are not those of another.
+//! Covers `Config` of `models::vit::Vit`.
+//! Right with `Small` for the second `Large` in line 6.
+use typed_transformer::{models::vit::{Vit, VitConfig}, prelude::*};
+
+fn replace<Small: VitConfig, Large: VitConfig>(module: &mut Vit<Small, f32, Cpu>, other: Vit<Large, f32, Cpu>) {
+    *module = other;
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! The heads divide the width of a model among themselves.
+//! Covers `NumHeads` of `models::vit::VitConfig`.
+//! Right with `NumHeads` for `OtherHeads` in line 19.
+use typed_transformer::{models::vit::VitConfig, prelude::*};
+
+dims! {
+    Channels = 3; Height = 24; Width = 36; PatchHeight = 6; PatchWidth = 6; EmbedDim = 24; NumHeads
+    = 4; HiddenDim = 96; NumLayers = 2; OtherHeads = 5;
+}
+
+struct Small;
+impl VitConfig for Small {
+    type Channels = Channels;
+    type Height = Height;
+    type Width = Width;
+    type PatchHeight = PatchHeight;
+    type PatchWidth = PatchWidth;
+    type EmbedDim = EmbedDim;
+    type NumHeads = OtherHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    const NORM_EPSILON: f64 = 1e-12;
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A cache has the heads of its attention.
+//! Covers `NumHeads` of `nn::CachedHeads`.
+//! Right with `NumHeads` for `OtherHeads` in line 8.
+use typed_transformer::{nn::{CachedHeads, KeyValueCache}, prelude::*};
+
+dims! { NumHeads = 2; OtherHeads = 2; KeyDim = 3; OtherKeyDim = 3; ValueDim = 5; OtherValueDim = 5; MaxLen = 9; Batch; }
+
+trait Own: CachedHeads<NumHeads = OtherHeads> {}
+
+fn read<H: Own>(cache: &KeyValueCache<Batch, MaxLen, H, f32, Cpu>) {
+    let _part: Tensor<(Batch, MaxLen, Product<NumHeads, H::QKDim>), f32, Cpu> = cache.keys().clone();
+}
+
+fn main() {}
