@@ -4,8 +4,9 @@ use crate::{
     dims::{ConstDim, Dim, Divides, MaybeSharded, Product},
     mask::AttentionMask,
     ops::{
-        AttentionScale, MaskFill, OpError, Real, device_error, dropout_factors, try_attention_weights, try_merge_heads,
-        try_mul_factors, try_multi_head_attention as try_local_attention, try_split_heads,
+        AttentionScale, MaskFill, OpError, Real, Rotary, device_error, dropout_factors, try_attention_weights,
+        try_merge_heads, try_mul_factors, try_multi_head_attention as try_local_attention,
+        try_rotate_heads as try_rotate_local_heads, try_split_heads,
     },
     ranks::{ConstRankAxis, Ranks, Shard},
 };
@@ -82,4 +83,24 @@ pub fn try_multi_head_attention<
         try_merge_heads(weights.try_matmul(value).map_err(device_error(OP))?)?
     };
     relabel(OP, attended, (batch, queries, Product::default()))
+}
+
+/// Turns the columns of this rank's heads by their positions, the first of which is 0.
+pub(super) fn try_rotate_heads<
+    B: MaybeSharded,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    Axis: ConstRankAxis + Divides<H>,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    input: Tensor<(B, S, Product<Shard<H, Axis>, HeadDim>), E, D, T>,
+    rotary: Rotary,
+) -> Result<Tensor<(B, S, Product<Shard<H, Axis>, HeadDim>), E, D, T>, OpError> {
+    const OP: &str = "attention";
+    let (batch, len, heads) = *input.shape();
+    let input = relabel(OP, input, (batch, len, Product::<Local<Shard<H, Axis>>, HeadDim>::default()))?;
+    relabel(OP, try_rotate_local_heads(input, 0, rotary)?, (batch, len, heads))
 }

@@ -8,8 +8,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{fs, path::Path};
 use typed_transformer::{
     models::{another_annotated::Annotated, nano_gpt::NanoGpt, transformer_from_scratch::FromScratch},
-    nn::{Conventions, PositionsFor, PositionsInHeads},
-    ops::DropoutSeed,
+    nn::{Conventions, NormPlacement, PositionsFor, PositionsInHeads, RotaryPositions},
+    ops::{DropoutSeed, Gelu, Rotary, RotaryPairs},
     prelude::*,
     ranks,
     ranks::{ConstRankAxis, Element, RankAxis, Ranks},
@@ -24,6 +24,17 @@ ranks! { One = 1; Two = 2; Three = 3; Four = 4; }
 dims! {
     VocabSize = 11; MaxSeqLen = 7; EmbedDim = 10; NumHeads = 12; QKDim = 2; VODim = 3; HiddenDim = 24; NumLayers = 2;
     Batch; SrcLen <= MaxSeqLen; TgtLen <= MaxSeqLen;
+}
+
+/// Conventions whose queries and keys are turned by their positions.
+struct Turned;
+impl Conventions for Turned {
+    type Activation = Gelu;
+    type Positions = RotaryPositions;
+    type Padding = PadQueriesAndKeys;
+    const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+    const EMBEDDING_NORM: bool = false;
+    const ROTARY: Option<Rotary> = Some(Rotary { base: 300.0, pairs: RotaryPairs::Halves, scaling: None });
 }
 
 /// A configuration of these conventions, with dropout at every place that has it.
@@ -328,6 +339,11 @@ fn a_decoder_only_model_is_that_of_one_rank() {
     on_ranks!(ShardedDecoderOnly, Plain<TypedTransformer>, f32, 1e-5, One Two Three Four);
     on_ranks!(ShardedDecoderOnly, Deep<NanoGpt>, f64, 1e-10, Three);
     on_ranks!(ShardedDecoderOnly, Plain<Annotated>, f64, 1e-10, Four);
+}
+
+#[test]
+fn rotary_positions_are_those_of_one_rank() {
+    on_ranks!(ShardedDecoderOnly, Plain<Turned>, f64, 1e-10, Two Three);
 }
 
 #[test]

@@ -4,10 +4,10 @@ use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{AttentionMask, MaskKind, PaddingMask, mk_cross_mask, mk_mask},
     module,
-    nn::{Arch, AttentionProjection, Conventions, Norm, try_residual_norm},
-    ops::{OpError, dim_error, try_dropout},
+    nn::{Arch, AttentionProjection, Conventions, Norm, SelfAttention, try_residual_norm},
+    ops::{OpError, Rotary, dim_error, try_dropout},
     ranks::{Element, Ranks, Shard},
-    tensor_parallel::{Entered, try_enter, try_multi_head_attention},
+    tensor_parallel::{Entered, attention::try_rotate_heads, try_enter, try_multi_head_attention},
 };
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
@@ -57,9 +57,26 @@ impl<
         mask: &AttentionMask<B, Q, K>,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
+        self.try_forward_turned(query, key, value, mask, None, ranks)
+    }
+
+    /// [`try_forward`](Self::try_forward), where queries and keys are turned by their positions.
+    fn try_forward_turned<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Entered<Tensor<(B, Q, QDim), E, D, T>, Axis>,
+        key: Entered<Tensor<(B, K, KDim), E, D, T>, Axis>,
+        value: Entered<Tensor<(B, K, VDim), E, D, T>, Axis>,
+        mask: &AttentionMask<B, Q, K>,
+        rotary: Option<Rotary>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
         let query = self.query_proj.try_forward(query)?; // (B, Q, this rank's heads * QKDim)
         let key = self.key_proj.try_forward(key)?; // (B, K, this rank's heads * QKDim)
         let value = self.value_proj.try_forward(value)?; // (B, K, this rank's heads * VODim)
+        let (query, key) = match rotary {
+            Some(rotary) => (try_rotate_heads(query, rotary)?, try_rotate_heads(key, rotary)?),
+            None => (query, key),
+        };
         let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
         let dropout = A::ATTENTION_DROPOUT;
         let attended = try_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout, ranks)?;
@@ -94,9 +111,11 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        let rotary = SelfAttention::<EmbedDim, Mask, A, E, D>::ROTARY;
         try_residual_norm(&self.norm, input, |x| {
             let x = try_enter(x, ranks)?;
-            self.attention.try_forward(x.with_empty_tape(), x.with_empty_tape(), x, &mask, ranks)
+            let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
+            self.attention.try_forward_turned(query, key, x, &mask, rotary, ranks)
         })
     }
 }
