@@ -1,6 +1,6 @@
 //! The error of operations, and the element type that they compute with.
 
-use crate::dims::DimError;
+use crate::{dims::DimError, ranks::RanksError};
 use dfdx::{dtypes::Dtype, shapes::Shape};
 use std::fmt::Display;
 
@@ -142,6 +142,14 @@ pub enum OpError {
     OtherModel {
         /// The type of both models.
         model: String,
+    },
+    /// A collective operation of the ranks failed.
+    #[error("{op}: {source}")]
+    Ranks {
+        /// The operation.
+        op: &'static str,
+        /// Which rank failed, and why.
+        source: RanksError,
     },
     /// The device failed, for example because it is out of memory.
     #[error("{op}: {message}")]

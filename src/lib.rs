@@ -64,6 +64,7 @@
 //! | [`weights`] | loading and saving weights |
 //! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
+//! | [`tensor_parallel`] | layers whose heads and hidden columns ranks share |
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and trainings (feature `plot`) |
 //!
@@ -91,6 +92,7 @@ pub mod ops;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ranks;
+pub mod tensor_parallel;
 pub mod tokens;
 pub mod train;
 pub mod weights;

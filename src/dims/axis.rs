@@ -21,7 +21,7 @@ use std::marker::PhantomData;
     label = "`{Self}` has no axis `{Name}`",
     note = "an axis is named by its dimension, and a tensor has up to 6 of them"
 )]
-pub trait HasAxis<Name: Dim, WhichAxis>:
+pub trait HasAxis<Name: MaybeSharded, WhichAxis>:
     Shape
     + ReduceShape<WhichAxis, Reduced = <Self as HasAxis<Name, WhichAxis>>::Remaining>
     + ReduceShape<<Self as HasAxis<Name, WhichAxis>>::Position, Reduced = <Self as HasAxis<Name, WhichAxis>>::Remaining>
@@ -44,7 +44,7 @@ pub trait HasAxis<Name: Dim, WhichAxis>:
 macro_rules! has_axis {
     ($index:literal: $($before:ident)* [$axis:ident] $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* $axis: Dim, $($after: MaybeSharded,)*> HasAxis<$axis, Axis<$index>>
+        impl<$($before: MaybeSharded,)* $axis: MaybeSharded, $($after: MaybeSharded,)*> HasAxis<$axis, Axis<$index>>
             for ($($before,)* $axis, $($after,)*)
         {
             const INDEX: usize = $index;
@@ -108,7 +108,7 @@ pub struct AxisOf<Name>(PhantomData<fn() -> Name>);
 /// assert_eq!(sum_over(x, axis::<KLen>()).as_vec(), [6.0, 15.0]);
 /// ```
 #[must_use]
-pub fn axis<Name: Dim>() -> AxisOf<Name> {
+pub fn axis<Name: MaybeSharded>() -> AxisOf<Name> {
     AxisOf(PhantomData)
 }
 

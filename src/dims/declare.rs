@@ -119,6 +119,8 @@ macro_rules! dims {
             const SIZE: usize = Self::SIZE;
         }
         #[diagnostic::do_not_recommend]
+        impl $crate::dims::Factor for $name {}
+        #[diagnostic::do_not_recommend]
         impl $crate::dims::ConstDim for $name {}
         impl $crate::dims::StaticSize for $name {
             type Nat = $crate::__nat!($name::SIZE);

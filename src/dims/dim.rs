@@ -54,12 +54,24 @@ pub trait MaybeSharded: shapes::Dim {}
     label = "the size of `{Self}` is not known at compile time",
     note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a product needs two of them, and a quotient parts that divide the whole"
 )]
-pub trait ConstDim: Dim + shapes::ConstDim {}
+pub trait ConstDim: Dim + Factor {}
+
+/// A factor of a [`Product`](super::Product): a [`ConstDim`], or one rank's part of one. The product of such a part is a
+/// dimension of dfdx's only.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a compile-time dimension",
+    label = "the size of `{Self}` is not known at compile time",
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
+)]
+pub trait Factor: MaybeSharded + shapes::ConstDim {}
 
 #[diagnostic::do_not_recommend]
 impl<const N: usize> MaybeSharded for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> Dim for Const<N> {}
+#[diagnostic::do_not_recommend]
+impl<const N: usize> Factor for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> ConstDim for Const<N> {}
 

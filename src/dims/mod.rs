@@ -51,7 +51,7 @@ mod windows;
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
-pub use dim::{ConstDim, Dim, MaybeSharded, Unchecked};
+pub use dim::{ConstDim, Dim, Factor, MaybeSharded, Unchecked};
 pub use local::LocalSize;
 pub(crate) use names::Label;
 pub use product::{Product, Quotient};

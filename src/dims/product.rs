@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, size::FullyStatic};
+use super::{ConstDim, Dim, Divides, Factor, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -29,7 +29,7 @@ pub struct Product<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// ```
 pub struct Quotient<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 
-impl<Left: ConstDim, Right: ConstDim> Product<Left, Right> {
+impl<Left: Factor, Right: Factor> Product<Left, Right> {
     /// The size.
     pub const SIZE: usize = Left::SIZE * Right::SIZE;
 }
@@ -39,15 +39,19 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
+impl<Left: Factor, Right: Factor> MaybeSharded for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
+impl<Left: Factor, Right: Factor> Factor for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
+#[diagnostic::do_not_recommend]
+impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 
@@ -111,10 +115,10 @@ macro_rules! symbolic_dim {
         impl<$left, $right> Eq for $name<$left, $right> {}
     };
 }
-symbolic_dim!(Product, Left: ConstDim, Right: ConstDim);
+symbolic_dim!(Product, Left: Factor, Right: Factor);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
-impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
+impl<Left: Factor, Right: Factor> fmt::Debug for Product<Left, Right> {
     /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
@@ -125,11 +129,11 @@ impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
 }
 
 /// A factor with its size. `Const` does not write its own.
-fn factor<Factor: ConstDim>() -> String {
-    let factor = format!("{:+?}", Factor::default());
+fn factor<Any: Factor>() -> String {
+    let factor = format!("{:+?}", Any::default());
     match factor.contains('=') {
         true => factor,
-        false => format!("{}={}", super::name::<Factor>(), Factor::SIZE),
+        false => format!("{}={}", super::name::<Any>(), Any::SIZE),
     }
 }
 

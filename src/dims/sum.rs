@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, MaybeSharded, StaticSize, name};
+use super::{ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
 use typenum::U1;
@@ -63,6 +63,8 @@ impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {}
 impl<Left: ConstDim, Right: ConstDim> shapes::ConstDim for Sum<Left, Right> {
     const SIZE: usize = Left::SIZE + Right::SIZE;
 }
+#[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> Factor for Sum<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Sum<Left, Right> {}
 impl<Left: ConstDim, Right: ConstDim> Sum<Left, Right> {

@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, MaybeSharded, StaticSize, name, relations::LessOrEqual};
+use super::{ConstDim, CountFactor, Dim, Factor, MaybeSharded, StaticSize, name, relations::LessOrEqual};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -50,6 +50,8 @@ impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
 impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
     const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
 }
+#[diagnostic::do_not_recommend]
+impl<Len: ConstDim, Window: WindowOf<Len>> Factor for Windows<Len, Window> {}
 #[diagnostic::do_not_recommend]
 impl<Len: ConstDim, Window: WindowOf<Len>> ConstDim for Windows<Len, Window> {}
 impl<Len: ConstDim, Window: WindowOf<Len>> Windows<Len, Window> {

@@ -150,7 +150,9 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
 
 /// The padding mask for the target's self-attention: `padding_mask`, or all visible if the conventions ignore
 /// the target's padding.
-fn target_padding<A: Arch, B: MaybeSharded, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
+pub(crate) fn target_padding<A: Arch, B: MaybeSharded, Q: Dim>(
+    padding_mask: &PaddingMask<B, Q>,
+) -> Cow<'_, PaddingMask<B, Q>> {
     match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
         false => Cow::Owned(PaddingMask::without_padding(padding_mask.shape())),

@@ -173,7 +173,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
 }
 
 /// The padding mask of the ids, or all visible if the conventions ignore padding.
-fn padding_mask<Config: SingleStack, B: MaybeSharded, S: Dim>(
+pub(crate) fn padding_mask<Config: SingleStack, B: MaybeSharded, S: Dim>(
     token_ids: &TokenIds<B, S, Config::VocabSize>,
 ) -> PaddingMask<B, S> {
     match <Config::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {

@@ -92,11 +92,12 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     }
 
     /// How queries and keys are turned by their positions, if the conventions have rotary positions.
-    const ROTARY: Option<Rotary> = match (<A::Conventions as Conventions>::Positions::ROTARY, A::Conventions::ROTARY) {
-        (true, None) => Some(Rotary::ROFORMER),
-        (true, rotary) => rotary,
-        (false, _) => None,
-    };
+    pub(crate) const ROTARY: Option<Rotary> =
+        match (<A::Conventions as Conventions>::Positions::ROTARY, A::Conventions::ROTARY) {
+            (true, None) => Some(Rotary::ROFORMER),
+            (true, rotary) => rotary,
+            (false, _) => None,
+        };
 
     /// The query and the key, turned by their positions from `start` on if the conventions have rotary positions.
     fn try_turn<B: MaybeSharded, S: Dim, T: Tape<E, D>>(

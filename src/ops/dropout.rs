@@ -93,26 +93,49 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let is_dropped = Bernoulli::new(rate).ok().filter(|_| rate < 1.0).ok_or(OpError::DropoutRate { rate })?;
+    ensure_is_rate(rate)?;
     if !T::OWNS_TAPE || rate == 0.0 {
         return Ok(input);
     }
-    let (shape, device) = (*input.shape(), input.device().clone());
+    let sizes: Vec<usize> = input.shape().concrete().into();
+    let factors = dropout_factors(rate, &sizes, input.device())?;
+    try_mul_factors(input, factors)
+}
+
+fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
+    if (0.0..1.0).contains(&rate) { Ok(()) } else { Err(OpError::DropoutRate { rate }) }
+}
+
+/// The random factors of a tensor of these sizes: 0 with probability `rate`, otherwise `1 / (1 - rate)`.
+pub(crate) fn dropout_factors<E: Real, D: Device<E>>(
+    rate: f64,
+    sizes: &[usize],
+    device: &D,
+) -> Result<Vec<E>, OpError> {
+    let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
     let mut numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
-    let first_axis_len = shape.concrete().into_iter().next();
+    let len: usize = sizes.iter().product();
     ROWS.with_borrow(|rows| {
-        if let Some(rows) = rows.as_ref().filter(|rows| first_axis_len == Some(rows.len())) {
-            let skipped = rows.start * (shape.num_elements() / rows.len().max(1));
+        if let Some(rows) = rows.as_ref().filter(|rows| sizes.first() == Some(&rows.len())) {
+            let skipped = rows.start * (len / rows.len().max(1));
             numbers.set_word_pos(WORDS_PER_DRAW * skipped as u128);
         }
     });
     let kept = cast::<E>(1.0 / (1.0 - rate));
-    let factors = is_dropped
-        .sample_iter(&mut numbers)
-        .take(shape.num_elements())
-        .map(|is_dropped| if is_dropped { E::zero() } else { kept });
-    let factors: Tensor<Dims, E, D> =
-        device.try_tensor_from_vec(factors.collect(), shape).map_err(device_error("dropout"))?;
-    input.try_mul(factors.retaped::<T>()).map_err(device_error("dropout"))
+    let factors = is_dropped.sample_iter(numbers).take(len);
+    Ok(factors.map(|is_dropped| if is_dropped { E::zero() } else { kept }).collect())
+}
+
+/// Multiplies each element with its factor.
+pub(crate) fn try_mul_factors<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    factors: Vec<E>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let shape = *input.shape();
+    let compute = || {
+        let factors = input.device().try_tensor_from_vec(factors, shape)?;
+        input.try_mul(factors.retaped::<T>())
+    };
+    compute().map_err(device_error::<D::Err>("dropout"))
 }

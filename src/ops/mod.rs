@@ -94,6 +94,7 @@ pub use cumsum::{cumsum, try_cumsum};
 pub use describe::Describe;
 pub use dot::{dot, try_dot};
 pub use dropout::{DropoutSeed, dropout, try_dropout};
+pub(crate) use dropout::{dropout_factors, try_mul_factors};
 #[doc(hidden)]
 pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};

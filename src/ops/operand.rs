@@ -1,4 +1,5 @@
 use super::{OpError, Real, try_scale};
+use crate::ranks::Partial;
 use dfdx::{
     optim::UnusedTensors,
     shapes::Shape,
@@ -36,6 +37,22 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
     fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {
         let (tensor, tape) = self.split_tape();
         (tensor, Taped(tape))
+    }
+}
+/// The sum over an axis of ranks is made. It never is: the trait gives a term in the place of a tensor its own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the operand is this rank's term of a sum over `{Self}`: reduce it before it is used",
+    label = "a term of a sum over `{Self}`, not the sum",
+    note = "`all_reduce(terms, &ranks)` makes the sum"
+)]
+pub trait Summed {}
+
+impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>, Axis: Summed> TensorOrRef<Dims, E, D, Taped<T>>
+    for Partial<Tensor<Dims, E, D, T>, Axis>
+{
+    fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {
+        self.into_term().split()
     }
 }
 #[diagnostic::do_not_recommend]

@@ -28,6 +28,7 @@ mod communicator;
 mod element;
 mod elements;
 mod error;
+pub(crate) mod failure;
 mod handle;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -35,6 +36,7 @@ mod partial;
 mod pending;
 mod replicated;
 mod shard;
+mod sharded_columns;
 mod threads;
 mod worker;
 
@@ -46,3 +48,4 @@ pub use partial::{Partial, Reduce};
 pub use pending::Pending;
 pub use replicated::Replicated;
 pub use shard::{GatheredOver, Shard};
+pub use sharded_columns::ShardedColumns;

@@ -1,5 +1,5 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
-use crate::dims::{ConstDim, Dim, Divides, MaybeSharded};
+use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -121,7 +121,10 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
 )]
 pub trait GatheredOver<Axis> {}
 
+// The compiler recommends these two, so that an error is that of `GatheredOver`.
 impl<Whole: Dim + GatheredOver<Axis>, Axis: RankAxis> Dim for Shard<Whole, Axis> {}
+impl<Whole: ConstDim + GatheredOver<Axis>, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> {}
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {}
 
 // Derived impls would require the same traits of `Whole` and `Axis`.
 impl<Whole, Axis> Clone for Shard<Whole, Axis> {

@@ -29,9 +29,11 @@ mod state;
 mod step;
 mod trainer;
 mod update;
+mod zero;
 
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
+pub(crate) use checkpoint::parameter_infos;
 pub use checkpoint::{ResumeNote, checkpoint_of};
 pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
@@ -46,3 +48,5 @@ pub use state::{OptimizerState, Slot};
 pub use step::{Step, StepReport};
 pub use trainer::Trainer;
 pub use update::update;
+pub(crate) use update::update_by_norm;
+pub use zero::ShardedState;

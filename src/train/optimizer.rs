@@ -2,6 +2,7 @@ use super::{OptimizerState, Parameters, Slot};
 use crate::{
     backend::Backend,
     ops::{OpError, Real},
+    ranks::RanksError,
 };
 use dfdx::tensor::Cpu;
 
@@ -32,4 +33,18 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
 
     /// The state, to be filled from a checkpoint.
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]>;
+
+    /// Whether the ranks share out the state, as a [`ShardedState`](super::ShardedState) does.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Gives rank 0 the state of the whole model, whose parameters have `lens` elements each, until the next step. All
+    /// ranks call it.
+    ///
+    /// # Errors
+    /// [`RanksError`] if a rank fails.
+    fn gather_state(&mut self, _lens: &[usize]) -> Result<(), RanksError> {
+        Ok(())
+    }
 }

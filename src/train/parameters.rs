@@ -11,7 +11,10 @@ use dfdx::{
     tensor::{Gradients, Tensor},
     tensor_ops::{ReshapeTo, TryMul},
 };
-use std::{fmt, ops::Deref};
+use std::{
+    fmt, mem,
+    ops::{Deref, Range},
+};
 
 const OP: &str = "update";
 
@@ -39,18 +42,20 @@ pub struct Parameters<'a, Model, E: Real, D: Backend<E>> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
     gradient_factor: Option<E>,
+    /// The elements that an optimizer gets, counted over all trained parameters; `None` for all.
+    part: Option<Range<usize>>,
 }
 
 impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, Model, E, D> {
     pub(super) fn new(model: &'a mut Model, gradients: Gradients<E, D>) -> Self {
-        Self { model, gradients, gradient_factor: None }
+        Self { model, gradients, gradient_factor: None, part: None }
     }
 
-    /// `Σ g²` over all trained parameters.
-    pub(super) fn sum_of_squares(&mut self) -> Result<f64, OpError> {
-        let mut sum = SumSquares { gradients: &mut self.gradients, sum: 0.0, count: 0 };
-        Model::iter_tensors(&mut RecursiveWalker { m: &*self.model, f: &mut sum }).map_err(device_error(OP))?;
-        Ok(sum.sum)
+    /// `Σ g²` of each trained parameter, in the order of the fields.
+    pub(super) fn sums_of_squares(&mut self) -> Result<Vec<f64>, OpError> {
+        let mut squares = SumSquares { gradients: &mut self.gradients, sums: Vec::new() };
+        Model::iter_tensors(&mut RecursiveWalker { m: &*self.model, f: &mut squares }).map_err(device_error(OP))?;
+        Ok(squares.sums)
     }
 
     /// Scales all gradients. The factor is applied while a gradient is read.
@@ -58,9 +63,20 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
         self.gradient_factor = Some(factor);
     }
 
-    /// Calls `update` with each parameter, in the order of the fields.
+    /// Takes these elements, counted over all trained parameters in the order of the fields, and the gradients.
+    pub(super) fn take_part(&mut self, elements: Range<usize>) -> Parameters<'_, Model, E, D> {
+        Parameters {
+            model: self.model,
+            gradients: mem::replace(&mut self.gradients, Gradients::leaky()),
+            gradient_factor: self.gradient_factor,
+            part: Some(elements),
+        }
+    }
+
+    /// Calls `update` with each parameter that has elements here, in the order of the fields.
     pub(super) fn try_for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
-        let mut visit = Visit { gradients: &mut self.gradients, gradient_factor: self.gradient_factor, update };
+        let (gradient_factor, part) = (self.gradient_factor, self.part.clone());
+        let mut visit = Visit { gradients: &mut self.gradients, gradient_factor, part, start: 0, update };
         Model::iter_tensors(&mut RecursiveWalker { m: (&mut *self.model, String::new()), f: &mut visit })?;
         Ok(())
     }
@@ -74,19 +90,22 @@ impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
 
 /// A parameter and its gradient, as an [`Optimizer`](super::Optimizer) changes it. It is a [`Parameter`] too.
 ///
-/// All tensors are flat: elements in row-major order.
+/// All tensors are flat: elements in row-major order. If ranks share out the optimizer's state, they have only the
+/// elements that this rank updates.
 pub struct ParameterMut<'a, E: Real, D: Backend<E>> {
     parameter: Parameter,
     tensor: &'a mut dyn ParameterTensor<E, D>,
     gradients: &'a mut Gradients<E, D>,
     gradient_factor: Option<E>,
+    /// The elements of the tensor that are updated.
+    range: Range<usize>,
 }
 
 impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// The number of elements.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
-        self.parameter.sizes.iter().product()
+        self.range.len()
     }
 
     /// The elements.
@@ -94,7 +113,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn values(&self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        self.tensor.values().map_err(device_error(OP))
+        self.tensor.values().and_then(|values| elements_in(&self.range, values)).map_err(device_error(OP))
     }
 
     /// The derivative of the loss with respect to each element, after clipping.
@@ -102,7 +121,8 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn gradient(&mut self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        let gradient = self.tensor.gradient(self.gradients).map_err(device_error(OP))?;
+        let gradient = self.tensor.gradient(self.gradients);
+        let gradient = gradient.and_then(|gradient| elements_in(&self.range, gradient)).map_err(device_error(OP))?;
         match self.gradient_factor {
             Some(factor) => gradient.try_mul(factor).map_err(device_error(OP)),
             None => Ok(gradient),
@@ -118,12 +138,23 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         if len != expected {
             return Err(OpError::Shape { op: OP, from: format!("({len})"), to: format!("({expected})") });
         }
-        self.tensor.set_values(values).map_err(device_error(OP))
+        self.try_set_values(values).map_err(device_error(OP))
+    }
+
+    fn try_set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
+        let whole = self.tensor.values()?;
+        let shape = *whole.shape();
+        if self.range == (0..shape.0) {
+            return self.tensor.set_values(values);
+        }
+        let (device, mut elements) = (whole.device().clone(), whole.as_vec());
+        elements[self.range.clone()].copy_from_slice(&values.as_vec());
+        self.tensor.set_values(device.try_tensor_from_vec(elements, shape)?)
     }
 
     /// Zeros for a slot of this parameter.
     pub(super) fn zeros(&self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        self.tensor.zeros().map_err(device_error(OP))
+        self.tensor.zeros(self.len()).map_err(device_error(OP))
     }
 
     /// Calls `update` with the elements of the values, the gradient and the slots where they lie, once on each
@@ -140,6 +171,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         let Some((values, gradient)) = elements else {
             return Ok(false);
         };
+        let (values, gradient) = (&mut values[self.range.clone()], &gradient[self.range.clone()]);
         let slots = slots.map(D::elements_mut);
         if slots.iter().any(|slot| slot.as_ref().is_none_or(|slot| slot.len() != values.len())) {
             return Ok(false);
@@ -168,7 +200,7 @@ impl<E: Real, D: Backend<E>> fmt::Debug for ParameterMut<'_, E, D> {
 trait ParameterTensor<E: Real, D: Backend<E>> {
     fn values(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
     fn set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err>;
-    fn zeros(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
+    fn zeros(&self, len: usize) -> Result<Tensor<(usize,), E, D>, D::Err>;
     fn gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
     /// The elements of the values and of the gradient, if they lie in the memory of this process in one order.
     fn elements_mut<'a>(
@@ -187,8 +219,8 @@ impl<Dims: Shape, E: Real, D: Backend<E>> ParameterTensor<E, D> for Tensor<Dims,
         Ok(())
     }
 
-    fn zeros(&self) -> Result<Tensor<(usize,), E, D>, D::Err> {
-        self.device().try_zeros_like(&(self.shape().num_elements(),))
+    fn zeros(&self, len: usize) -> Result<Tensor<(usize,), E, D>, D::Err> {
+        self.device().try_zeros_like(&(len,))
     }
 
     fn gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
@@ -208,12 +240,25 @@ impl<Dims: Shape, E: Real, D: Backend<E>> ParameterTensor<E, D> for Tensor<Dims,
     }
 }
 
+/// Which elements of a tensor are in `part`, where the tensor's are `elements` of the same whole.
+pub(super) fn range_in(part: &Range<usize>, elements: Range<usize>) -> Range<usize> {
+    let in_tensor = |element: usize| element.clamp(elements.start, elements.end) - elements.start;
+    in_tensor(part.start)..in_tensor(part.end)
+}
+
+/// The elements of a flat tensor in a range.
+fn elements_in<E: Real, D: Backend<E>>(
+    range: &Range<usize>,
+    tensor: Tensor<(usize,), E, D>,
+) -> Result<Tensor<(usize,), E, D>, D::Err> {
+    if *range == (0..tensor.shape().0) { Ok(tensor) } else { tensor.try_slice((range.clone(),)) }
+}
+
 /// Adds up the squares of the gradients.
 struct SumSquares<'a, E: Real, D: Backend<E>> {
     gradients: &'a mut Gradients<E, D>,
-    sum: f64,
-    /// How many parameters were read so far.
-    count: usize,
+    /// Of the parameters that were read so far.
+    sums: Vec<f64>,
 }
 
 impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for SumSquares<'_, E, D> {
@@ -230,14 +275,13 @@ impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for SumSquares<'_, E, D> {
         if !options.do_gradient_update {
             return Ok(None);
         }
-        if self.count == 0 {
+        if self.sums.is_empty() {
             tensor.device().try_enable_cache()?;
         }
-        self.count += 1;
-        self.sum += match D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?) {
+        self.sums.push(match D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?) {
             Some(gradient) => sum_of_squares(gradient),
             None => D::try_sum_of_squares(tensor.gradient(self.gradients)?)?,
-        };
+        });
         Ok(None)
     }
 }
@@ -250,6 +294,9 @@ pub(super) type Update<'f, E, D> = dyn FnMut(ParameterMut<'_, E, D>) -> Result<(
 struct Visit<'a, 'f, E: Real, D: Backend<E>> {
     gradients: &'a mut Gradients<E, D>,
     gradient_factor: Option<E>,
+    part: Option<Range<usize>>,
+    /// The number of elements of the trained parameters before this one.
+    start: usize,
     update: &'a mut Update<'f, E, D>,
 }
 
@@ -264,10 +311,17 @@ impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for Visit<'_, '_, E, D> {
         options: TensorOptions<S, E, D>,
         (tensor, path): (&mut Tensor<S, E, D>, String),
     ) -> Result<Option<Tensor<S, E, D>>, OpError> {
-        if options.do_gradient_update {
+        if !options.do_gradient_update {
+            return Ok(None);
+        }
+        let (start, len) = (self.start, tensor.shape().num_elements());
+        self.start += len;
+        let range = self.part.as_ref().map_or(0..len, |part| range_in(part, start..start + len));
+        // A rank may have no element of it.
+        if self.part.is_none() || !range.is_empty() {
             let parameter = Parameter { path, sizes: tensor.shape().concrete().into() };
             let (gradients, gradient_factor) = (&mut *self.gradients, self.gradient_factor);
-            (self.update)(ParameterMut { parameter, tensor, gradients, gradient_factor })?;
+            (self.update)(ParameterMut { parameter, tensor, gradients, gradient_factor, range })?;
         }
         Ok(None)
     }

@@ -1,6 +1,7 @@
 use crate::{
     backend::gradient_hook,
     ops::{OpError, Real, device_error},
+    ranks::failure,
 };
 use dfdx::{
     nn::{TensorCollection, ZeroGrads},
@@ -213,7 +214,9 @@ macro_rules! backpropagate {
                 $tape: GradientTape<E, D>,
             {
                 let (loss, tape) = self.split_tape();
-                tape.run(loss).map_err(device_error("backward"))
+                let gradients = tape.run(loss).map_err(device_error("backward"));
+                failure::report().map_err(|source| OpError::Ranks { op: "backward", source })?;
+                gradients
             }
         }
     };

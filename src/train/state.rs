@@ -112,6 +112,13 @@ impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E,
     }
 }
 
+impl<Model, E: Unit, D: Storage<E>> OptimizerState<Model, E, [Slot<E, D>]> {
+    /// The number of elements of all slots that this process has: none before the first step.
+    pub fn num_elements(&self) -> usize {
+        self.slots.iter().flat_map(|slot| &slot.values).map(|values| values.shape().0).sum()
+    }
+}
+
 impl<Model, E, Slots: ?Sized> OptimizerState<Model, E, Slots> {
     /// The number of steps so far.
     pub fn steps(&self) -> u64 {

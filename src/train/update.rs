@@ -3,6 +3,7 @@ use crate::{
     backend::Backend,
     dims::name,
     ops::{OpError, Real, cast},
+    ranks::failure,
 };
 use dfdx::nn::TensorCollection;
 
@@ -45,9 +46,23 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
+    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| Ok(squares.iter().sum()))
+}
+
+/// [`update`], where `sum` makes the squared norm of the whole model's gradients from the sum of squares of each trained
+/// parameter's gradient, in the order of the fields.
+pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
+    model: &mut Model,
+    gradients: GradientsOf<Model, E, D>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
+    learning_rate: f64,
+    clip_norm: f64,
+    sum: impl FnOnce(&[f64]) -> Result<f64, OpError>,
+) -> Result<f64, OpError> {
+    failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
     let are_of_another = gradients.are_of_another(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
-    let norm = parameters.sum_of_squares()?.sqrt();
+    let norm = sum(&parameters.sums_of_squares()?)?.sqrt();
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }

@@ -129,7 +129,7 @@ pub fn metadata(path: impl AsRef<Path>) -> Result<HashMap<String, String>, LoadE
 }
 
 /// Compares the conventions in the file, if it has them, with those of the model.
-fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
+pub(crate) fn compare_conventions<Model: Module>(file: &TensorFile) -> Result<(), LoadError> {
     let Some(lines) = file.metadata().get(CONVENTIONS) else {
         return Ok(());
     };
@@ -161,7 +161,7 @@ where
 }
 
 /// Builds a model whose parameters, with their paths below `prefix`, have the elements that `read` returns.
-fn build_with<Model, E, D>(
+pub(crate) fn build_with<Model, E, D>(
     path: &Path,
     prefix: &str,
     device: &D,

@@ -30,14 +30,14 @@ mod shards;
 pub use config::{ConfigDifference, ConfigField, eos_token_ids};
 pub use error::{LoadError, SaveError};
 pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
-pub(crate) use load::build;
+pub(crate) use load::{build, build_with, compare_conventions};
 pub use load::{load, load_mapped, metadata};
 pub(crate) use lock::FileLock;
 pub use name_map::{NameMap, NameMapError};
 pub(crate) use outputs::{Found, ensure_creatable, found_at};
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, load_pretrained};
-pub(crate) use save::{FileTensor, collect, write};
+pub(crate) use save::{FileTensor, collect, save_tensors, write};
 pub use save::{save, save_with_metadata};
 pub(crate) use shards::Shards;
 

@@ -1,5 +1,5 @@
 use super::{
-    CONVENTIONS, SafetensorsDtype, SaveError, atomic::Partial, checksum, conventions, header,
+    CONVENTIONS, SafetensorsDtype, SaveError, atomic::Partial, checksum, conventions, decode_elements, header,
     outputs::ensure_no_other_kind,
 };
 use crate::nn::Module;
@@ -75,6 +75,15 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
+    save_tensors::<Model>(&collect(model, "", path)?, path, metadata)
+}
+
+/// Saves the parameters of a `Model`.
+pub(crate) fn save_tensors<Model: Module>(
+    tensors: &[FileTensor],
+    path: &Path,
+    metadata: HashMap<String, String>,
+) -> Result<(), SaveError> {
     let conventions = conventions::<Model>().into_iter();
     let lines: Vec<_> = conventions.map(|(name, value)| format!("{name}: {value}")).collect();
     let mut metadata: BTreeMap<_, _> = metadata.into_iter().collect();
@@ -82,7 +91,7 @@ where
         metadata.insert(CONVENTIONS.into(), lines.join("\n"));
     }
     ensure_no_other_kind(path)?;
-    let file = write(path, &collect(model, "", path)?, metadata)?;
+    let file = write(path, tensors, metadata)?;
     file.commit().map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
@@ -99,6 +108,12 @@ impl FileTensor {
         let mut bytes = Vec::with_capacity(size_of_val(elements));
         elements.iter().for_each(|element| element.write(&mut bytes));
         Self { path, sizes, dtype: E::DTYPE, bytes }
+    }
+
+    pub fn elements<E: SafetensorsDtype>(&self) -> Vec<E> {
+        let mut elements = Vec::new();
+        decode_elements(&self.bytes, self.dtype, &mut elements);
+        elements
     }
 }
 

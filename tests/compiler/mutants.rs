@@ -20,6 +20,7 @@ mod contractions;
 mod decode_loop;
 mod experts;
 mod model;
+mod tensor_parallel;
 mod training_step;
 
 use crate::{rustc::COMPILER, source};
@@ -30,12 +31,13 @@ use std::{
     time::Instant,
 };
 
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("model", include_str!("mutants/model.rs")),
     ("training_step", include_str!("mutants/training_step.rs")),
     ("decode_loop", include_str!("mutants/decode_loop.rs")),
     ("experts", include_str!("mutants/experts.rs")),
     ("contractions", include_str!("mutants/contractions.rs")),
+    ("tensor_parallel", include_str!("mutants/tensor_parallel.rs")),
 ];
 
 /// Marks a line whose place accepts every compile-time dimension that is not larger.
@@ -51,6 +53,7 @@ fn the_programs_run() {
     decode_loop::main();
     experts::main();
     contractions::main();
+    tensor_parallel::main();
 }
 
 #[test]

@@ -42,9 +42,12 @@ mod ranks;
 mod ranks_gradients;
 mod resume;
 mod sampling;
+mod sharded_state;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
 mod sublayers;
+mod tensor_parallel;
+mod tensor_parallel_models;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]
 mod tokenizer;

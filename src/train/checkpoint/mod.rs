@@ -23,7 +23,7 @@ use dfdx::{
     tensor::{Cpu, Tensor},
     tensor_ops::Device,
 };
-use parameter_info::parameter_infos;
+pub(crate) use parameter_info::parameter_infos;
 pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
@@ -114,9 +114,7 @@ where
         }
     }
     for tensor in &tensors {
-        let mut elements = Vec::new();
-        weights::decode_elements::<E>(&tensor.bytes, tensor.dtype, &mut elements);
-        if let Some((index, value)) = weights::first_non_finite(&elements) {
+        if let Some((index, value)) = weights::first_non_finite(&tensor.elements::<E>()) {
             return Err(SaveError::NotFinite { path: path.to_path_buf(), tensor: tensor.path.clone(), index, value });
         }
     }

@@ -8,7 +8,7 @@ use dfdx::{
 use std::convert::Infallible;
 
 /// A parameter as the type of a model describes it.
-pub(super) struct ParameterInfo {
+pub(crate) struct ParameterInfo {
     /// Its field path.
     pub path: String,
     /// The size of each dimension.
@@ -20,7 +20,7 @@ pub(super) struct ParameterInfo {
 }
 
 /// Describes all parameters of a model, in the order of its fields.
-pub(super) fn parameter_infos<Model, E, D>() -> Vec<ParameterInfo>
+pub(crate) fn parameter_infos<Model, E, D>() -> Vec<ParameterInfo>
 where
     Model: TensorCollection<E, D>,
     E: SafetensorsDtype,

@@ -171,6 +171,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(resumed.model)
     }
 
+    /// Whether a checkpoint is due after the last step.
+    pub(super) fn is_checkpoint_due(&self) -> bool {
+        let step = self.progress.step;
+        self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
+            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
+        })
+    }
+
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
     pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
     where
@@ -179,11 +187,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let step = self.progress.step;
-        let is_due = self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
-        });
-        if !is_due {
+        if !self.is_checkpoint_due() {
             return;
         }
         // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.

@@ -5,7 +5,7 @@ use crate::{
     backend::Backend,
     nn::Module,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated},
-    train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress},
+    train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
     weights::SafetensorsDtype,
 };
 use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
@@ -54,6 +54,14 @@ impl<O, S: Schedule> Trainer<O, S> {
             }
         })?;
         self.stopped = wanting_to_stop > 0.0;
+        if self.optimizer.is_shared() {
+            let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));
+            if sum(ranks, [is_due])? != [0.0] {
+                let parameters = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
+                let lens: Vec<usize> = parameters.map(|parameter| parameter.sizes.iter().product()).collect();
+                self.optimizer.gather_state(&lens)?;
+            }
+        }
         if self.stopped || report.step == report.steps {
             ranks.finish();
         }

@@ -1,0 +1,24 @@
+//! An error inside a backward pass. Its closures can return only the device's errors, so the error of a collective
+//! operation waits here until the pass is over.
+
+use super::RanksError;
+use std::cell::RefCell;
+
+thread_local! {
+    static FAILURE: RefCell<Option<RanksError>> = const { RefCell::new(None) };
+}
+
+/// Keeps the first error of a backward pass on this thread.
+pub fn put_aside(error: RanksError) {
+    FAILURE.with_borrow_mut(|failure| failure.get_or_insert(error).clone());
+}
+
+/// Whether a collective operation of the backward pass has failed, so that the others would wait in vain.
+pub fn has_failed() -> bool {
+    FAILURE.with_borrow(Option::is_some)
+}
+
+/// Reports the error that [`put_aside`] kept, once.
+pub fn report() -> Result<(), RanksError> {
+    FAILURE.take().map_or(Ok(()), Err)
+}

@@ -1,0 +1,36 @@
+use super::{ConstRankAxis, RankAxis, Shard};
+use crate::dims::{ConstDim, Divides, Factor, Product};
+
+/// Columns that the ranks share: a [`Shard`], or the [`Product`] of a shard and a whole dimension. Each rank has as many.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumHeads = 8; pub HeadDim = 4; }
+/// fn are_sharded<Columns: ShardedColumns<Axis = Tp>>() {}
+/// are_sharded::<Shard<NumHeads, Tp>>();
+/// are_sharded::<Product<Shard<NumHeads, Tp>, HeadDim>>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not sharded, but here a rank's part of it is needed",
+    label = "every rank has all of `{Self}`",
+    note = "a rank's part of `{Self}` is `Shard<{Self}, Tp>` for the axis of ranks `Tp`"
+)]
+pub trait ShardedColumns: Factor {
+    /// The dimension that the ranks share.
+    type Whole: ConstDim;
+    /// The ranks.
+    type Axis: RankAxis;
+}
+#[diagnostic::do_not_recommend]
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {
+    type Whole = Whole;
+    type Axis = Axis;
+}
+#[diagnostic::do_not_recommend]
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>, Right: ConstDim> ShardedColumns
+    for Product<Shard<Whole, Axis>, Right>
+{
+    type Whole = Product<Whole, Right>;
+    type Axis = Axis;
+}

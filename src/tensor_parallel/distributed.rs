@@ -1,0 +1,304 @@
+use super::{DistributedError, layout::layout};
+use crate::{
+    nn::Module,
+    ops::{OpError, device_error},
+    ranks::{Element, RankAxis, Ranks, RanksError, Replicated},
+    weights::{
+        ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, TensorFile, build_with, collect, compare_conventions,
+        save_tensors,
+    },
+};
+use dfdx::{
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
+    shapes::Shape,
+    tensor::Tensor,
+    tensor_ops::Device,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    marker::PhantomData,
+    ops::Deref,
+    path::Path,
+};
+
+/// A rank's part of a `Whole` model: its parameters have the same field paths, and each is the whole parameter or this
+/// rank's part of it along one axis.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model whose parts the ranks of `{Axis}` have",
+    label = "not a model of shards over `{Axis}`",
+    note = "`ShardedDecoderOnly` and `ShardedLM` are such models"
+)]
+pub trait Sharded<Axis, E: Element, D: Device<E>>: Module + TensorCollection<E, D, To<E, D> = Self> {
+    /// The model that the ranks share.
+    type Whole: Module + TensorCollection<E, D, To<E, D> = Self::Whole>;
+}
+
+/// A model that the ranks of `Axis` share: each has its part.
+///
+/// It can be read, but only [`update_sharded`](super::update_sharded) changes it, because the parameters that all
+/// ranks have must stay the same.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
+/// ranks! { pub Tp = 1; }
+/// let ranks = Ranks::<Tp>::single()?;
+/// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::seed_from_u64(0), &ranks)?;
+/// // The same parameters as those of one rank with this seed.
+/// let whole = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::seed_from_u64(0));
+/// let gathered: DecoderOnly<Model, f32, Cpu> = model.gather(&Cpu::default(), &ranks)?;
+/// assert_eq!(gathered.logit.weight.unwrap().as_vec(), whole.logit.weight.unwrap().as_vec());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Distributed<Model, Axis> {
+    model: Model,
+    axis: PhantomData<fn() -> Axis>,
+}
+
+impl<Model, Axis> Distributed<Model, Axis> {
+    fn new(model: Model) -> Self {
+        Self { model, axis: PhantomData }
+    }
+
+    pub(super) fn as_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+}
+
+impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
+    /// A new model. Its parameters are those that rank 0 draws for the whole model, whatever the number of ranks. A
+    /// rank holds its part and one whole parameter at a time.
+    ///
+    /// # Errors
+    /// [`DistributedError::Ranks`] if a rank fails; [`DistributedError::Op`] if the device fails.
+    pub fn build<E: Element + SafetensorsDtype, D: Device<E>>(
+        device: &D,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Self, DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        let mut layout = layout::<Model, E, D, Axis>().into_iter();
+        let mut parts = BTreeMap::new();
+        let keep = |path: String, mut whole: Vec<E>| {
+            ranks.broadcast(&mut whole, 0)?;
+            if let Some(parameter) = layout.next() {
+                parts.insert(path, parameter.part(whole, ranks.rank()));
+            }
+            Ok(())
+        };
+        let mut draw = DrawParameters { device, keep };
+        Model::Whole::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut draw })?;
+        Ok(Self::new(build_from(parts, device)?))
+    }
+
+    /// This rank's part of a whole model, which must be the same on all ranks.
+    ///
+    /// # Errors
+    /// [`DistributedError::Op`] if the device fails.
+    pub fn from_whole<E: Element + SafetensorsDtype, D: Device<E>>(
+        whole: &Model::Whole,
+        device: &D,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Self, DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        let tensors = collect(whole, "", Path::new(""))?;
+        let parts = layout::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
+            let elements = tensor.elements::<E>();
+            (tensor.path, parameter.part(elements, ranks.rank()))
+        });
+        Ok(Self::new(build_from(parts.collect(), device)?))
+    }
+
+    /// The whole model, on every rank.
+    ///
+    /// # Errors
+    /// [`DistributedError::Ranks`] if a rank fails; [`DistributedError::Op`] if the device fails.
+    pub fn gather<E: Element + SafetensorsDtype, D: Device<E>>(
+        &self,
+        device: &D,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Model::Whole, DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        let tensors = self.gather_tensors(ranks)?.into_iter();
+        let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
+        build_from(tensors.map(elements).collect(), device)
+    }
+
+    /// Saves the whole model. The file is that of [`weights::save`](crate::weights::save) on one rank, whatever the
+    /// number of ranks. Rank 0 writes it.
+    ///
+    /// # Errors
+    /// [`DistributedError::Save`] on rank 0, and [`DistributedError::Ranks`] on the others, if it cannot be written.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}, weights};
+    /// ranks! { pub Tp = 1; }
+    /// let (device, ranks) = (Cpu::default(), Ranks::<Tp>::single()?);
+    /// let path = std::env::temp_dir().join("typed-transformer-sharded.safetensors");
+    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&device, &ranks)?;
+    /// model.save(&path, &ranks)?;
+    /// let whole: DecoderOnly<Model, f32, Cpu> = weights::load(&path, &device)?;
+    /// let again = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::load(&path, &device, &ranks)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save<E: Element + SafetensorsDtype, D: Device<E>>(
+        &self,
+        path: impl AsRef<Path>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<(), DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        let tensors = self.gather_tensors(ranks)?;
+        let saved = match ranks.is_first() {
+            true => save_tensors::<Model::Whole>(&tensors, path.as_ref(), HashMap::new()).map_err(Into::into),
+            false => Ok(()),
+        };
+        ranks.agree(saved)
+    }
+
+    /// Loads this rank's part of a file of the whole model, which every rank must be able to read.
+    ///
+    /// # Errors
+    /// [`DistributedError::Load`] with the errors of [`weights::load`](crate::weights::load);
+    /// [`DistributedError::Ranks`] if another rank cannot load its part.
+    pub fn load<E: Element + SafetensorsDtype, D: Device<E>>(
+        path: impl AsRef<Path>,
+        device: &D,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Self, DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        ranks.agree(load_part::<Model, E, D, Axis>(path.as_ref(), device, ranks)).map(Self::new)
+    }
+
+    /// Gives the ranks of another axis the same part: for tensor and data parallelism together.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`] if a rank fails; [`RanksError::Device`] if the device fails.
+    pub fn replicate<E: Element, D: Device<E>, Data: RankAxis>(
+        self,
+        ranks: &Ranks<Data>,
+    ) -> Result<Distributed<Replicated<Model, Data>, Axis>, RanksError>
+    where
+        Model: TensorCollection<E, D>,
+    {
+        ranks.replicate(self.model).map(Distributed::new)
+    }
+
+    /// The parameters of the whole model.
+    fn gather_tensors<E: Element + SafetensorsDtype, D: Device<E>>(
+        &self,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Vec<FileTensor>, DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        let tensors = collect(&self.model, "", Path::new(""))?;
+        let wholes = layout::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
+            let part = tensor.elements::<E>();
+            let whole = parameter.all_gather(part, ranks)?;
+            Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))
+        });
+        wholes.collect()
+    }
+}
+
+impl<Model, Axis> Deref for Distributed<Model, Axis> {
+    type Target = Model;
+    fn deref(&self) -> &Model {
+        &self.model
+    }
+}
+
+impl<Model: fmt::Debug, Axis> fmt::Debug for Distributed<Model, Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.model.fmt(f)
+    }
+}
+
+/// Reads this rank's part of a file.
+fn load_part<Model, E, D, Axis>(path: &Path, device: &D, ranks: &Ranks<Axis>) -> Result<Model, DistributedError>
+where
+    Model: Sharded<Axis, E, D>,
+    E: Element + SafetensorsDtype,
+    D: Device<E>,
+    Axis: RankAxis,
+{
+    let mut file = TensorFile::open(path)?;
+    compare_conventions::<Model::Whole>(&file)?;
+    let mut layout = layout::<Model, E, D, Axis>().into_iter();
+    let mut read = |expected: &ExpectedTensor| {
+        let parameter = layout.next().ok_or_else(|| expected.missing())?;
+        let dims = Dims(&parameter.dims);
+        let whole =
+            file.read(&ExpectedTensor { path: &parameter.path, sizes: parameter.sizes.clone(), dims: &dims })?;
+        Ok(parameter.part(whole, ranks.rank()))
+    };
+    let model = build_with(path, "", device, &mut read)?;
+    file.ensure_all_read(|_| false)?;
+    Ok(model)
+}
+
+/// The names and sizes of dimensions, written as a shape: `(VocabSize=28, EmbedDim=8)`.
+struct Dims<'a>(&'a [String]);
+
+impl fmt::Debug for Dims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trailing = if self.0.len() == 1 { "," } else { "" };
+        write!(f, "({}{trailing})", self.0.join(", "))
+    }
+}
+
+/// A model from the elements of its parameters, by their paths.
+fn build_from<Model, E, D>(mut parameters: BTreeMap<String, Vec<E>>, device: &D) -> Result<Model, DistributedError>
+where
+    Model: TensorCollection<E, D, To<E, D> = Model>,
+    E: Element + SafetensorsDtype,
+    D: Device<E>,
+{
+    let mut take = |expected: &ExpectedTensor| parameters.remove(expected.path).ok_or_else(|| expected.missing());
+    build_with(Path::new(""), "", device, &mut take).map_err(|error| match error {
+        LoadError::Device { message, .. } => OpError::Device { op: "build", message }.into(),
+        error => error.into(),
+    })
+}
+
+/// Draws the initial values of each parameter, without keeping the parameters.
+struct DrawParameters<'a, D, Keep> {
+    device: &'a D,
+    keep: Keep,
+}
+
+impl<E, D, Keep> TensorVisitor<E, D> for DrawParameters<'_, D, Keep>
+where
+    E: Element,
+    D: Device<E>,
+    Keep: FnMut(String, Vec<E>) -> Result<(), RanksError>,
+{
+    type Viewer = ViewTensorName;
+    type Err = DistributedError;
+    type E2 = E;
+    type D2 = D;
+
+    fn visit<S: Shape>(
+        &mut self,
+        options: TensorOptions<S, E, D>,
+        path: String,
+    ) -> Result<Option<Tensor<S, E, D>>, DistributedError> {
+        let draw = || {
+            let mut parameter = self.device.try_zeros_like(&options.shape)?;
+            (options.reset)(&mut parameter)?;
+            Ok(parameter.as_vec())
+        };
+        (self.keep)(path, draw().map_err(device_error::<D::Err>("build"))?)?;
+        Ok(None)
+    }
+}

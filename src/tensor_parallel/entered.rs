@@ -1,0 +1,180 @@
+use super::tape::try_record;
+use crate::{
+    dims::{Dim, MaybeSharded},
+    ops::{OpError, Real},
+    ranks::{Element, Partial, RankAxis, Ranks},
+};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor_ops::Device,
+};
+use std::{fmt, marker::PhantomData};
+use typed_transformer_macros::panicking;
+
+/// A tensor that is the same on all ranks of `Axis`, for operations with their shards.
+///
+/// Its gradient on a rank is this rank's term of a sum over `Axis`, because each rank computes with a part of the
+/// columns. [`enter`] makes it and adds the sum to the backward pass.
+#[must_use]
+pub struct Entered<X, Axis> {
+    pub(super) value: X,
+    axis: PhantomData<fn() -> Axis>,
+}
+
+impl<X, Axis> Entered<X, Axis> {
+    pub(super) fn new(value: X) -> Self {
+        Self { value, axis: PhantomData }
+    }
+}
+
+impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis> Entered<Tensor<Dims, E, D, T>, Axis> {
+    /// The same tensor with a tape of its own: for a second operation on it.
+    pub fn with_empty_tape(&self) -> Self {
+        Self::new(self.value.with_empty_tape())
+    }
+}
+
+impl<X, Axis: RankAxis> fmt::Debug for Entered<X, Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the same on all ranks of `{}`", Axis::NAME)
+    }
+}
+
+/// The operand of an operation with shards over `Axis`: an [`Entered`] tensor.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` did not enter the ranks: its gradient would be only this rank's term of a sum",
+    label = "all ranks have this tensor, and each computes with its part of the other operand",
+    note = "`enter(x, &ranks)` sums the gradient of `x` over the ranks in the backward pass"
+)]
+pub trait EnteredOver<Axis> {
+    /// The tensor.
+    type Tensor;
+
+    #[doc(hidden)]
+    fn into_tensor(self) -> Self::Tensor;
+}
+
+#[diagnostic::do_not_recommend]
+impl<X, Axis> EnteredOver<Axis> for Entered<X, Axis> {
+    type Tensor = X;
+
+    fn into_tensor(self) -> X {
+        self.value
+    }
+}
+
+/// A shape that [`enter`] takes: the batch may be sharded, over another axis of ranks, but all other dimensions are whole.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanEnter};
+/// ranks! { pub Data = 2; }
+/// dims! { pub Batch = 4; pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn can_enter<Dims: CanEnter>() {}
+/// can_enter::<(Shard<Batch, Data>, SeqLen, EmbedDim)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not whole",
+    label = "a dimension of `{Self}` other than the batch is sharded",
+    note = "a tensor of shards needs no `enter`: an operation takes it as it is"
+)]
+pub trait CanEnter: Shape {}
+
+macro_rules! can_enter {
+    ($($whole:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<B: MaybeSharded, $($whole: Dim,)*> CanEnter for (B, $($whole,)*) {}
+    };
+}
+#[diagnostic::do_not_recommend]
+impl<M: Dim> CanEnter for (M,) {}
+can_enter!(M);
+can_enter!(S M);
+can_enter!(A S M);
+can_enter!(A C S M);
+can_enter!(A C F S M);
+
+/// The identity, before an operation with the shards of the ranks (`f` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
+/// section 3). The backward pass sums the gradient over the ranks.
+///
+/// `(..) -> Entered<(..)>`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a collective operation failed in the backward pass before; [`OpError::Device`] if the device
+/// fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub Batch = 1; pub SeqLen = 1; pub EmbedDim = 2; }
+/// Ranks::<Tp>::in_threads(2, |ranks| {
+///     let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
+///     let entered: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks);
+/// });
+/// ```
+#[panicking]
+pub fn try_enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    input: Tensor<Dims, E, D, T>,
+    ranks: &Ranks<Axis>,
+) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    let shape = *input.shape();
+    let sum = |ranks: &Ranks<Axis>, mut gradient: Vec<E>| ranks.all_reduce(&mut gradient).map(|()| gradient);
+    try_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
+}
+
+/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section
+/// 3). The backward pass is the identity: every rank has the gradient of the sum.
+///
+/// `Partial<(..)> -> (..)`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::all_reduce};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 2; }
+/// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, ranks.rank() as f32]);
+///     let sum: Tensor<(EmbedDim,), f32, Cpu> = all_reduce(Partial::<_, Tp>::term(term), ranks);
+///     sum.as_vec()
+/// });
+/// assert_eq!(sums, [[2.0, 1.0], [2.0, 1.0]]);
+/// ```
+#[panicking]
+pub fn try_all_reduce<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
+    ranks: &Ranks<Axis>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let term = terms.into_term();
+    let shape = *term.shape();
+    let sum = |ranks: &Ranks<Axis>, mut elements: Vec<E>| ranks.all_reduce(&mut elements).map(|()| elements);
+    try_record("all-reduce", ranks, term, shape, sum, |_, gradient| Ok(gradient))
+}
+
+/// [`all_reduce`], for another operation with shards. The backward pass sums the gradient over the ranks.
+///
+/// `Partial<(..)> -> Entered<(..)>`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{Entered, all_reduce_entered}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 2; }
+/// Ranks::<Tp>::in_threads(2, |ranks| {
+///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0]);
+///     let sum: Entered<Tensor<(EmbedDim,), f32, Cpu>, Tp> = all_reduce_entered(Partial::term(term), ranks);
+/// });
+/// ```
+#[panicking]
+pub fn try_all_reduce_entered<Dims: Shape, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
+    ranks: &Ranks<Axis>,
+) -> Result<Entered<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    let term = terms.into_term();
+    let shape = *term.shape();
+    let sum = |ranks: &Ranks<Axis>, mut elements: Vec<E>| ranks.all_reduce(&mut elements).map(|()| elements);
+    try_record("all-reduce", ranks, term, shape, sum, sum).map(Entered::new)
+}

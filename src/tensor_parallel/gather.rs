@@ -1,0 +1,287 @@
+//! From a dimension to its shards, and back.
+
+use super::{Entered, EnteredOver, tape::try_record};
+use crate::{
+    dims::{AxisOf, ConstDim, Divides, MaybeSharded},
+    ops::OpError,
+    ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard},
+};
+use dfdx::{
+    shapes::{Axis as Position, HasShape, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+use typed_transformer_macros::panicking;
+
+/// The shape has a whole axis of dimension `Name`, which the ranks of `Axis` can share. `WhichAxis` is its position,
+/// which rustc infers.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn shards<Dims: CanShard<EmbedDim, Tp, WhichAxis, Shards = (SeqLen, Shard<EmbedDim, Tp>)>, WhichAxis>() {}
+/// shards::<(SeqLen, EmbedDim), _>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no whole axis `{Name}` that the ranks of `{Axis}` could share",
+    label = "`{Name}` is not a whole axis of `{Self}`",
+    note = "a collective operation names an axis of the tensor whose size is known at compile time"
+)]
+pub trait CanShard<Name, Axis, WhichAxis>: Shape {
+    /// The shape with a rank's part in place of the axis.
+    type Shards: Shape;
+    /// Position of the axis, counted from 0.
+    const INDEX: usize;
+
+    /// The shape with a rank's part in place of the axis.
+    fn shards(self) -> Self::Shards;
+}
+
+/// The shape has an axis of which each rank of `Axis` has its part of `Name`. `WhichAxis` is its position, which rustc
+/// infers.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanGather};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
+/// fn gathers<Dims: CanGather<EmbedDim, Tp, WhichAxis, Whole = (SeqLen, EmbedDim)>, WhichAxis>() {}
+/// gathers::<(SeqLen, Shard<EmbedDim, Tp>), _>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no axis `Shard<{Name}, {Axis}>`",
+    label = "no axis of `{Self}` is a part of `{Name}` that the ranks of `{Axis}` share",
+    note = "a gather along `{Name}` joins the parts of `Shard<{Name}, {Axis}>`"
+)]
+pub trait CanGather<Name, Axis, WhichAxis>: Shape {
+    /// The shape with all of `Name` in place of a rank's part.
+    type Whole: Shape;
+    /// Position of the axis, counted from 0.
+    const INDEX: usize;
+
+    /// The shape with all of `Name` in place of a rank's part.
+    fn whole(self) -> Self::Whole;
+}
+
+macro_rules! can_shard {
+    ($index:literal: $($before:ident)* [] $($after:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($before: MaybeSharded,)* Name: ConstDim, Axis: ConstRankAxis + Divides<Name>, $($after: MaybeSharded,)*>
+            CanShard<Name, Axis, Position<$index>> for ($($before,)* Name, $($after,)*)
+        {
+            type Shards = ($($before,)* Shard<Name, Axis>, $($after,)*);
+            const INDEX: usize = $index;
+
+            #[allow(non_snake_case)]
+            fn shards(self) -> Self::Shards {
+                let ($($before,)* _, $($after,)*) = self;
+                ($($before,)* Shard::default(), $($after,)*)
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($before: MaybeSharded,)* Name: ConstDim, Axis: ConstRankAxis + Divides<Name>, $($after: MaybeSharded,)*>
+            CanGather<Name, Axis, Position<$index>> for ($($before,)* Shard<Name, Axis>, $($after,)*)
+        {
+            type Whole = ($($before,)* Name, $($after,)*);
+            const INDEX: usize = $index;
+
+            #[allow(non_snake_case)]
+            fn whole(self) -> Self::Whole {
+                let ($($before,)* _, $($after,)*) = self;
+                ($($before,)* Name::default(), $($after,)*)
+            }
+        }
+    };
+}
+can_shard!(0: []);
+can_shard!(0: [] B);
+can_shard!(1: A []);
+can_shard!(0: [] B C);
+can_shard!(1: A [] C);
+can_shard!(2: A B []);
+can_shard!(0: [] B C F);
+can_shard!(1: A [] C F);
+can_shard!(2: A B [] F);
+can_shard!(3: A B C []);
+can_shard!(0: [] B C F G);
+can_shard!(1: A [] C F G);
+can_shard!(2: A B [] F G);
+can_shard!(3: A B C [] G);
+can_shard!(4: A B C F []);
+can_shard!(0: [] B C F G H);
+can_shard!(1: A [] C F G H);
+can_shard!(2: A B [] F G H);
+can_shard!(3: A B C [] G H);
+can_shard!(4: A B C F [] H);
+can_shard!(5: A B C F G []);
+
+/// Joins the parts of an axis. The backward pass sums the gradient over the ranks, and each keeps its part.
+///
+/// `(.., Shard<Name, Axis>, ..) -> Entered<(.., Name, ..)>`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{Entered, all_gather}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub SeqLen = 3; pub EmbedDim = 8; }
+/// Ranks::<Tp>::in_threads(2, |ranks| {
+///     let part: Tensor<(SeqLen, Shard<EmbedDim, Tp>), f32, Cpu> = Cpu::default().zeros();
+///     let whole: Entered<Tensor<(SeqLen, EmbedDim), f32, Cpu>, Tp> = all_gather(part, axis::<EmbedDim>(), ranks);
+/// });
+/// ```
+#[panicking]
+pub fn try_all_gather<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+    ranks: &Ranks<Axis>,
+) -> Result<Entered<Tensor<Dims::Whole, E, D, T>, Axis>, OpError>
+where
+    Dims: CanGather<Name, Axis, WhichAxis>,
+{
+    let shape = input.shape().whole();
+    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let forward = |ranks: &Ranks<Axis>, part: Vec<E>| parts.all_gather(ranks, &part);
+    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.reduce_scatter(ranks, &gradient);
+    try_record("all-gather", ranks, input, shape, forward, backward).map(Entered::new)
+}
+
+/// Sums the terms of the ranks, and each rank keeps its part of an axis. The backward pass joins the parts of the
+/// gradient.
+///
+/// `Partial<(.., Name, ..)> -> (.., Shard<Name, Axis>, ..)`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks, Shard}, tensor_parallel::reduce_scatter};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 2; }
+/// let parts = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let term: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 5.0]);
+///     let part: Tensor<(Shard<EmbedDim, Tp>,), f32, Cpu> =
+///         reduce_scatter(Partial::term(term), axis::<EmbedDim>(), ranks);
+///     part.as_vec()
+/// });
+/// assert_eq!(parts, [[2.0], [10.0]]);
+/// ```
+#[panicking]
+pub fn try_reduce_scatter<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
+    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
+    _: AxisOf<Name>,
+    ranks: &Ranks<Axis>,
+) -> Result<Tensor<Dims::Shards, E, D, T>, OpError>
+where
+    Dims: CanShard<Name, Axis, WhichAxis>,
+{
+    let term = terms.into_term();
+    let shape = *term.shape();
+    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let forward = |ranks: &Ranks<Axis>, term: Vec<E>| parts.reduce_scatter(ranks, &term);
+    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| parts.all_gather(ranks, &gradient);
+    try_record("reduce-scatter", ranks, term, shape.shards(), forward, backward)
+}
+
+/// Each rank keeps its part of an axis. The backward pass puts zeros in the place of the others.
+///
+/// `Entered<(.., Name, ..)> -> (.., Shard<Name, Axis>, ..)`
+///
+/// # Errors
+/// [`OpError::Ranks`] if a collective operation failed in the backward pass before; [`OpError::Device`] if the device
+/// fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::{enter, shard}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 2; }
+/// let parts = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let whole: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 5.0]);
+///     let part: Tensor<(Shard<EmbedDim, Tp>,), f32, Cpu> = shard(enter(whole, ranks), axis::<EmbedDim>(), ranks);
+///     part.as_vec()
+/// });
+/// assert_eq!(parts, [[1.0], [5.0]]);
+/// ```
+#[panicking]
+pub fn try_shard<Dims, Name: ConstDim, WhichAxis, E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis, Input>(
+    input: Input,
+    _: AxisOf<Name>,
+    ranks: &Ranks<Axis>,
+) -> Result<Tensor<Dims::Shards, E, D, T>, OpError>
+where
+    Input: EnteredOver<Axis, Tensor = Tensor<Dims, E, D, T>>,
+    Dims: CanShard<Name, Axis, WhichAxis>,
+{
+    let input = input.into_tensor();
+    let shape = *input.shape();
+    let parts = Parts::new::<_, Axis>(&shape, Dims::INDEX, ranks);
+    let forward = |ranks: &Ranks<Axis>, whole: Vec<E>| Ok(parts.part(&whole, ranks.rank()));
+    let backward = move |ranks: &Ranks<Axis>, gradient: Vec<E>| Ok(parts.padded(&gradient, ranks.rank()));
+    try_record("shard", ranks, input, shape.shards(), forward, backward)
+}
+
+/// Where the parts of an axis are in a tensor in row-major order: it has `rows` rows, and each row has a part of
+/// `part_len` elements for each rank, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    rows: usize,
+    part_len: usize,
+    ranks: usize,
+}
+
+impl Parts {
+    /// The parts of the axis at `index` of a whole shape.
+    fn new<Dims: Shape, Axis: RankAxis>(shape: &Dims, index: usize, ranks: &Ranks<Axis>) -> Self {
+        let sizes: Vec<usize> = shape.concrete().into();
+        Self::of(&sizes, index, ranks.size())
+    }
+
+    /// The parts of the axis at `index` of a whole tensor of these sizes.
+    pub fn of(sizes: &[usize], index: usize, ranks: usize) -> Self {
+        Self {
+            rows: sizes[..index].iter().product(),
+            part_len: sizes[index..].iter().product::<usize>() / ranks,
+            ranks,
+        }
+    }
+
+    /// One rank's part of a whole tensor.
+    pub fn part<E: Copy>(self, whole: &[E], rank: usize) -> Vec<E> {
+        let row_len = self.ranks * self.part_len;
+        let rows = whole.chunks(row_len.max(1));
+        rows.flat_map(|row| &row[rank * self.part_len..][..self.part_len]).copied().collect()
+    }
+
+    /// A whole tensor that is zero outside one rank's part.
+    fn padded<E: Element>(self, part: &[E], rank: usize) -> Vec<E> {
+        let mut whole = vec![E::zero(); self.rows * self.ranks * self.part_len];
+        self.put(&mut whole, part, rank);
+        whole
+    }
+
+    /// Writes one rank's part of a whole tensor.
+    fn put<E: Copy>(self, whole: &mut [E], part: &[E], rank: usize) {
+        let row_len = self.ranks * self.part_len;
+        for (row, part) in whole.chunks_mut(row_len.max(1)).zip(part.chunks(self.part_len.max(1))) {
+            row[rank * self.part_len..][..self.part_len].copy_from_slice(part);
+        }
+    }
+
+    /// The whole tensor, from the parts of all ranks.
+    pub fn all_gather<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, part: &[E]) -> Result<Vec<E>, RanksError> {
+        let len = self.rows * self.part_len;
+        let parts = ranks.all_gather(part, &vec![len; self.ranks])?;
+        let mut whole = parts.clone();
+        for (rank, part) in parts.chunks(len.max(1)).enumerate() {
+            self.put(&mut whole, part, rank);
+        }
+        Ok(whole)
+    }
+
+    /// This rank's part of the sum of the terms of all ranks.
+    fn reduce_scatter<E: Element, Axis: RankAxis>(self, ranks: &Ranks<Axis>, term: &[E]) -> Result<Vec<E>, RanksError> {
+        let parts: Vec<E> = (0..self.ranks).flat_map(|rank| self.part(term, rank)).collect();
+        ranks.reduce_scatter(&parts, &vec![self.rows * self.part_len; self.ranks])
+    }
+}

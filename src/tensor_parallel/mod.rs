@@ -1,0 +1,56 @@
+//! Tensor parallelism: the ranks share the heads and the hidden columns of each layer
+//! ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).
+//!
+//! What a tensor is on the ranks of an axis `Tp` is its type:
+//!
+//! | type | on each rank | its gradient |
+//! | --- | --- | --- |
+//! | `Tensor<(B, S, M)>` | the same | the same |
+//! | [`Entered<Tensor<(B, S, M)>, Tp>`](Entered) | the same | this rank's term of a sum |
+//! | `Tensor<(B, S, Shard<M, Tp>)>` | its part of `M` | the part's |
+//! | [`Partial<Tensor<(B, S, M)>, Tp>`](crate::ranks::Partial) | its term of a sum | the same |
+//!
+//! Each operation between them says what it does to the gradient:
+//!
+//! | operation | from | to | backward pass |
+//! | --- | --- | --- | --- |
+//! | [`enter`] | the same | `Entered` | sums over the ranks |
+//! | [`all_reduce`] | `Partial` | the same | nothing |
+//! | [`all_reduce_entered`] | `Partial` | `Entered` | sums over the ranks |
+//! | [`all_gather`] | shards | `Entered` | sums, and each keeps its part |
+//! | [`reduce_scatter`] | `Partial` | shards | joins the parts |
+//! | [`shard`] | `Entered` | shards | zeros in the place of the others |
+//! | [`linear_column`] | `Entered` | shards of the output | this rank's term |
+//! | [`linear_row`] | shards of the input | `Partial` | this rank's part |
+//!
+//! An operation on each element alone, such as an activation, takes shards as they are. A sum, mean, norm, softmax or
+//! contraction along a shard does not compile: it would take a part for the whole. Only what is linear takes a
+//! `Partial`: [`add`] and [`scale`].
+
+mod attention;
+mod distributed;
+mod entered;
+mod error;
+mod gather;
+mod layout;
+mod linear;
+mod local;
+mod nn;
+mod partial;
+mod tape;
+mod update;
+
+pub use attention::{multi_head_attention, try_multi_head_attention};
+pub use distributed::{Distributed, Sharded};
+pub use entered::{
+    CanEnter, Entered, EnteredOver, all_reduce, all_reduce_entered, enter, try_all_reduce, try_all_reduce_entered,
+    try_enter,
+};
+pub use error::DistributedError;
+pub use gather::{
+    CanGather, CanShard, all_gather, reduce_scatter, shard, try_all_gather, try_reduce_scatter, try_shard,
+};
+pub use linear::{linear_column, linear_row, try_linear_column, try_linear_row};
+pub use nn::{CanShare, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM};
+pub use partial::{add, scale, try_add, try_scale};
+pub use update::{update_sharded, update_sharded_replicated};

@@ -1,0 +1,161 @@
+use super::{CanShare, ColumnProjection, RowProjection};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded, Product},
+    mask::{AttentionMask, MaskKind, PaddingMask, mk_cross_mask, mk_mask},
+    module,
+    nn::{Arch, AttentionProjection, Conventions, Norm, SelfAttention, try_residual_norm},
+    ops::{OpError, Rotary, dim_error, try_dropout},
+    ranks::{Element, Ranks, Shard},
+    tensor_parallel::{Entered, attention::try_rotate_heads, try_enter, try_multi_head_attention},
+};
+use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
+
+module! {
+    /// [`MHAttention`](crate::nn::MHAttention), of which each rank has its heads.
+    ///
+    /// A rank projects to its heads, attends in them, and projects their outputs. The sum over the ranks is the output.
+    pub struct ShardedAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> in A::Conventions -> OutputDim {
+        /// Projects to the queries of this rank's heads.
+        pub query_proj: module ColumnProjection<
+            QDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
+        /// Projects to the keys of this rank's heads.
+        pub key_proj: module ColumnProjection<
+            KDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
+        /// Projects to the values of this rank's heads.
+        pub value_proj: module ColumnProjection<
+            VDim, Product<Shard<A::NumHeads, Axis>, A::VODim>, AttentionProjection<A>, E, D>,
+        /// Mixes the outputs of the heads of all ranks.
+        pub output_proj: module RowProjection<
+            Product<Shard<A::NumHeads, Axis>, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
+    }
+}
+
+impl<
+    QDim: ConstDim,
+    KDim: ConstDim,
+    VDim: ConstDim,
+    OutputDim: ConstDim,
+    A: Arch,
+    Axis: CanShare<A>,
+    E: Element,
+    D: Backend<E>,
+> ShardedAttention<QDim, KDim, VDim, OutputDim, A, Axis, E, D>
+{
+    /// `Entered<(B, Q, QDim)>, Entered<(B, K, KDim)>, Entered<(B, K, VDim)>, mask (B, Q, K) -> (B, Q, OutputDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Ranks`] if a rank fails;
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Entered<Tensor<(B, Q, QDim), E, D, T>, Axis>,
+        key: Entered<Tensor<(B, K, KDim), E, D, T>, Axis>,
+        value: Entered<Tensor<(B, K, VDim), E, D, T>, Axis>,
+        mask: &AttentionMask<B, Q, K>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
+        self.try_forward_turned(query, key, value, mask, None, ranks)
+    }
+
+    /// [`try_forward`](Self::try_forward), where queries and keys are turned by their positions.
+    fn try_forward_turned<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Entered<Tensor<(B, Q, QDim), E, D, T>, Axis>,
+        key: Entered<Tensor<(B, K, KDim), E, D, T>, Axis>,
+        value: Entered<Tensor<(B, K, VDim), E, D, T>, Axis>,
+        mask: &AttentionMask<B, Q, K>,
+        rotary: Option<Rotary>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
+        let query = self.query_proj.try_forward(query)?; // (B, Q, this rank's heads * QKDim)
+        let key = self.key_proj.try_forward(key)?; // (B, K, this rank's heads * QKDim)
+        let value = self.value_proj.try_forward(value)?; // (B, K, this rank's heads * VODim)
+        let (query, key) = match rotary {
+            Some(rotary) => (try_rotate_heads(query, rotary)?, try_rotate_heads(key, rotary)?),
+            None => (query, key),
+        };
+        let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        let dropout = A::ATTENTION_DROPOUT;
+        let attended = try_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout, ranks)?;
+        try_dropout(self.output_proj.try_forward(attended, ranks)?, A::DROPOUT)
+    }
+}
+
+module! {
+    /// [`SelfAttention`](crate::nn::SelfAttention), of which each rank has its heads.
+    pub struct ShardedSelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>; E, D> -> EmbedDim {
+        /// The attention; query, key, value and output all have width `EmbedDim`.
+        pub attention: module ShardedAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, Axis, E, D>,
+        /// The norm, if each sublayer has one.
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
+            module Norm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+    ShardedSelfAttention<EmbedDim, Mask, A, Axis, E, D>
+{
+    /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Ranks`] if a rank fails;
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        padding_mask: &PaddingMask<B, S>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        let rotary = SelfAttention::<EmbedDim, Mask, A, E, D>::ROTARY;
+        try_residual_norm(&self.norm, input, |x| {
+            let x = try_enter(x, ranks)?;
+            let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
+            self.attention.try_forward_turned(query, key, x, &mask, rotary, ranks)
+        })
+    }
+}
+
+module! {
+    /// [`CrossAttention`](crate::nn::CrossAttention), of which each rank has its heads.
+    pub struct ShardedCrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> -> QDim {
+        /// The attention; query and output have width `QDim`, key and value `KVDim`.
+        pub attention: module ShardedAttention<QDim, KVDim, KVDim, QDim, A, Axis, E, D>,
+        /// The norm, if each sublayer has one.
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
+            module Norm<QDim, A, E, D>,
+    }
+}
+
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+    ShardedCrossAttention<QDim, KVDim, A, Axis, E, D>
+{
+    /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Ranks`] if a rank fails;
+    /// [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+        &self,
+        query: Tensor<(B, Q, QDim), E, D, T>,
+        key_value: Tensor<(B, K, KVDim), E, D, T>,
+        query_padding_mask: &PaddingMask<B, Q>,
+        key_value_padding_mask: &PaddingMask<B, K>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
+            query_padding_mask,
+            key_value_padding_mask,
+        )
+        .map_err(dim_error("cross-attention"))?;
+        try_residual_norm(&self.norm, query, |x| {
+            let (query, key_value) = (try_enter(x, ranks)?, try_enter(key_value, ranks)?);
+            self.attention.try_forward(query, key_value.with_empty_tape(), key_value, &mask, ranks)
+        })
+    }
+}

@@ -1,0 +1,63 @@
+use super::{CanShare, ShardedBlockStack};
+use crate::{
+    backend::Backend,
+    dims::{AtMost, MaybeSharded},
+    mask::CausalMask,
+    module,
+    nn::{DecoderOnly, Embedder, LmHead, SingleStack, padding_mask},
+    ops::OpError,
+    ranks::{Element, Ranks},
+    tensor_parallel::Sharded,
+    tokens::TokenIds,
+};
+use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
+
+module! {
+    /// [`DecoderOnly`], whose heads and hidden columns the ranks share. All ranks have embeddings, norms and logits.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
+    /// ranks! { pub Tp = 1; } // as many as divide `NumHeads` and `HiddenDim`
+    /// let ranks = Ranks::<Tp>::single()?;
+    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape, &ranks);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub struct ShardedDecoderOnly<Config: SingleStack, Axis: CanShare<Config>; E, D> -> Config::VocabSize {
+        /// From token ids to vectors.
+        pub embedder: module Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
+        /// The layers; each position attends to itself and earlier ones.
+        pub decoder: module ShardedBlockStack<
+            Config::EmbedDim, Config::NumLayers, CausalMask, Config, Axis, E, D>,
+        /// From vectors to logits.
+        pub logit: module LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
+    }
+}
+
+impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
+    for ShardedDecoderOnly<Config, Axis, E, D>
+{
+    type Whole = DecoderOnly<Config, E, D>;
+}
+
+impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> ShardedDecoderOnly<Config, Axis, E, D> {
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`, the same on all ranks; `tape` records the operations for
+    /// gradients.
+    ///
+    /// # Errors
+    /// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+        &self,
+        token_ids: &TokenIds<B, S, Config::VocabSize>,
+        tape: T,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let embeds = self.embedder.try_forward(token_ids, tape)?;
+        let padding_mask = padding_mask::<Config, B, S>(token_ids);
+        let output = self.decoder.try_forward(embeds, &padding_mask, ranks)?;
+        self.logit.try_forward(output, &self.embedder.token_embedder)
+    }
+}

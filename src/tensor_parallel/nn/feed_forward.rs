@@ -1,0 +1,56 @@
+use super::{CanShare, ColumnProjection, RowProjection};
+use crate::{
+    backend::Backend,
+    dims::{AxisOf, ConstDim, Dim, MaybeSharded, axis},
+    module,
+    nn::{Arch, Conventions, FeedForwardProjection, Norm, try_residual_norm},
+    ops::{Activation, OpError, try_dropout},
+    ranks::{Element, Ranks, Shard},
+    tensor_parallel::{try_all_gather, try_enter},
+};
+use dfdx::tensor::{Tape, Tensor};
+use typed_transformer_macros::panicking;
+
+module! {
+    /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
+    pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> in A::Conventions -> EmbedDim {
+        /// From `EmbedDim` to this rank's part of `HiddenDim`.
+        pub hidden: module ColumnProjection<
+            EmbedDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
+        /// More layers of the hidden width; each reads all hidden columns.
+        pub inner: layers({ A::FEED_FORWARD_EXTRA_LAYERS })
+            ColumnProjection<A::HiddenDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
+        /// From this rank's part of `HiddenDim` back to `EmbedDim`.
+        pub output: module RowProjection<
+            Shard<A::HiddenDim, Axis>, EmbedDim, FeedForwardProjection<A>, E, D>,
+        /// The norm, if each sublayer has one.
+        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
+            module Norm<EmbedDim, A, E, D>,
+    }
+}
+
+impl<EmbedDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+    ShardedFeedForward<EmbedDim, A, Axis, E, D>
+{
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    ///
+    /// # Errors
+    /// [`OpError::Ranks`] if a rank fails; [`OpError::Device`] if the device fails.
+    #[panicking]
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        &self,
+        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        let hidden_dim: AxisOf<A::HiddenDim> = axis();
+        try_residual_norm(&self.norm, input, |x| {
+            let activation = |x| <A::Conventions as Conventions>::Activation::try_apply(x);
+            // (B, S, this rank's part of HiddenDim)
+            let mut hidden = activation(self.hidden.try_forward(try_enter(x, ranks)?)?)?;
+            for layer in &self.inner {
+                hidden = activation(layer.try_forward(try_all_gather(hidden, hidden_dim, ranks)?)?)?;
+            }
+            try_dropout(self.output.try_forward(hidden, ranks)?, A::FEED_FORWARD_DROPOUT)
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! The sublayers and models of [`nn`](crate::nn), whose heads and hidden columns the ranks share.
+
+mod attention;
+mod block;
+mod decoder;
+mod decoder_only;
+mod feed_forward;
+mod lm;
+mod projection;
+
+pub use attention::ShardedAttention;
+pub use decoder_only::ShardedDecoderOnly;
+pub use feed_forward::ShardedFeedForward;
+pub use lm::ShardedLM;
+
+use crate::{dims::Divides, nn::Arch, ranks::ConstRankAxis};
+use attention::{ShardedCrossAttention, ShardedSelfAttention};
+use block::{ShardedBlockStack, ShardedEmbeddingEncoder};
+use decoder::ShardedEmbeddingDecoder;
+use projection::{ColumnProjection, RowProjection};
+
+/// The ranks can share the layers of `A`: their number divides the heads and the hidden columns. It is implemented for
+/// every such axis of ranks.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*, ranks, tensor_parallel::CanShare};
+/// ranks! { pub Tp = 1; }
+/// fn can_share<Axis: CanShare<Model>>() {}
+/// can_share::<Tp>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the ranks of `{Self}` do not divide the heads or the hidden columns of `{A}`",
+    label = "`{Self}` cannot share the layers of `{A}`",
+    note = "`NumHeads` and `HiddenDim` of the architecture are multiples of the number of ranks"
+)]
+pub trait CanShare<A: Arch>: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim> {}
+#[diagnostic::do_not_recommend]
+impl<A: Arch, Axis: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim>> CanShare<A> for Axis {}

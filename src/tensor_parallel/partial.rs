@@ -1,0 +1,70 @@
+//! What is linear in the terms of a sum.
+
+use crate::{
+    ops::{self, OpError, Real},
+    ranks::Partial,
+};
+use dfdx::{
+    shapes::Shape,
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+use typed_transformer_macros::panicking;
+
+/// The sum of two sums over the ranks, term by term.
+///
+/// `Partial<(..)>, Partial<(..)> -> Partial<(..)>`
+///
+/// # Errors
+/// [`OpError::Shape`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{add, all_reduce}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 1; }
+/// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0]);
+///     all_reduce(add(Partial::<_, Tp>::term(x.clone()), Partial::term(x)), ranks).as_vec()
+/// });
+/// assert_eq!(sums, [[4.0], [4.0]]);
+/// ```
+#[panicking]
+pub fn try_add<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis>(
+    left: Partial<Tensor<Dims, E, D, T>, Axis>,
+    right: Partial<Tensor<Dims, E, D, T>, Axis>,
+) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    use dfdx::{shapes::HasShape, tensor_ops::TryAdd};
+    let (left, right) = (left.into_term(), right.into_term());
+    if left.shape() != right.shape() {
+        let [from, to] = [&left, &right].map(|term| format!("{:?}", term.shape()));
+        return Err(OpError::Shape { op: "add", from, to });
+    }
+    // dfdx refuses to add a tensor to itself, and a scaled tensor is a new one.
+    let sum = left.try_add(ops::try_scale(right, 1.0)?).map_err(ops::device_error("add"))?;
+    Ok(Partial::term(sum))
+}
+
+/// A sum over the ranks times a number, term by term.
+///
+/// `Partial<(..)> -> Partial<(..)>`
+///
+/// # Errors
+/// [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::{all_reduce, scale}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub EmbedDim = 1; }
+/// let sums = Ranks::<Tp>::in_threads(2, |ranks| {
+///     let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0]);
+///     all_reduce(scale(Partial::<_, Tp>::term(x), 3.0), ranks).as_vec()
+/// });
+/// assert_eq!(sums, [[6.0], [6.0]]);
+/// ```
+#[panicking]
+pub fn try_scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis>(
+    terms: Partial<Tensor<Dims, E, D, T>, Axis>,
+    factor: f64,
+) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
+    ops::try_scale(terms.into_term(), factor).map(Partial::term)
+}

@@ -1,0 +1,94 @@
+use super::{Distributed, Sharded, layout::layout};
+use crate::{
+    backend::Backend,
+    ops::OpError,
+    ranks::{Element, RankAxis, Ranks, Replicated},
+    train::{GradientsOf, Optimizer, update_by_norm},
+    weights::SafetensorsDtype,
+};
+
+/// [`update`](crate::train::update) of a model that the ranks share: each updates its part, by the norm of the gradients
+/// of the whole model.
+///
+/// # Errors
+/// Those of [`update`](crate::train::update), on all ranks alike; [`OpError::Ranks`] if a rank fails.
+///
+/// ```
+/// use typed_transformer::{
+///     doctest::*, prelude::*, ranks, ranks::Ranks, train::Adam,
+///     tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded},
+/// };
+/// ranks! { pub Tp = 1; }
+/// let ranks = Ranks::<Tp>::single()?;
+/// let mut model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let loss = cross_entropy(model.forward(&ids, model.recording(), &ranks), &ids, Reduction::MeanAll);
+/// update_sharded(&mut model, loss.backward(), &mut Adam::default(), 1e-3, 1.0, &ranks)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn update_sharded<Model, E, D, Axis>(
+    model: &mut Distributed<Model, Axis>,
+    gradients: GradientsOf<Model, E, D>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
+    learning_rate: f64,
+    clip_norm: f64,
+    ranks: &Ranks<Axis>,
+) -> Result<f64, OpError>
+where
+    Model: Sharded<Axis, E, D>,
+    E: Element + SafetensorsDtype,
+    D: Backend<E>,
+    Axis: RankAxis,
+{
+    update_part(model.as_mut(), gradients, optimizer, learning_rate, clip_norm, ranks)
+}
+
+/// [`update_sharded`] of a model whose parts other ranks replicate, by gradients that have been summed over those.
+///
+/// # Errors
+/// Those of [`update_sharded`].
+pub fn update_sharded_replicated<Model, E, D, Axis, Data>(
+    model: &mut Distributed<Replicated<Model, Data>, Axis>,
+    gradients: Replicated<GradientsOf<Model, E, D>, Data>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
+    learning_rate: f64,
+    clip_norm: f64,
+    ranks: &Ranks<Axis>,
+) -> Result<f64, OpError>
+where
+    Model: Sharded<Axis, E, D>,
+    E: Element + SafetensorsDtype,
+    D: Backend<E>,
+    Axis: RankAxis,
+{
+    let model = model.as_mut().as_mut();
+    update_part(model, gradients.into_inner(), optimizer, learning_rate, clip_norm, ranks)
+}
+
+fn update_part<Model, E, D, Axis>(
+    model: &mut Model,
+    gradients: GradientsOf<Model, E, D>,
+    optimizer: &mut impl Optimizer<Model, E, D>,
+    learning_rate: f64,
+    clip_norm: f64,
+    ranks: &Ranks<Axis>,
+) -> Result<f64, OpError>
+where
+    Model: Sharded<Axis, E, D>,
+    E: Element + SafetensorsDtype,
+    D: Backend<E>,
+    Axis: RankAxis,
+{
+    let layout = layout::<Model, E, D, Axis>();
+    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
+        let trained = layout.iter().filter(|parameter| parameter.is_trained);
+        // What the ranks share counts on each of them, and what all have counts once.
+        let [mut of_shared, mut of_all] = [0.0, 0.0];
+        for (parameter, square) in trained.zip(squares) {
+            *(if parameter.is_shared() { &mut of_shared } else { &mut of_all }) += square;
+        }
+        let mut sums = [of_shared];
+        ranks.all_reduce(&mut sums).map_err(|source| OpError::Ranks { op: "update", source })?;
+        Ok(of_all + sums[0])
+    })
+}

@@ -1,0 +1,154 @@
+use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, parameters::range_in};
+use crate::{
+    backend::Backend,
+    ops::{OpError, device_error},
+    ranks::{Element, RankAxis, Ranks, RanksError},
+};
+use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
+use std::{fmt, ops::Range};
+
+const OP: &str = "update";
+
+/// An optimizer whose state the ranks of `Axis` share out: stage 1 of ZeRO ([Rajbhandari et al.,
+/// 2019](https://arxiv.org/abs/1910.02054), 5.1).
+///
+/// A rank has the moments of its part of the model's elements only, so the memory for them falls by the number of ranks.
+/// It updates this part, and the ranks gather the updated elements. All ranks must step with the same gradients, after
+/// [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit.
+///
+/// A checkpoint holds the state of the whole model, so it does not depend on the number of ranks.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Ranks, train::{Adam, ShardedState, update}};
+/// # use dfdx::tensor_ops::SumTo;
+/// ranks! { pub World; }
+/// let weights = Ranks::<World>::in_threads(2, |ranks| {
+///     let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(0));
+///     let gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
+///     let mut optimizer = ShardedState::new(Adam::default(), ranks);
+///     update(&mut model, gradients, &mut optimizer, 0.1, 1.0).unwrap();
+///     model.bias.as_vec()
+/// });
+/// assert_eq!(weights[0], weights[1]);
+/// ```
+pub struct ShardedState<Inner, Axis> {
+    /// The optimizer of this rank's part.
+    pub inner: Inner,
+    ranks: Ranks<Axis>,
+}
+
+impl<Inner, Axis: RankAxis> ShardedState<Inner, Axis> {
+    /// Shares out the state of an optimizer, which is the same on all ranks.
+    pub fn new(inner: Inner, ranks: &Ranks<Axis>) -> Self {
+        Self { inner, ranks: ranks.clone() }
+    }
+}
+
+impl<Inner, Axis, Model, E, D> Optimizer<Model, E, D> for ShardedState<Inner, Axis>
+where
+    Inner: Optimizer<Model, E, D>,
+    Axis: RankAxis,
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+{
+    fn try_step(&mut self, learning_rate: f64, mut parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        let mut lens = Vec::new();
+        parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            lens.push(parameter.len());
+            Ok(())
+        })?;
+        let total = lens.iter().sum();
+        let own = self.ranks.part_of(total, self.ranks.rank());
+        keep_part(self.inner.state_mut(), &lens, &own).map_err(device_error(OP))?;
+        self.inner.try_step(learning_rate, parameters.take_part(own.clone()))?;
+
+        let mut updated = Vec::with_capacity(own.len());
+        parameters.take_part(own).try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            updated.extend(parameter.values()?.as_vec());
+            Ok(())
+        })?;
+        let updated = self.ranks.all_gather(&updated, &self.ranks.lens(total, 1));
+        let updated = updated.map_err(|source| OpError::Ranks { op: OP, source })?;
+        let mut rest = &updated[..];
+        parameters.try_for_each(&mut |mut parameter: ParameterMut<'_, E, D>| {
+            let (values, others) = rest.split_at(parameter.len());
+            rest = others;
+            let device = parameter.values()?.device().clone();
+            let values = device.try_tensor_from_vec(values.to_vec(), (values.len(),));
+            parameter.set_values(values.map_err(device_error(OP))?)
+        })
+    }
+
+    fn hyperparameters(&self) -> String {
+        self.inner.hyperparameters()
+    }
+
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
+        self.inner.state()
+    }
+
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
+        self.inner.state_mut()
+    }
+
+    fn is_shared(&self) -> bool {
+        self.ranks.size() > 1
+    }
+
+    fn gather_state(&mut self, lens: &[usize]) -> Result<(), RanksError> {
+        let (total, ranks) = (lens.iter().sum(), &self.ranks);
+        let own = ranks.part_of(total, ranks.rank());
+        let state = self.inner.state_mut();
+        keep_part(state, lens, &own).map_err(RanksError::device(OP))?;
+        for slot in &mut state.slots {
+            let mut part: Vec<E> = slot.values.iter().flat_map(Tensor::as_vec).collect();
+            // No step was made yet.
+            part.resize(own.len(), E::zero());
+            let whole = ranks.all_gather(&part, &ranks.lens(total, 1))?;
+            let device = slot.values.first().map(|values| values.device().clone());
+            if let Some(device) = device.filter(|_| ranks.is_first()) {
+                let mut rest = &whole[..];
+                let values = lens.iter().map(|&len| {
+                    let (values, others) = rest.split_at(len);
+                    rest = others;
+                    device.try_tensor_from_vec(values.to_vec(), (len,))
+                });
+                slot.values = values.collect::<Result<_, D::Err>>().map_err(RanksError::device(OP))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps these elements of a state of the whole model, such as that of a checkpoint. The parameters have `lens` elements
+/// each. A state of these elements stays as it is.
+fn keep_part<Model, E: Element, D: Backend<E>>(
+    state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
+    lens: &[usize],
+    own: &Range<usize>,
+) -> Result<(), D::Err> {
+    for slot in &mut state.slots {
+        if !slot.values.iter().map(|values| values.shape().0).eq(lens.iter().copied()) {
+            continue;
+        }
+        let mut start = 0;
+        let mut part = Vec::new();
+        for values in &slot.values {
+            let len = values.shape().0;
+            let range = range_in(own, start..start + len);
+            if !range.is_empty() {
+                part.push(values.clone().try_slice((range,))?);
+            }
+            start += len;
+        }
+        slot.values = part;
+    }
+    Ok(())
+}
+
+impl<Inner: fmt::Debug, Axis: RankAxis> fmt::Debug for ShardedState<Inner, Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, shared out over {:?}", self.inner, self.ranks)
+    }
+}

@@ -1,0 +1,104 @@
+//! A layer whose heads and hidden columns two ranks share, in operations on shards.
+
+use typed_transformer::{
+    ops::{Activation, Gelu},
+    prelude::*,
+    ranks,
+    ranks::{Partial, Ranks, Shard},
+    tensor_parallel::{
+        Entered, all_gather, all_reduce, enter, linear_column, linear_row, multi_head_attention, reduce_scatter, shard,
+    },
+};
+
+dims! {
+    /// Width of the layer.
+    EmbedDim = 6;
+    /// Heads of the attention.
+    NumHeads = 4;
+    /// Size of a head's queries and keys.
+    QKDim = 3;
+    /// Size of a head's values.
+    VODim = 5;
+    /// Columns inside the feed-forward layer.
+    HiddenDim = 8;
+    /// Sequences.
+    Batch;
+    /// Their length.
+    SeqLen;
+}
+
+ranks! {
+    /// The ranks that share the layer.
+    Tp = 2;
+}
+
+type Plain<Dims> = Tensor<Dims, f32, Cpu>;
+type In<Dims> = Entered<Tensor<Dims, f32, Cpu>, Tp>;
+type Terms<Dims> = Partial<Tensor<Dims, f32, Cpu>, Tp>;
+
+/// The attention of this rank's heads, and the sum of what the heads of all ranks write.
+fn attend<B: Dim, S: Dim, M: ConstDim>(
+    x: Plain<(B, S, M)>,
+    query_weight: &Plain<(Product<Shard<NumHeads, Tp>, QKDim>, M)>,
+    key_weight: &Plain<(Product<Shard<NumHeads, Tp>, QKDim>, M)>,
+    value_weight: &Plain<(Product<Shard<NumHeads, Tp>, VODim>, M)>,
+    output_weight: &Plain<(M, Product<Shard<NumHeads, Tp>, VODim>)>,
+    mask: &AttentionMask<B, S, S>,
+    tp: &Ranks<Tp>,
+) -> Plain<(B, S, M)> {
+    let x: In<(B, S, M)> = enter(x, tp);
+    let query: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> =
+        linear_column(x.with_empty_tape(), query_weight, None);
+    let key: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.with_empty_tape(), key_weight, None);
+    let value: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> = linear_column(x, value_weight, None);
+    let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
+    let attended: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> =
+        multi_head_attention(query, key, value, mask, scale, fill, 0.0, tp);
+    let terms: Terms<(B, S, M)> = linear_row(attended, output_weight);
+    all_reduce(terms, tp)
+}
+
+/// A feed-forward layer with two hidden layers of shards.
+fn transform<B: Dim, S: Dim, M: ConstDim>(
+    x: Plain<(B, S, M)>,
+    first: &Plain<(Shard<HiddenDim, Tp>, M)>,
+    bias: &Plain<(Shard<HiddenDim, Tp>,)>,
+    inner: &Plain<(Shard<HiddenDim, Tp>, HiddenDim)>,
+    second: &Plain<(M, Shard<HiddenDim, Tp>)>,
+    tp: &Ranks<Tp>,
+) -> Plain<(B, S, M)> {
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(enter(x, tp), first, Some(bias));
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = Gelu::try_apply(hidden).unwrap();
+    let whole: In<(B, S, HiddenDim)> = all_gather(hidden, axis::<HiddenDim>(), tp);
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(whole, inner, None);
+    let terms: Terms<(B, S, M)> = linear_row(hidden, second);
+    all_reduce(terms, tp)
+}
+
+/// This rank's columns of the sum of all ranks' vectors, and of one that all have.
+fn share<B: Dim, S: Dim>(x: Plain<(B, S, EmbedDim)>, tp: &Ranks<Tp>) -> Plain<(B, S, Shard<EmbedDim, Tp>)> {
+    let own: Plain<(B, S, Shard<EmbedDim, Tp>)> = shard(enter(x.clone(), tp), axis::<EmbedDim>(), tp);
+    let sum: Plain<(B, S, Shard<EmbedDim, Tp>)> = reduce_scatter(Partial::term(x), axis::<EmbedDim>(), tp);
+    sum + own
+}
+
+pub fn main() {
+    Ranks::<Tp>::in_threads(2, |tp| {
+        let device = Cpu::default();
+        let (batch, len) = (Batch::new(2), SeqLen::new(3));
+        let x: Plain<(Batch, SeqLen, EmbedDim)> = typed_transformer::ops::full(&device, (batch, len, EmbedDim), 0.5);
+        let mask: AttentionMask<Batch, SeqLen, SeqLen> = AttentionMask::all_visible((batch, len, len));
+        let query: Plain<(Product<Shard<NumHeads, Tp>, QKDim>, EmbedDim)> = device.zeros();
+        let value: Plain<(Product<Shard<NumHeads, Tp>, VODim>, EmbedDim)> = device.zeros();
+        let output: Plain<(EmbedDim, Product<Shard<NumHeads, Tp>, VODim>)> = device.zeros();
+        let x: Plain<(Batch, SeqLen, EmbedDim)> =
+            residual(x.clone(), attend(x, &query, &query, &value, &output, &mask, tp));
+        let first: Plain<(Shard<HiddenDim, Tp>, EmbedDim)> = device.zeros();
+        let bias: Plain<(Shard<HiddenDim, Tp>,)> = device.zeros();
+        let inner: Plain<(Shard<HiddenDim, Tp>, HiddenDim)> = device.zeros();
+        let second: Plain<(EmbedDim, Shard<HiddenDim, Tp>)> = device.zeros();
+        let x: Plain<(Batch, SeqLen, EmbedDim)> = residual(x.clone(), transform(x, &first, &bias, &inner, &second, tp));
+        let part: Plain<(Batch, SeqLen, Shard<EmbedDim, Tp>)> = share(x, tp);
+        assert_eq!(part.as_vec(), [1.5; 18]);
+    });
+}

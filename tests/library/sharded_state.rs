@@ -1,0 +1,120 @@
+//! An optimizer whose state the ranks share out: the same bits, in a part of the memory.
+
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use typed_transformer::{
+    nn::Linear,
+    prelude::*,
+    ranks,
+    ranks::Ranks,
+    tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated},
+    train::{Adam, AdamW, Optimizer, ShardedState, update},
+};
+
+ranks! { World; Data; Tp = 2; }
+dims! { VocabSize = 7; EmbedDim = 4; NumHeads = 2; HeadDim = 2; HiddenDim = 6; NumLayers = 1; MaxLen = 5; Batch; SeqLen <= MaxLen; }
+
+struct Small;
+impl Arch for Small {
+    type NumHeads = NumHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = TypedTransformer;
+}
+impl SingleStack for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+
+type Model = Linear<EmbedDim, VocabSize, f32, Cpu>;
+
+fn input(step: u64) -> (Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, TokenIds<Batch, SeqLen, VocabSize>) {
+    let mut rng = StdRng::seed_from_u64(step);
+    let shape = (Batch::new(3), SeqLen::new(4).unwrap());
+    let x = (0..48).map(|_| rng.gen_range(-1.0..1.0)).collect();
+    let ids: Vec<usize> = (0..12).map(|_| rng.gen_range(0..7)).collect();
+    let x = Cpu::default().tensor_from_vec(x, (shape.0, shape.1, EmbedDim));
+    (x, TokenIds::from_ids(&ids, None, shape).unwrap())
+}
+
+/// The parameters after some steps with an optimizer.
+fn train<O: Optimizer<Model, f32>>(optimizer: &mut O, model: &mut Model) -> Vec<f32> {
+    for step in 0..5 {
+        let (x, labels) = input(step);
+        let logits = model.forward(x.put_tape(model.recording()));
+        let gradients = cross_entropy(logits, &labels, Reduction::MeanAll).backward();
+        update(model, gradients, optimizer, 0.05, 1.0).unwrap();
+    }
+    [model.weight.as_vec(), model.bias.as_vec()].concat()
+}
+
+#[test]
+fn the_numbers_are_those_of_one_rank_to_the_bit() {
+    let build = || Model::build(&Cpu::seed_from_u64(1));
+    let expected = train(&mut AdamW::default(), &mut build());
+    for ranks in 1..=4 {
+        let found = Ranks::<World>::in_threads(ranks, |ranks| {
+            let mut optimizer = ShardedState::new(AdamW::default(), ranks);
+            train(&mut optimizer, &mut build())
+        });
+        assert!(found.iter().all(|found| *found == expected), "{ranks} ranks");
+    }
+}
+
+#[test]
+fn a_rank_has_its_part_of_the_state_and_gathers_the_whole() {
+    Ranks::<World>::in_threads(3, |ranks| {
+        let mut optimizer = ShardedState::new(Adam::default(), ranks);
+        let mut model = Model::build(&Cpu::seed_from_u64(1));
+        train(&mut optimizer, &mut model);
+        // The weight has 28 elements and the bias 7.
+        assert_eq!(
+            Optimizer::<Model, f32>::state(&optimizer).num_elements(),
+            2 * ranks.part_of(35, ranks.rank()).len()
+        );
+        Optimizer::<Model, f32>::gather_state(&mut optimizer, &[28, 7]).unwrap();
+        let expected = if ranks.is_first() { 2 * 35 } else { 2 * ranks.part_of(35, ranks.rank()).len() };
+        assert_eq!(Optimizer::<Model, f32>::state(&optimizer).num_elements(), expected);
+        // The next step goes on with the parts.
+        train(&mut optimizer, &mut model);
+        assert_eq!(
+            Optimizer::<Model, f32>::state(&optimizer).num_elements(),
+            2 * ranks.part_of(35, ranks.rank()).len()
+        );
+    });
+}
+
+#[test]
+fn tensor_and_data_parallel_together_are_one_rank() {
+    type Part = ShardedDecoderOnly<Small, Tp, f32, Cpu>;
+    let (_, ids) = input(0);
+    let mut whole = DecoderOnly::<Small, f32, Cpu>::build(&Cpu::seed_from_u64(2));
+    let mut adam = Adam::default();
+    let mut losses = Vec::new();
+    for _ in 0..3 {
+        let loss = cross_entropy(whole.forward(&ids, whole.recording()), &ids, Reduction::MeanAll);
+        losses.push(loss.array());
+        update(&mut whole, loss.backward(), &mut adam, 0.01, 0.5).unwrap();
+    }
+    Ranks::<World>::in_threads(4, |world| {
+        let (data, tp) = world.split::<Data, Tp>().unwrap();
+        let device = Cpu::seed_from_u64(2);
+        let model = Distributed::<Part, Tp>::build(&device, &tp).unwrap();
+        let mut model = model.replicate(&data).unwrap();
+        let mut adam = ShardedState::new(Adam::default(), &data);
+        // Two rows on one half of the ranks, one on the other.
+        let rows = data.shard(Batch::new(3));
+        let own = &ids.as_slice()[4 * rows.range().start..][..4 * rows.size()];
+        let own = TokenIds::from_ids(own, None, (rows, ids.shape().1)).unwrap();
+        for expected in &losses {
+            let logits = model.forward(&own, model.recording(), &tp);
+            let loss = typed_transformer::ops::partial_cross_entropy(logits, &own, Reduction::MeanAll);
+            let value = loss.value().all_reduce(&data).unwrap();
+            assert!((*value - f64::from(*expected)).abs() < 1e-5, "{} and not {expected}", *value);
+            let gradients = loss.backward().all_reduce(&data, &model).unwrap();
+            update_sharded_replicated(&mut model, gradients, &mut adam, 0.01, 0.5, &tp).unwrap();
+        }
+    });
+}

@@ -1,0 +1,15 @@
+//! Terms of sums over two axes of ranks do not mix.
+//! Covers `Axis` of `tensor_parallel::add`.
+//! Right with `Tp` for `Data` in line 11.
+use typed_transformer::{prelude::*, ranks, ranks::Partial, tensor_parallel::add};
+
+ranks! { Data; Tp = 2; }
+dims! { EmbedDim = 8; SeqLen; Batch; }
+
+type Terms<Axis> = Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Axis>;
+
+fn f(terms: Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Data>, other: Terms<Tp>) -> Terms<Tp> {
+    add(terms, other)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! What all ranks have is not a term of a sum: it would be added once for each rank.
+//! Right with `Terms` for `Sum` in line 11.
+use typed_transformer::{prelude::*, ranks, ranks::Partial, tensor_parallel::add};
+
+ranks! { Tp = 2; }
+dims! { EmbedDim = 8; SeqLen; Batch; }
+
+type Sum = Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>;
+type Terms = Partial<Sum, Tp>;
+
+fn f(terms: Terms, x: Sum) -> Terms {
+    add(terms, x)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The ranks share an axis that is whole.
+//! Covers `Self` of `tensor_parallel::CanShard`.
+//! Right with `HiddenDim` for `Part` in line 12.
+use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};
+
+ranks! { Other = 2; Tp = 2; }
+dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; }
+
+fn allows<Dims: CanShard<HiddenDim, Tp, WhichAxis, Shards = (SeqLen, Shard<HiddenDim, Tp>)>, WhichAxis>() {}
+
+fn f() {
+    allows::<(SeqLen, Part), _>();
+}
+
+fn main() {}

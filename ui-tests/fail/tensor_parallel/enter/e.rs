@@ -1,0 +1,13 @@
+//! A tensor that enters keeps its element type.
+//! Covers `E` of `tensor_parallel::enter`.
+//! Right with `f32` for `f64` in line 9.
+use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
+
+ranks! { Tp = 2; }
+dims! { EmbedDim = 8; SeqLen; Batch; }
+
+fn f(x: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu>, tp: &Ranks<Tp>) -> Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
+    enter(x, tp)
+}
+
+fn main() {}

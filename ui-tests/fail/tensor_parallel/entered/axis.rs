@@ -1,0 +1,13 @@
+//! A tensor that has entered one axis of ranks has not entered another.
+//! Covers `Axis` of `tensor_parallel::Entered`.
+//! Right with `Tp` for `Data` in line 9.
+use typed_transformer::{prelude::*, ranks, tensor_parallel::Entered};
+
+ranks! { Data; Tp = 2; }
+dims! { EmbedDim = 8; SeqLen; Batch; }
+
+fn f(x: Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Data>) -> Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
+    x.with_empty_tape()
+}
+
+fn main() {}

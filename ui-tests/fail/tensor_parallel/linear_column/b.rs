@@ -1,0 +1,13 @@
+//! A linear map keeps the batch.
+//! Covers `B` of `tensor_parallel::linear_column`.
+//! Right with `Batch` for `Other` in line 9.
+use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::{Entered, linear_column}};
+
+ranks! { Tp = 2; }
+dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; Other; }
+
+fn f(x: Entered<Tensor<(Other, SeqLen, EmbedDim), f32, Cpu>, Tp>, weight: &Tensor<(Shard<HiddenDim, Tp>, EmbedDim), f32, Cpu>) -> Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu> {
+    linear_column(x, weight, None)
+}
+
+fn main() {}

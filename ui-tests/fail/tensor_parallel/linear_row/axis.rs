@@ -1,0 +1,12 @@
+//! A term is one of a sum over the ranks that share the columns.
+//! Right with `Tp` for `Data` in line 8.
+use typed_transformer::{prelude::*, ranks, ranks::{Partial, Shard}, tensor_parallel::linear_row};
+
+ranks! { Data; Tp = 2; }
+dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; }
+
+fn f(hidden: Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu>, weight: &Tensor<(EmbedDim, Shard<HiddenDim, Tp>), f32, Cpu>) -> Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Data> {
+    linear_row(hidden, weight)
+}
+
+fn main() {}

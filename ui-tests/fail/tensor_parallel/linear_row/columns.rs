@@ -1,0 +1,15 @@
+//! Shards meet the part of the weight that belongs to them.
+//! Covers `Columns` of `tensor_parallel::linear_row`.
+//! Right with `Part` for the second `HiddenDim` in line 11.
+use typed_transformer::{prelude::*, ranks, ranks::{Partial, Shard}, tensor_parallel::linear_row};
+
+ranks! { Tp = 2; }
+dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; }
+
+type Part = Shard<HiddenDim, Tp>;
+
+fn f(hidden: Tensor<(Batch, SeqLen, Shard<HiddenDim, Tp>), f32, Cpu>, weight: &Tensor<(EmbedDim, HiddenDim), f32, Cpu>) -> Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
+    linear_row(hidden, weight)
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! The query has the length of the mask.
+//! Covers `Q` of `tensor_parallel::multi_head_attention`.
+//! Right with `QLen` for `KLen` in line 17.
+use typed_transformer::{
+    prelude::*,
+    ranks,
+    ranks::{Ranks, Shard},
+    tensor_parallel::multi_head_attention,
+};
+
+ranks! { Tp = 2; }
+dims! { NumHeads = 4; QKDim = 2; VODim = 3; QLen; KLen; Batch; }
+
+type Heads<Dims> = Tensor<Dims, f32, Cpu>;
+
+fn f(
+    query: Heads<(Batch, KLen, Product<Shard<NumHeads, Tp>, QKDim>)>,
+    key: Heads<(Batch, KLen, Product<Shard<NumHeads, Tp>, QKDim>)>,
+    value: Heads<(Batch, KLen, Product<Shard<NumHeads, Tp>, VODim>)>,
+    mask: &AttentionMask<Batch, QLen, KLen>,
+    ranks: &Ranks<Tp>,
+) -> Heads<(Batch, QLen, Product<Shard<NumHeads, Tp>, VODim>)> {
+    multi_head_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0, ranks)
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! The ranks share an axis that the sum has.
+//! Covers `Name` of `tensor_parallel::reduce_scatter`.
+//! Covers `Self` of `tensor_parallel::CanShard`.
+//! Right with `HiddenDim` for `EmbedDim` in line 16.
+use typed_transformer::{
+    prelude::*,
+    ranks,
+    ranks::{Partial, Ranks},
+    tensor_parallel::reduce_scatter,
+};
+
+ranks! { Tp = 2; }
+dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; }
+
+fn f(terms: Partial<Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>, Tp>, tp: &Ranks<Tp>) {
+    let _part = reduce_scatter(terms, axis::<EmbedDim>(), tp);
+}
+
+fn main() {}

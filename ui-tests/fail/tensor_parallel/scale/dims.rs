@@ -1,0 +1,15 @@
+//! Terms keep their dimensions.
+//! Covers `Dims` of `tensor_parallel::scale`.
+//! Right with `EmbedDim` for `HiddenDim` in line 11.
+use typed_transformer::{prelude::*, ranks, ranks::Partial, tensor_parallel::scale};
+
+ranks! { Tp = 2; }
+dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; Batch; }
+
+type Terms<Axis> = Partial<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Axis>;
+
+fn f(terms: Partial<Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu>, Tp>) -> Terms<Tp> {
+    scale(terms, 2.0)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Logits are those of the batch.
+//! Covers `B` of `tensor_parallel::ShardedDecoderOnly::forward`.
+//! Right with `Batch` for `Other` in line 10.
+use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedDecoderOnly}};
+
+dims! { MaxSeqLen = 8; SeqLen <= MaxSeqLen; OtherLen <= MaxSeqLen; Batch; Other; }
+
+fn predict<Tp: CanShare<Config>, Config: SingleStack<MaxSeqLen = MaxSeqLen>>(
+    model: &ShardedDecoderOnly<Config, Tp, f32, Cpu>,
+    ids: &TokenIds<Other, SeqLen, Config::VocabSize>,
+    tp: &Ranks<Tp>,
+) -> Tensor<(Batch, SeqLen, Config::VocabSize), f32, Cpu> {
+    model.forward(ids, NoneTape, tp)
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! A model has one configuration.
+//! Covers `Config` of `tensor_parallel::ShardedLM`.
+//! Right with `Small` for `Large` in line 9.
+use typed_transformer::{prelude::*, tensor_parallel::{CanShare, ShardedLM}};
+
+
+fn replace<Tp: CanShare<Small>, Other: CanShare<Small> + CanShare<Large>, Small: Seq2Seq, Large: Seq2Seq>(
+    model: &mut ShardedLM<Small, Other, f32, Cpu>,
+    other: ShardedLM<Large, Other, f32, Cpu>,
+) {
+    *model = other;
+}
+
+fn main() {}

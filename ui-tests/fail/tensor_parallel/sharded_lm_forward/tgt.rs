@@ -1,0 +1,17 @@
+//! A target is at most as long as the model writes.
+//! Covers `Tgt` of `tensor_parallel::ShardedLM::forward`.
+//! Right with `TgtLen` for `SrcLen` in line 11.
+use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedLM}};
+
+dims! { MaxSrcLen = 9; MaxTgtLen = 8; SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch; Other; }
+
+fn predict<Tp: CanShare<Config>, Config: Seq2Seq<MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>>(
+    model: &ShardedLM<Config, Tp, f32, Cpu>,
+    source: &TokenIds<Batch, SrcLen, Config::SrcVocab>,
+    target: &TokenIds<Batch, SrcLen, Config::TgtVocab>,
+    tp: &Ranks<Tp>,
+) {
+    let _output = model.forward(source, target, NoneTape, tp);
+}
+
+fn main() {}

@@ -1,0 +1,23 @@
+//! Gradients are summed over the ranks that replicate the model.
+//! Covers `Data` of `tensor_parallel::update_sharded_replicated`.
+//! Right with `Data` for `OtherAxis` in line 16.
+use typed_transformer::{
+    prelude::*,
+    ranks::{Ranks, Replicated, RankAxis},
+    tensor_parallel::{Distributed, Sharded, update_sharded_replicated},
+    train::{Adam, GradientsOf},
+};
+
+
+type Gradients<Model, Data> = Replicated<GradientsOf<Model, f32, Cpu>, Data>;
+
+fn step<Model: Sharded<Tp, f32, Cpu>, Other: Sharded<Tp, f32, Cpu>, Tp: RankAxis, OtherAxis: RankAxis, Data: RankAxis>(
+    model: &mut Distributed<Replicated<Model, Data>, Tp>,
+    gradients: Gradients<Model, OtherAxis>,
+    adam: &mut Adam<Model, f32>,
+    ranks: &Ranks<Tp>,
+) -> Result<f64, OpError> {
+    update_sharded_replicated(model, gradients, adam, 1e-3, 1.0, ranks)
+}
+
+fn main() {}
