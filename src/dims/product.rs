@@ -105,11 +105,22 @@ macro_rules! symbolic_dim {
 symbolic_dim!(Product, Left: ConstDim, Right: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
+/// The name and size of a factor, or those of its own factors in parentheses.
+fn factors<Factor: ConstDim>(factor: Factor) -> String {
+    let text = format!("{factor:+?}");
+    match text.contains(" * ") {
+        true => format!("({text})"),
+        // `Const<3>` does not write its size.
+        false => format!("{}={}", super::name::<Factor>(), factor.size()),
+    }
+}
+
 impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
     /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
-            return write!(f, "{:+?} * {:+?}", Left::default(), Right::default());
+            let (left, right) = (factors(Left::default()), factors(Right::default()));
+            return write!(f, "{left} * {right}");
         }
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
     }

@@ -108,7 +108,7 @@ pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
 pub use operand::TensorOrRef;
-pub use patches::{Patches, patches, try_patches};
+pub use patches::{PatchGrid, patches, try_patches};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,

@@ -76,8 +76,8 @@ impl Rule {
         Ok(elements)
     }
 
-    /// Whether each dimension of the model is one axis of the file, or the product of several, of which axes of 1 element
-    /// do not count; the first may be a part of an axis.
+    /// Whether each dimension of the model is one axis of the file, and perhaps axes of 1 element, or the product of
+    /// several axes; the first may be a part of an axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
@@ -91,33 +91,35 @@ impl Rule {
             let parts = if position == 0 { parts } else { 1 };
             let dim = dims.next().unwrap_or_default();
             let found: Vec<_> = group.iter().map(|&axis| sizes[axis]).collect();
-            let longer: Vec<_> = found.iter().copied().filter(|&size| size != 1).collect();
-            match (&found[..], &longer[..]) {
-                (&[found], _) | (_, &[found]) => size.checked_mul(parts) == Some(found),
-                (_, longer) => parts == 1 && multiply_to(&factors(dim), longer),
+            if let [found] = found[..] {
+                return size.checked_mul(parts) == Some(found);
+            }
+            let (all, outer) = factors(dim);
+            match all[..] {
+                [_] => parts == 1 && found.iter().filter(|&&found| found != 1).eq([&size]),
+                _ => parts == 1 && (found == all || found == outer),
             }
         })
     }
 }
 
-/// The sizes in `NumHeads=7 * HeadDim=5,`.
-fn factors(dim: &str) -> Vec<usize> {
-    let factors = dim.trim_end_matches(',').split(" * ");
-    let sizes = factors.filter_map(|factor| factor.rsplit_once('=')?.1.parse().ok());
-    sizes.collect()
-}
-
-/// Whether these sizes are products of neighbouring factors, in order.
-fn multiply_to(factors: &[usize], sizes: &[usize]) -> bool {
-    let mut factors = factors.iter().filter(|&&factor| factor != 1);
-    let is_product = |&size: &usize| {
-        let mut product = factors.next().copied();
-        while let Some(so_far) = product.filter(|&so_far| so_far < size) {
-            product = factors.next().and_then(|factor| so_far.checked_mul(*factor));
+/// All sizes in `Channels=3 * (Rows=4 * Columns=5),`, and those of the outer factors, 3 and 20.
+fn factors(dim: &str) -> (Vec<usize>, Vec<usize>) {
+    let (mut all, mut outer) = (Vec::new(), Vec::new());
+    let mut depth = 0;
+    for factor in dim.trim_end_matches(',').split(" * ") {
+        let name_and_size = factor.trim_start_matches('(');
+        let (opened, factor) = (factor.len() - name_and_size.len(), name_and_size.trim_end_matches(')'));
+        let closed = name_and_size.len() - factor.len();
+        let size: usize = factor.rsplit_once('=').and_then(|(_, size)| size.parse().ok()).unwrap_or(0);
+        all.push(size);
+        match outer.last_mut() {
+            Some(last) if depth > 0 => *last *= size,
+            _ => outer.push(size),
         }
-        product == Some(size)
-    };
-    sizes.iter().all(is_product) && factors.next().is_none()
+        depth = (depth + opened).saturating_sub(closed);
+    }
+    (all, outer)
 }
 
 /// Parses `part 1 of 3`. The empty text is the whole: part 1 of 1.
