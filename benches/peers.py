@@ -23,6 +23,7 @@ and in PyTorch only:
   decode_gpt    the model of gpt with 256 positions: 240 tokens after a prompt of 16
   decode_gpt2   the model of gpt2: 128 tokens after a prompt of 16
   bert_forward  encoder: vocab 30,522, embed 384, 6 layers, 12 heads, 3 x 24
+  scaling       the architecture of gpt with 2 layers: --batch, --length and --width choose its size
 """
 import argparse, json, resource, statistics, time
 
@@ -37,21 +38,31 @@ CONFIGS = {
     "decode_gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=16, tgt=144),
     "bert_forward": dict(vocab=30522, d=384, heads=12, head=32, hidden=1536, layers=6, batch=3, src=24, tgt=24, max_len=512),
 }
-STEPS = {"rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
+CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
+STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
          "decode_gpt2": 1, "bert_forward": 40}
 
 
 def report(config, framework, params, times, tokens):
     med = statistics.median(times)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps(dict(config=config, framework=framework, params=params, median_ms=round(med * 1e3, 3),
-                          min_ms=round(min(times) * 1e3, 3), peak_mb=round(peak), tokens_per_s=round(tokens / med))), flush=True)
+                          min_ms=round(min(times) * 1e3, 3), peak_mb=round(peak_mb()), idle_mb=round(IDLE_MB),
+                          tokens_per_s=round(tokens / med))), flush=True)
+
+
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+IDLE_MB = 0  # the peak memory before a model is built
 
 
 def run_torch(name, c, steps, threads):
     import torch, torch.nn as nn, torch.nn.functional as F
+    global IDLE_MB
     torch.set_num_threads(threads)
     torch.manual_seed(0)
+    IDLE_MB = peak_mb()
 
     class Attention(nn.Module):
         def __init__(s, bias):
@@ -283,7 +294,11 @@ if __name__ == "__main__":
     a.add_argument("--steps", type=int, default=0, help="timed steps (default: enough for a few seconds)")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--only", choices=["torch", "jax"])
+    a.add_argument("--batch", type=int, default=1)
+    a.add_argument("--length", type=int, default=256)
+    a.add_argument("--width", type=int, default=128)
     o = a.parse_args()
+    CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
     for name in o.configs:
         steps = o.steps or STEPS[name]
         for framework, run in (("torch", run_torch), ("jax", run_jax)):

@@ -75,6 +75,16 @@ pub enum OpError {
         /// The axis, with its size.
         whole: String,
     },
+    /// A prompt has padding, which its continuation would attend to.
+    #[error("{op}: prompt {row} has padding at position {position}")]
+    Padding {
+        /// The operation.
+        op: &'static str,
+        /// The row of the prompt, from 0.
+        row: usize,
+        /// The position of the first padding token, from 0.
+        position: usize,
+    },
     /// An index is not below the size of its axis.
     #[error("{op}: {index} is not an index of {axis}")]
     Index {
@@ -92,6 +102,14 @@ pub enum OpError {
         op: &'static str,
         /// The shape.
         dims: String,
+    },
+    /// A shard does not know the size of the whole dimension, because a shape was made from sizes alone.
+    #[error("{op}: the whole size of {dim} is not known; `Ranks::shard` makes a shard that knows it")]
+    Whole {
+        /// The operation.
+        op: &'static str,
+        /// The shard, with its size.
+        dim: String,
     },
     /// A dropout rate is not a probability below 1.
     #[error("dropout: the rate must be at least 0 and less than 1, but it is {rate}")]

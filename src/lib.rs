@@ -19,6 +19,7 @@
 //!
 //! - [`guide`] leads from an empty file to a trained model of your own.
 //! - [`guide::llama`] leads from a paper to a module, with a block of Llama.
+//! - [`guide::pretrained`] loads models that exist, and says how to bring one that is not there.
 //! - [`guide::annotated`] reads the crate beside the post *The Typed Transformer*, section by section.
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
@@ -57,10 +58,11 @@
 //! | [`tokens`] | token ids and indices of other axes, checked once, when they are created |
 //! | [`mask`] | which keys a query may see |
 //! | [`backend`] | devices, and the fused kernels that they have |
+//! | [`ranks`](mod@ranks) | processes that train together, and what their values are to each other |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
-//! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`weights`] | loading and saving weights |
+//! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and trainings (feature `plot`) |
@@ -70,7 +72,7 @@
 //! A mistake that types can express does not compile. Every other mistake is an error value that names the
 //! dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
 //! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
-//! [`train::TrainError`], [`train::ResumeError`]. Every operation and every `forward` has a `try_` form that
+//! [`train::TrainError`], [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that
 //! returns this value. The plain form panics with the text of the error.
 
 pub mod backend;
@@ -88,6 +90,7 @@ pub mod nn;
 pub mod ops;
 #[cfg(feature = "plot")]
 pub mod plot;
+pub mod ranks;
 pub mod tokens;
 pub mod train;
 pub mod weights;
@@ -108,8 +111,8 @@ pub mod prelude {
         backend::Backend,
         dims,
         dims::{
-            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, Product, Quotient, SameFactors, Sum,
-            SumOf, along, axis,
+            AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, MaybeSharded, Product, Quotient,
+            SameFactors, Sum, SumOf, along, axis,
         },
         einsum, local_dims,
         mask::{
@@ -155,6 +158,7 @@ pub mod __private {
         tensor::Tensor,
         tensor_ops::Device,
     };
+    pub use typed_transformer_macros::named_by_line;
     pub use typenum::{U1, UTerm};
 
     pub use crate::{

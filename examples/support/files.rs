@@ -1,6 +1,6 @@
 //! The files of a training: checkpoints, metrics, report, weights.
 
-use super::{BoxError, EXIT_SIGINT, Interrupted, device_error, log, stop_on_signals};
+use super::{BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, device_error, log, on_first, stop_on_signals};
 use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{
@@ -13,6 +13,7 @@ use std::{
 use typed_transformer::{
     backend::Backend,
     nn::Module,
+    ranks::{Ranks, Replicated},
     train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of},
     weights::{self, LoadError, SaveError},
 };
@@ -62,20 +63,43 @@ impl Files {
 
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
-    /// From now on the trainer writes metrics, and a checkpoint every `interval` steps and after the last
-    /// (0 for never). Ctrl-C stops it after the current step with a checkpoint; a second Ctrl-C ends the
-    /// program at once.
+    /// From now on the first rank's trainer writes metrics, and a checkpoint every `interval` steps and after the last
+    /// (0 for never). Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
+    /// once.
     pub fn prepare<Model, O, S, D>(
+        &self,
+        ranks: &Ranks<World>,
+        trainer: &mut Trainer<O, S>,
+        checkpoint: &Path,
+        interval: usize,
+        device: &D,
+        new: impl Fn() -> Result<Model, D::Err>,
+    ) -> Result<Replicated<Model, World>, BoxError>
+    where
+        Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
+        O: Optimizer<Model, f32, D>,
+        S: Schedule,
+        D: Backend<f32>,
+    {
+        let model = on_first(ranks, || self.open(trainer, checkpoint, interval, device, &new))?;
+        let model = ranks.agree(model.map_or_else(|| new().map_err(device_error), Ok))?;
+        trainer.replicate(ranks, device)?;
+        ranks.agree(stop_on_signals(trainer.stop.clone()))?;
+        Ok(ranks.replicate(model)?)
+    }
+
+    /// Opens the files, and returns the model to train.
+    fn open<Model, O, S, D>(
         &self,
         trainer: &mut Trainer<O, S>,
         checkpoint: &Path,
         interval: usize,
         device: &D,
-        new: impl FnOnce() -> Result<Model, D::Err>,
+        new: impl Fn() -> Result<Model, D::Err>,
     ) -> Result<Model, BoxError>
     where
         Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32>,
+        O: Optimizer<Model, f32, D>,
         S: Schedule,
         D: Backend<f32>,
     {
@@ -100,7 +124,6 @@ impl Files {
         if let Some(path) = self.metrics() {
             trainer.metrics = Some(self.open_metrics(&path, trainer.steps_made())?);
         }
-        stop_on_signals(trainer.stop.clone())?;
         Ok(model)
     }
 
@@ -137,9 +160,10 @@ impl Files {
         };
         match error {
             TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
-                format!("the loss or its gradient is no longer a number at step {step}; {hint}").into()
+                OfAllRanks(format!("the loss or its gradient is no longer a number at step {step}; {hint}")).into()
             }
-            TrainError::Diverged { .. } => format!("{error}; {hint}").into(),
+            TrainError::Diverged { .. } => OfAllRanks(format!("{error}; {hint}")).into(),
+            TrainError::Ranks(error) => error.into(),
             error => error.into(),
         }
     }
@@ -147,12 +171,16 @@ impl Files {
     /// Ends a training of `steps` steps. Fails if Ctrl-C has stopped it; otherwise its results are to be saved.
     pub fn finish<O, S>(
         &self,
+        ranks: &Ranks<World>,
         mut trainer: Trainer<O, S>,
         steps: usize,
         checkpoint: &Path,
     ) -> Result<Outcome, BoxError> {
-        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here.
-        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() {
+        // All have made the same steps.
+        ranks.finish();
+        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here. Under
+        // `mpirun`, a process must not exit before MPI has ended; the results are there soon.
+        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() && ranks.size() == 1 {
             process::exit(EXIT_SIGINT.into());
         }
         let finished = trainer.finish();

@@ -5,6 +5,7 @@
 mod device;
 mod files;
 mod progress;
+mod ranks;
 #[cfg(feature = "plot")]
 mod report;
 mod signals;
@@ -13,7 +14,8 @@ mod values;
 
 pub use device::{DeviceName, cuda};
 pub use files::{Files, Outcome, load_weights};
-pub use progress::{Progress, log, print};
+pub use progress::{Progress, log, print, stream};
+pub use ranks::{OfAllRanks, World, on_first, run_on_ranks};
 #[cfg(feature = "plot")]
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};

@@ -1,28 +1,34 @@
 //! A progress bar on a terminal, plain lines elsewhere.
 
-use super::Outcome;
+use super::{BoxError, Outcome, World};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     cell::Cell,
     io::{self, IsTerminal, Write, stderr, stdout},
 };
-use typed_transformer::train::{StepReport, TrainError};
+use typed_transformer::{
+    ranks::Ranks,
+    train::{StepReport, TrainError},
+};
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
     /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
+    /// Whether this rank shows anything: the first one does.
+    is_shown: bool,
     /// How many failures of files were logged.
     logged: Cell<usize>,
 }
 
 impl Progress {
-    pub fn new(steps: usize) -> Self {
-        let bar = stderr().is_terminal().then(|| {
+    pub fn new(steps: usize, ranks: &Ranks<World>) -> Self {
+        let is_shown = ranks.is_first();
+        let bar = (is_shown && stderr().is_terminal()).then(|| {
             let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
-        Self { bar, logged: Cell::new(0) }
+        Self { bar, is_shown, logged: Cell::new(0) }
     }
 
     /// Updates the bar, or logs a line ten times per training. Logs new failures of files.
@@ -34,7 +40,7 @@ impl Progress {
             bar.set_message(format_step(report));
             bar.set_position(step as u64);
         } else if step.is_multiple_of(steps.div_ceil(10)) || step == steps {
-            log(&format_step(report));
+            self.log(&format_step(report));
         }
     }
 
@@ -42,7 +48,8 @@ impl Progress {
     pub fn log(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| log(line)),
-            None => log(line),
+            None if self.is_shown => log(line),
+            None => {}
         }
     }
 
@@ -70,14 +77,19 @@ pub fn log(line: &str) {
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error. On a terminal, control
 /// characters other than line breaks and tabs are escaped: they may come from a file.
 pub fn print(text: &str) -> Outcome {
+    stream(text).map(drop)
+}
+
+/// [`print`], at once. Whether somebody still reads.
+pub fn stream(text: &str) -> Result<bool, BoxError> {
     let is_safe = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
     let mut text = text.to_string();
     if stdout().is_terminal() && !text.chars().all(is_safe) {
         let escape = |c: char| if is_safe(c) { c.to_string() } else { c.escape_default().to_string() };
         text = text.chars().map(escape).collect();
     }
-    match stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|error| format!("cannot write to standard output: {error}").into()),
+    match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true).map_err(|error| format!("cannot write to standard output: {error}").into()),
     }
 }

@@ -26,13 +26,17 @@ mod support;
 use cli::{Cli, format_word, parse_word};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, args_or_stdin, cuda, load_weights, parse, print};
+use support::{
+    BoxError, DeviceName, Outcome, Progress, World, args_or_stdin, cuda, load_weights, on_first, parse, print,
+};
 use typed_transformer::{
     generate::try_greedy,
     models::another_annotated::Annotated,
     nn::Module,
+    ops::try_partial_cross_entropy,
     prelude::*,
-    train::{Adam, Trainer, WarmupCosine, try_cross_entropy},
+    ranks::{Partial, Ranks, Shard},
+    train::{Adam, Recording, Trainer, WarmupCosine},
 };
 
 /// Words to decode if the user gives none.
@@ -82,6 +86,7 @@ impl Seq2Seq for Rot13 {
 }
 
 type Model<D> = LM<Rot13, f32, D>;
+type Loss<D> = Tensor<(), f32, D, Recording<Model<D>, f32, D>>;
 
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 4_665);
 
@@ -108,11 +113,33 @@ fn letter_token(index: usize) -> Fin<VocabSize> {
     Fin::new(index).expect("the vocabulary contains every letter")
 }
 
-fn batch<Len: Dim>(words: &[Word], len: Len) -> Result<TokenIds<Batch, Len, VocabSize>, TokenError> {
-    TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
+/// A batch of words, or a rank's part of one.
+fn batch<B: MaybeSharded, Len: Dim>(
+    words: &[Word],
+    rows: B,
+    len: Len,
+) -> Result<TokenIds<B, Len, VocabSize>, TokenError> {
+    TokenIds::padded(words, PAD, (rows, len))
 }
 
-fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
+/// The part of the loss that this rank's words have.
+fn loss<D: Backend<f32>>(
+    model: &Model<D>,
+    plain: &[Word],
+    rows: Shard<Batch, World>,
+    device: &D,
+) -> Result<Partial<Loss<D>, World>, BoxError> {
+    if rows.is_empty() {
+        return Ok(Partial::of_no_rows(device, model.recording())?);
+    }
+    let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
+    let (source, labels) = (batch(plain, rows, SrcLen)?, batch(&cipher, rows, TgtLen)?);
+    let output = model.try_forward(&source, &labels.shifted_right(START), model.recording())?;
+    let logits: Tensor<(Shard<Batch, World>, TgtLen, VocabSize), _, _, _> = output.logit_output;
+    Ok(try_partial_cross_entropy(logits, &labels, Reduction::MeanAll)?)
+}
+
+fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 100, steps };
     let mut adam = Adam::default();
@@ -123,33 +150,30 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), 
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let interval = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(&mut trainer, &checkpoint, interval, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, interval, device, new)?;
 
-    let progress = Progress::new(steps);
+    let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
         let plain: Vec<Word> = (0..cli.batch).map(|_| random_word(&mut step.rng)).collect();
-        let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
-        let (source, labels) = (batch(&plain, SrcLen)?, batch(&cipher, TgtLen)?);
-
-        let output = model.try_forward(&source, &labels.shifted_right(START), model.recording())?;
-        let logits: Tensor<(Batch, TgtLen, VocabSize), _, _, _> = output.logit_output;
-        let loss = try_cross_entropy(logits, &labels, Reduction::MeanAll)?;
-        let loss_value = loss.as_vec()[0].into();
-        let gradients = loss.try_backward()?;
+        let rows = step.shard(ranks, Batch::new(cli.batch));
+        let loss = ranks.agree(loss(&model, &plain[rows.range()], rows, device))?;
+        let loss_value = loss.value();
+        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * TgtLen::SIZE;
-        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
         progress.show(&report, trainer.failures());
     }
     progress.finish();
-    Ok((model, cli.files.finish(trainer, steps, &checkpoint)?))
+    Ok((model.into_inner(), cli.files.finish(ranks, trainer, steps, &checkpoint)?))
 }
 
 /// Greedy decoding: the model reads the plain words and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, BoxError> {
     let mut words = Vec::new();
     for plain in plain.chunks(NUM_EVAL_WORDS) {
-        let cipher: TokenIds<Batch, TgtLen, _> = try_greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
+        let cipher: TokenIds<Batch, TgtLen, _> =
+            try_greedy(model, &batch(plain, Batch::new(plain.len()), SrcLen)?, START, PAD, TgtLen)?;
         let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
         words.extend(rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect::<Word>()));
     }
@@ -169,15 +193,22 @@ fn table(title: &str, plain: &[Word], cipher: &[Word]) -> String {
     table + "\n"
 }
 
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
     // All arguments are checked before the training starts.
-    let given = args_or_stdin(&cli.words, DEFAULT_WORDS)?;
-    let given = given.iter().map(|word| parse_word(word)).collect::<Result<Vec<Word>, _>>()?;
+    let given = on_first(ranks, || {
+        let given = args_or_stdin(&cli.words, DEFAULT_WORDS)?;
+        given.iter().map(|word| parse_word(word)).collect::<Result<Vec<Word>, _>>()
+    })?;
     #[cfg(feature = "plot")]
-    let report = cli.files.report("rot13")?;
+    let report = on_first(ranks, || cli.files.report("rot13"))?.flatten();
     let (model, trained) = match &cli.load {
-        Some(path) => (load_weights(path, device)?, Ok(())),
-        None => train(cli, device)?,
+        Some(path) => (ranks.agree(load_weights(path, device))?, Ok(())),
+        None => train(cli, ranks, device)?,
+    };
+    ranks.finish();
+    // The first rank decodes, writes and shows.
+    let Some(given) = given else {
+        return Ok(());
     };
     // An output that fails costs no other.
     let saved = cli.files.save(&model, &HashMap::new());
@@ -205,8 +236,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::exit_code(match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+    support::run_on_ranks(|ranks| match cli.device {
+        DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
     })
 }

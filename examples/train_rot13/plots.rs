@@ -1,7 +1,7 @@
 //! `--report`: plots of the training and of the trained model.
 
 use crate::{
-    EmbedDim, MaxSeqLen, Model, START, SrcLen, TgtLen, Word, batch,
+    Batch, EmbedDim, MaxSeqLen, Model, START, SrcLen, TgtLen, Word, batch,
     cli::{Cli, format_word},
     rot13,
     support::{BoxError, Report},
@@ -25,7 +25,8 @@ pub fn write<D: Backend<f32>>(
     if let Some(plain) = words.iter().max_by_key(|word| word.len()) {
         // The right cipher: that of a model in training may be empty.
         let cipher = &rot13(plain);
-        let (source, target) = (batch(from_ref(plain), SrcLen)?, batch(from_ref(cipher), TgtLen)?);
+        let (source, target) =
+            (batch(from_ref(plain), Batch::new(1), SrcLen)?, batch(from_ref(cipher), Batch::new(1), TgtLen)?);
         let weights = model.try_attention_weights(&source, &target.shifted_right(START))?;
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
         let (plain, cipher) = (format_word(plain), format_word(cipher));

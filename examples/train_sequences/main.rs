@@ -18,12 +18,14 @@ use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, labels, sources};
 use std::{collections::HashMap, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, cuda, parse, print};
+use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, on_first, parse, print};
 use typed_transformer::{
     generate::try_greedy,
     nn::Module,
+    ops::try_partial_cross_entropy,
     prelude::*,
-    train::{Adam, Constant, Trainer, try_cross_entropy},
+    ranks::{Partial, Ranks, Shard},
+    train::{Adam, Constant, Recording, Trainer},
 };
 
 /// Fresh random sequences that the accuracy is measured on.
@@ -71,32 +73,46 @@ impl Seq2Seq for Tiny {
 }
 
 type Model<D> = LM<Tiny, f32, D>;
+type Loss<D> = Tensor<(), f32, D, Recording<Model<D>, f32, D>>;
 
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 1_899_136);
 
-fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
+/// The part of the loss that this rank's sequences have.
+fn loss<D: Backend<f32>>(
+    model: &Model<D>,
+    sequences: &[Sequence],
+    rows: Shard<Batch, World>,
+    device: &D,
+) -> Result<Partial<Loss<D>, World>, BoxError> {
+    if rows.is_empty() {
+        return Ok(Partial::of_no_rows(device, model.recording())?);
+    }
+    let (source, labels) = (sources(sequences, rows)?, labels(sequences, rows)?);
+    let output = model.try_forward(&source, &labels.shifted_right(BEGIN), model.recording())?;
+    let logits: Tensor<(Shard<Batch, World>, TgtLen, VocabSize), _, _, _> = output.logit_output;
+    Ok(try_partial_cross_entropy(logits, &labels, Reduction::MeanPerSequence)?)
+}
+
+fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let mut trainer = Trainer::new(Adam::default(), Constant(cli.learning_rate), cli.steps, cli.seed);
     trainer.require_same("the batch", cli.batch);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(&mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
 
-    let progress = Progress::new(cli.steps);
+    let progress = Progress::new(cli.steps, ranks);
     let mut losses = Vec::new();
     while let Some(mut step) = trainer.next_step() {
         let sequences: Vec<Sequence> = (0..cli.batch).map(|_| Sequence::random(&mut step.rng)).collect();
-        let (source, labels) = (sources(&sequences)?, labels(&sequences)?);
-
-        let output = model.try_forward(&source, &labels.shifted_right(BEGIN), model.recording())?;
-        let logits: Tensor<(Batch, TgtLen, VocabSize), _, _, _> = output.logit_output;
-        let loss = try_cross_entropy(logits, &labels, Reduction::MeanPerSequence)?;
-        let loss_value = f64::from(loss.as_vec()[0]);
-        let gradients = loss.try_backward()?;
-        let tokens = source.as_slice().len() + labels.as_slice().len();
-        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let rows = step.shard(ranks, Batch::new(cli.batch));
+        let loss = ranks.agree(loss(&model, &sequences[rows.range()], rows, device))?;
+        let loss_value = loss.value();
+        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
+        let tokens = cli.batch * (MaxSeqLen::SIZE + TgtLen::SIZE);
+        let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
         progress.show(&report, trainer.failures());
-        losses.push(loss_value);
+        losses.push(report.loss);
     }
     let last = &losses[losses.len().saturating_sub(LAST_STEPS)..];
     if !last.is_empty() {
@@ -104,19 +120,24 @@ fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), 
         progress.log(&format!("mean loss {mean:.4} of the last {} steps", last.len()));
     }
     progress.finish();
-    Ok((model, cli.files.finish(trainer, cli.steps, &checkpoint)?))
+    Ok((model.into_inner(), cli.files.finish(ranks, trainer, cli.steps, &checkpoint)?))
 }
 
 /// Greedy decoding: the model reads the given numbers and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<Vec<Numbers>, BoxError> {
-    let next: TokenIds<Batch, TgtLen, _> = try_greedy(model, &sources(sequences)?, BEGIN, PAD, TgtLen)?;
+    let next: TokenIds<Batch, TgtLen, _> =
+        try_greedy(model, &sources(sequences, Batch::new(sequences.len()))?, BEGIN, PAD, TgtLen)?;
     Ok((0..sequences.len()).filter_map(|row| next.row(row)).collect())
 }
 
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
     #[cfg(feature = "plot")]
-    let report = cli.files.report("Sequences of integers")?;
-    let (model, trained) = train(cli, device)?;
+    let report = on_first(ranks, || cli.files.report("Sequences of integers"))?.flatten();
+    let (model, trained) = train(cli, ranks, device)?;
+    // The first rank decodes, writes and shows.
+    if !ranks.is_first() {
+        return Ok(());
+    }
     // An output that fails costs no other.
     let saved = cli.files.save(&model, &HashMap::new());
 
@@ -157,8 +178,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::exit_code(match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+    support::run_on_ranks(|ranks| match cli.device {
+        DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
     })
 }

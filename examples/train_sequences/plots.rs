@@ -1,7 +1,7 @@
 //! `--report`: plots of the training and of the trained model.
 
 use crate::{
-    Model,
+    Batch, Model,
     cli::Cli,
     sequences::{BEGIN, Numbers, Sequence, format_number, format_numbers, labels, sources},
     support::{BoxError, Report},
@@ -25,7 +25,8 @@ pub fn write<D: Backend<f32>>(
     }
     report.page.heading("Attention");
     for (sequence, written) in pairs.into_iter().flatten() {
-        let (source, labels) = (sources(from_ref(sequence))?, labels(from_ref(sequence))?);
+        let (source, labels) =
+            (sources(from_ref(sequence), Batch::new(1))?, labels(from_ref(sequence), Batch::new(1))?);
         let weights = model.try_attention_weights(&source, &labels.shifted_right(BEGIN))?;
         let names = |numbers: &Numbers| -> Vec<String> { numbers.iter().map(format_number).collect() };
         let (given, next) = (names(&sequence.given), names(written));

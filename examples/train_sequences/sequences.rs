@@ -1,6 +1,6 @@
 //! The data: random runs of consecutive integers, up or down, and the two numbers that come next.
 
-use crate::{Batch, MaxSeqLen, SrcLen, TgtLen, VocabSize, support::BoxError};
+use crate::{MaxSeqLen, SrcLen, TgtLen, VocabSize, support::BoxError};
 use rand::Rng;
 use std::ops::RangeInclusive;
 use typed_transformer::prelude::*;
@@ -43,16 +43,16 @@ impl Sequence {
 }
 
 /// The given numbers as a batch, padded.
-pub fn sources(sequences: &[Sequence]) -> Result<TokenIds<Batch, SrcLen, VocabSize>, BoxError> {
+pub fn sources<B: MaybeSharded>(sequences: &[Sequence], batch: B) -> Result<TokenIds<B, SrcLen, VocabSize>, BoxError> {
     let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.given).collect();
-    let shape = (Batch::new(rows.len()), SrcLen::new(MaxSeqLen::SIZE)?);
+    let shape = (batch, SrcLen::new(MaxSeqLen::SIZE)?);
     Ok(TokenIds::padded(&rows, PAD, shape)?)
 }
 
 /// The next numbers as a batch.
-pub fn labels(sequences: &[Sequence]) -> Result<TokenIds<Batch, TgtLen, VocabSize>, TokenError> {
+pub fn labels<B: MaybeSharded>(sequences: &[Sequence], batch: B) -> Result<TokenIds<B, TgtLen, VocabSize>, TokenError> {
     let rows: Vec<_> = sequences.iter().map(|sequence| &sequence.next).collect();
-    TokenIds::padded(&rows, PAD, (Batch::new(rows.len()), TgtLen))
+    TokenIds::padded(&rows, PAD, (batch, TgtLen))
 }
 
 /// Numbers side by side; a token that is not a number becomes `~`.

@@ -7,6 +7,7 @@ use crate::{
 use clap::Parser;
 use std::path::PathBuf;
 use typed_transformer::{
+    dims::ConstDim,
     generate::Sampler,
     tokens::{CharTokenizer, Fin},
 };
@@ -27,9 +28,13 @@ pub struct Cli {
     /// Windows of text per step
     #[arg(long, default_value_t = 12, value_parser = batch_size)]
     pub batch: usize,
-    /// Peak learning rate; the last one is a tenth of it
-    #[arg(long, default_value_t = 1e-3, value_parser = learning_rate)]
-    pub learning_rate: f64,
+    /// Peak learning rate; the last one is a tenth of it [default: 0.001, or 0.00005 with --from]
+    #[arg(long, value_parser = learning_rate)]
+    learning_rate: Option<f64>,
+    /// Folder of GPT-2 from HuggingFace, to go on from its weights with its tokenizer
+    #[cfg(feature = "tokenizers")]
+    #[arg(long, value_name = "FOLDER")]
+    pub from: Option<PathBuf>,
     /// Steps between estimates of training and validation loss; 0 for none
     #[arg(long, value_name = "STEPS", default_value_t = 200, value_parser = count)]
     pub interval: usize,
@@ -51,7 +56,7 @@ pub struct Cli {
     pub sample: usize,
     /// Beginning of the sample [default: the lowest character of the text, usually a newline]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: Option<String>,
+    pub prompt: Option<String>,
     /// Divides the logits: below 1 sharpens the distribution, above 1 flattens it
     #[arg(long, default_value_t = 0.8)]
     temperature: f64,
@@ -64,7 +69,16 @@ pub struct Cli {
 }
 
 impl Cli {
-    pub fn sampler(&self) -> Result<Sampler<VocabSize>, BoxError> {
+    /// GPT-2's weights would not survive the rate of new ones.
+    pub fn learning_rate(&self) -> f64 {
+        #[cfg(feature = "tokenizers")]
+        let default = if self.from.is_some() { 5e-5 } else { 1e-3 };
+        #[cfg(not(feature = "tokenizers"))]
+        let default = 1e-3;
+        self.learning_rate.unwrap_or(default)
+    }
+
+    pub fn sampler<V: ConstDim>(&self) -> Result<Sampler<V>, BoxError> {
         let mut sampler = Sampler::with_temperature(self.temperature, self.seed)?;
         if let Some(k) = self.top_k {
             sampler = sampler.top_k(k)?;

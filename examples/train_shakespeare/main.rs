@@ -10,6 +10,8 @@
 //! that they never occur, and they are never sampled. Weights are saved with their characters.
 
 mod cli;
+#[cfg(feature = "tokenizers")]
+mod gpt2;
 #[cfg(feature = "plot")]
 mod plots;
 #[path = "../support/mod.rs"]
@@ -17,17 +19,20 @@ mod support;
 mod text;
 
 use cli::Cli;
+use dfdx::nn::TensorCollection;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, cuda, load_weights, log, parse, print};
-use text::{Text, Windows};
+use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, load_weights, log, on_first, parse, print};
+use text::{Text, Windows, random_starts};
 use typed_transformer::{
     generate::Sampler,
     models::nano_gpt::NanoGpt,
     nn::Module,
+    ops::{try_cross_entropy, try_partial_cross_entropy},
     prelude::*,
+    ranks::{Partial, Ranks, Shard},
     tokens::CharTokenizer,
-    train::{AdamW, Trainer, WarmupCosine, try_cross_entropy},
+    train::{AdamW, Recording, Trainer, WarmupCosine},
     weights,
 };
 
@@ -66,6 +71,7 @@ impl SingleStack for CharModel {
 }
 
 type Model<D> = DecoderOnly<CharModel, f32, D>;
+type Loss<M, D> = Tensor<(), f32, D, Recording<M, f32, D>>;
 
 // 804,096 with the 65 characters of nanoGPT's text.
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
@@ -84,8 +90,37 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
     Ok(model)
 }
 
-fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
-    let (peak, steps) = (cli.learning_rate, cli.steps);
+/// A model that is trained here: the one of characters, or GPT-2.
+trait TextModel<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {
+    type VocabSize: ConstDim;
+
+    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
+        &self,
+        ids: &TokenIds<B, SeqLen, Self::VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, SeqLen, Self::VocabSize), f32, D, T>, OpError>;
+}
+
+impl<D: Backend<f32>> TextModel<D> for Model<D> {
+    type VocabSize = VocabSize;
+
+    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
+        &self,
+        ids: &TokenIds<B, SeqLen, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, SeqLen, VocabSize), f32, D, T>, OpError> {
+        self.try_forward(ids, tape)
+    }
+}
+
+fn train<M: TextModel<D>, D: Backend<f32>>(
+    cli: &Cli,
+    ranks: &Ranks<World>,
+    text: &Text,
+    device: &D,
+    new: impl Fn() -> Result<M, D::Err>,
+) -> Result<(M, Outcome), BoxError> {
+    let (peak, steps) = (cli.learning_rate(), cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
     // AdamW decays matrices only.
     let mut adam = AdamW { weight_decay: 0.1, ..AdamW::default() };
@@ -95,60 +130,78 @@ fn train<D: Backend<f32>>(cli: &Cli, text: &Text, device: &D) -> Result<(Model<D
     trainer.require_same("the batch", cli.batch);
     trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let new = || new_model(device);
-    let mut model = cli.files.prepare(&mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
 
-    let progress = Progress::new(steps);
+    let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
-        if cli.interval > 0 && step.number.is_multiple_of(cli.interval) {
-            let losses = estimate_loss(&model, text, cli)?;
+        let is_due = cli.interval > 0 && step.number.is_multiple_of(cli.interval);
+        if is_due && let Some(losses) = on_first(ranks, || estimate_loss(&*model, text, cli))? {
             progress.log(&format_losses(step.number, losses));
             if let Some(metrics) = &mut trainer.metrics {
                 metrics.log("training_loss", losses.0);
                 metrics.log("validation_loss", losses.1);
             }
         }
-        let windows = Windows::random(&text.training, cli.batch, &mut step.rng)?;
-        let loss = loss(&model, &windows, model.recording())?;
-        let loss_value = loss.as_vec()[0].into();
-        let gradients = loss.try_backward()?;
+        let starts = random_starts(&text.training, cli.batch, &mut step.rng);
+        let rows = step.shard(ranks, Batch::new(cli.batch));
+        let loss = ranks.agree(partial_loss(&*model, text, &starts[rows.range()], rows, device))?;
+        let loss_value = loss.value();
+        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * BlockSize::SIZE;
-        let report = trainer.update(&mut model, gradients, loss_value, tokens);
+        let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
         let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
         progress.show(&report, trainer.failures());
     }
     progress.finish();
-    let outcome = cli.files.finish(trainer, steps, &checkpoint)?;
-    log(&format_losses(steps, estimate_loss(&model, text, cli)?));
-    Ok((model, outcome))
+    let outcome = cli.files.finish(ranks, trainer, steps, &checkpoint)?;
+    if ranks.is_first() {
+        log(&format_losses(steps, estimate_loss(&*model, text, cli)?));
+    }
+    Ok((model.into_inner(), outcome))
 }
 
-fn loss<D: Backend<f32>, T: Tape<f32, D>>(
-    model: &Model<D>,
-    windows: &Windows,
-    tape: T,
-) -> Result<Tensor<(), f32, D, T>, OpError> {
-    let logits: Tensor<(Batch, SeqLen, VocabSize), _, _, _> = model.try_forward(&windows.inputs, tape)?;
+/// The part of the loss that this rank's windows have.
+fn partial_loss<M: TextModel<D>, D: Backend<f32>>(
+    model: &M,
+    text: &Text,
+    starts: &[usize],
+    rows: Shard<Batch, World>,
+    device: &D,
+) -> Result<Partial<Loss<M, D>, World>, BoxError> {
+    if rows.is_empty() {
+        return Ok(Partial::of_no_rows(device, model.recording())?);
+    }
+    let windows = Windows::at(&text.training, starts, rows, BlockSize::SIZE)?;
+    let logits = model.try_logits(&windows.inputs, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
+    Ok(try_partial_cross_entropy(logits, &windows.labels, Reduction::MeanAll)?)
+}
+
+/// The loss of a whole batch.
+fn loss<M: TextModel<D>, D: Backend<f32>>(
+    model: &M,
+    windows: &Windows<Batch, M::VocabSize>,
+) -> Result<Tensor<(), f32, D>, OpError> {
+    let logits = model.try_logits(&windows.inputs, NoneTape)?; // (Batch, SeqLen, VocabSize)
     try_cross_entropy(logits, &windows.labels, Reduction::MeanAll)
 }
 
-/// The mean loss per character.
-fn mean_loss<D: Backend<f32>>(
-    model: &Model<D>,
-    batches: impl Iterator<Item = Result<Windows, BoxError>>,
+/// The mean loss per token.
+fn mean_loss<M: TextModel<D>, D: Backend<f32>>(
+    model: &M,
+    batches: impl Iterator<Item = Result<Windows<Batch, M::VocabSize>, BoxError>>,
 ) -> Result<f64, BoxError> {
     let (mut sum, mut count) = (0.0, 0);
     for windows in batches {
         let windows = windows?;
-        let characters = windows.labels.as_slice().len();
-        sum += f64::from(loss(model, &windows, NoneTape)?.as_vec()[0]) * characters as f64;
-        count += characters;
+        let tokens = windows.labels.as_slice().len();
+        sum += f64::from(loss(model, &windows)?.as_vec()[0]) * tokens as f64;
+        count += tokens;
     }
     Ok(sum / count as f64)
 }
 
 /// Training and validation loss, over the same few batches at every call.
-fn estimate_loss<D: Backend<f32>>(model: &Model<D>, text: &Text, cli: &Cli) -> Result<(f64, f64), BoxError> {
+fn estimate_loss<M: TextModel<D>, D: Backend<f32>>(model: &M, text: &Text, cli: &Cli) -> Result<(f64, f64), BoxError> {
     let estimate = |part: &[usize]| {
         let mut rng = StdRng::seed_from_u64(cli.seed);
         mean_loss(model, (0..EVAL_BATCHES).map(|_| Windows::random(part, cli.batch, &mut rng)))
@@ -178,24 +231,33 @@ fn sample<D: Backend<f32>>(
     Ok(text)
 }
 
-fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
     // All arguments are checked before the training starts.
     let sampler = cli.sampler()?;
     #[cfg(feature = "plot")]
-    let mut report = cli.files.report("Characters of a text")?;
+    let mut report = on_first(ranks, || cli.files.report("Characters of a text"))?.flatten();
     // An output that fails costs no other.
     let (mut trained, mut saved, mut printed): (Outcome, Outcome, Outcome) = (Ok(()), Ok(()), Ok(()));
     let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
-            (model, characters) = load(path, device)?;
+            (model, characters) = ranks.agree(load(path, device))?;
             prompt = cli.prompt(&characters)?;
         }
         None => {
-            let text = Text::read(cli.data.as_deref())?;
-            prompt = cli.prompt(&text.characters)?;
-            (model, trained) = train(cli, &text, device)?;
-            let metadata = HashMap::from([(CHARACTERS.to_string(), text.characters.alphabet())]);
+            let text;
+            (characters, text) = ranks.agree(Text::read(cli.data.as_deref(), "characters", |text| {
+                let characters = CharTokenizer::<VocabSize>::from_text(text)?;
+                let tokens = characters.encode(text)?;
+                Ok((characters, tokens))
+            }))?;
+            prompt = cli.prompt(&characters)?;
+            (model, trained) = train(cli, ranks, &text, device, || new_model(device))?;
+            // The first rank samples, writes and shows.
+            if !ranks.is_first() {
+                return Ok(());
+            }
+            let metadata = HashMap::from([(CHARACTERS.to_string(), characters.alphabet())]);
             saved = cli.files.save(&model, &metadata);
             let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
             let count = text.validation.len();
@@ -203,9 +265,8 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
             printed = print(&format!("{result}\n\n"));
             #[cfg(feature = "plot")]
             if let Some(report) = &mut report {
-                plots::training(report, cli, &model, &text, &result)?;
+                plots::training(report, cli, &model, (&characters, &text), &result)?;
             }
-            characters = text.characters;
         }
     }
     let mut sampler = sampler.restrict_to(characters.tokens());
@@ -231,10 +292,19 @@ fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharToken
     Ok((load_weights(path, device)?, characters))
 }
 
+/// Runs with GPT-2 if `--from` is given, else with the model of characters.
+fn start<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
+    #[cfg(feature = "tokenizers")]
+    if let Some(folder) = &cli.from {
+        return gpt2::run(cli, ranks, folder, device);
+    }
+    run(cli, ranks, device)
+}
+
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::exit_code(match cli.device {
-        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
+    support::run_on_ranks(|ranks| match cli.device {
+        DeviceName::Cpu => start(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| start(&cli, ranks, &gpu)),
     })
 }

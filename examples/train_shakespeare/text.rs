@@ -1,7 +1,7 @@
 //! The data: a text as tokens, in two parts, cut into windows.
 
 use crate::{
-    Batch, BlockSize, SeqLen, VocabSize,
+    Batch, BlockSize, SeqLen,
     support::{BoxError, log},
 };
 use rand::Rng;
@@ -10,7 +10,7 @@ use std::{
     io::{self, ErrorKind, Read},
     path::Path,
 };
-use typed_transformer::{prelude::*, tokens::CharTokenizer};
+use typed_transformer::prelude::*;
 
 /// Six plays.
 const SHAKESPEARE: &str = include_str!("shakespeare.txt");
@@ -20,9 +20,8 @@ const MAX_LEN_BYTES: u64 = 64_000_000;
 /// A text longer than this takes seconds to prepare.
 const LONG_LEN_BYTES: u64 = 8_000_000;
 
-/// A text: its first nine tenths for training, the rest for validation.
+/// A text as tokens: its first nine tenths for training, the rest for validation.
 pub struct Text {
-    pub characters: CharTokenizer<VocabSize>,
     pub training: Vec<usize>,
     pub validation: Vec<usize>,
     /// Differs between texts, except for hash collisions.
@@ -30,10 +29,14 @@ pub struct Text {
 }
 
 impl Text {
-    /// The text of a file, or Shakespeare's.
-    pub fn read(path: Option<&Path>) -> Result<Self, BoxError> {
+    /// The text of a file, or Shakespeare's, and what `encode` makes of it. `unit` says what a token is.
+    pub fn read<Tokenizer, V>(
+        path: Option<&Path>,
+        unit: &str,
+        encode: impl FnOnce(&str) -> Result<(Tokenizer, Vec<Fin<V>>), BoxError>,
+    ) -> Result<(Tokenizer, Self), BoxError> {
         let Some(path) = path else {
-            return Self::new(SHAKESPEARE);
+            return Self::new(SHAKESPEARE, unit, encode);
         };
         let name = path.display();
         let bytes = read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
@@ -41,24 +44,29 @@ impl Text {
             return Err(format!("{name} has more than {MAX_LEN_BYTES} bytes").into());
         }
         if bytes.len() as u64 > LONG_LEN_BYTES {
-            log(&format!("dividing {name}, {} million bytes, into characters", bytes.len() / 1_000_000));
+            log(&format!("dividing {name}, {} million bytes, into {unit}", bytes.len() / 1_000_000));
         }
         let text = String::from_utf8(bytes)
             .map_err(|error| format!("{}: not UTF-8 at byte {}", path.display(), error.utf8_error().valid_up_to()))?;
-        Self::new(&text).map_err(|error| format!("{}: {error}", path.display()).into())
+        Self::new(&text, unit, encode).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
-    fn new(text: &str) -> Result<Self, BoxError> {
-        let characters = CharTokenizer::from_text(text)?;
-        let mut training: Vec<usize> = characters.encode(text)?.into_iter().map(Fin::value).collect();
+    fn new<Tokenizer, V>(
+        text: &str,
+        unit: &str,
+        encode: impl FnOnce(&str) -> Result<(Tokenizer, Vec<Fin<V>>), BoxError>,
+    ) -> Result<(Tokenizer, Self), BoxError> {
+        let (tokenizer, tokens) = encode(text)?;
+        let mut training: Vec<usize> = tokens.into_iter().map(Fin::value).collect();
         let found = training.len();
         let validation = training.split_off(found * 9 / 10);
         if validation.len() <= BlockSize::SIZE {
             // The smallest length whose tenth, rounded up, exceeds a window.
             let needed = 10 * BlockSize::SIZE + 1;
             return Err(format!(
-                "the text has {found} characters, but {needed} are needed: the last tenth is for validation, \
-                 and a window and the character after it are {} characters",
+                "the text has {found} {unit}, but {needed} are needed: the last tenth is for validation, \
+                 and a window and the {} after it are {} {unit}",
+                unit.trim_end_matches('s'),
                 BlockSize::SIZE + 1
             )
             .into());
@@ -67,8 +75,8 @@ impl Text {
         let hash = text
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-        let fingerprint = format!("{found} characters with the hash {hash:016x}");
-        Ok(Self { characters, training, validation, fingerprint })
+        let fingerprint = format!("{found} {unit} with the hash {hash:016x}");
+        Ok((tokenizer, Self { training, validation, fingerprint }))
     }
 }
 
@@ -84,18 +92,22 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A batch of windows of a text, and the next character of each of their characters.
-pub struct Windows {
-    pub inputs: TokenIds<Batch, SeqLen, VocabSize>,
-    pub labels: TokenIds<Batch, SeqLen, VocabSize>,
+/// Windows of a text, a batch or a rank's part of one, and the token after each of their tokens.
+pub struct Windows<B, V> {
+    pub inputs: TokenIds<B, SeqLen, V>,
+    pub labels: TokenIds<B, SeqLen, V>,
 }
 
-impl Windows {
-    /// `count` windows of `BlockSize` characters, at random positions.
+/// Random positions of `count` windows of `BlockSize` tokens.
+pub fn random_starts(tokens: &[usize], count: usize, rng: &mut impl Rng) -> Vec<usize> {
+    let starts = 0..tokens.len() - BlockSize::SIZE;
+    (0..count).map(|_| rng.gen_range(starts.clone())).collect()
+}
+
+impl<V: ConstDim> Windows<Batch, V> {
+    /// `count` windows of `BlockSize` tokens, at random positions.
     pub fn random(tokens: &[usize], count: usize, rng: &mut impl Rng) -> Result<Self, BoxError> {
-        let starts = 0..tokens.len() - BlockSize::SIZE;
-        let starts: Vec<usize> = (0..count).map(|_| rng.gen_range(starts.clone())).collect();
-        Self::at(tokens, &starts, BlockSize::SIZE)
+        Self::at(tokens, &random_starts(tokens, count, rng), Batch::new(count), BlockSize::SIZE)
     }
 
     /// The whole text in consecutive windows, in batches of at most `count`. The last window may be shorter.
@@ -107,11 +119,14 @@ impl Windows {
         if rest > 0 {
             batches.push((vec![num_labels - rest], rest));
         }
-        batches.into_iter().map(|(starts, len)| Self::at(tokens, &starts, len))
+        batches.into_iter().map(|(starts, len)| Self::at(tokens, &starts, Batch::new(starts.len()), len))
     }
+}
 
-    fn at(tokens: &[usize], starts: &[usize], len: usize) -> Result<Self, BoxError> {
-        let shape = (Batch::new(starts.len()), SeqLen::new(len)?);
+impl<B: MaybeSharded, V: ConstDim> Windows<B, V> {
+    /// Windows of `len` tokens at given positions.
+    pub fn at(tokens: &[usize], starts: &[usize], batch: B, len: usize) -> Result<Self, BoxError> {
+        let shape = (batch, SeqLen::new(len)?);
         let windows = |offset: usize| -> Vec<usize> {
             let windows = starts.iter().map(|start| &tokens[start + offset..][..len]);
             windows.flatten().copied().collect()

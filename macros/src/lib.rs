@@ -1,10 +1,10 @@
-//! The attribute `#[panicking]` of the crate `typed-transformer`.
+//! The attributes `#[panicking]` and `#[named_by_line]` of the crate `typed-transformer`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{
-    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, Lit, Meta, Pat, PathArguments,
-    ReturnType, Signature, Type, parse_quote,
+    Attribute, Error, Expr, FnArg, GenericArgument, GenericParam, Ident, ImplItemFn, ItemStruct, Lit, Meta, Pat,
+    PathArguments, ReturnType, Signature, Type, parse_quote,
 };
 
 /// Writes `f` beside `try_f`: `f` returns the value, and panics with the error's text if there is none.
@@ -18,6 +18,32 @@ pub fn panicking(arguments: proc_macro::TokenStream, function: proc_macro::Token
         false => Err(Error::new(proc_macro2::Span::call_site(), "`#[panicking]` takes no arguments")),
     };
     expanded.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Puts a struct into a module that is named after the struct and the line where it is declared.
+///
+/// rustc prints the path of a type only if another type has the same name. So two types of one name in one function
+/// are told apart by their lines.
+#[proc_macro_attribute]
+pub fn named_by_line(_: proc_macro::TokenStream, declaration: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    syn::parse(declaration).map_or_else(Error::into_compile_error, in_module).into()
+}
+
+fn in_module(mut declaration: ItemStruct) -> TokenStream {
+    let name = declaration.ident.clone();
+    let module = format_ident!("{name}_of_line_{}", name.span().unwrap().line());
+    declaration.vis = parse_quote!(pub(super));
+    for field in &mut declaration.fields {
+        field.vis = parse_quote!(pub(super));
+    }
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_snake_case)]
+        mod #module {
+            #declaration
+        }
+        use #module::#name;
+    }
 }
 
 fn expand(mut fallible: ImplItemFn) -> syn::Result<TokenStream> {

@@ -7,16 +7,17 @@
 //! compare the two.
 
 mod cpu;
+pub(crate) mod gradient_hook;
 mod params;
 
 pub(crate) use cpu::{dispatch_simd, parallel_map};
 pub use params::{
-    ActivationKind, AttentionParams, AttentionScale, FeedForwardParams, LinearParams, MaskFill, NormKind, NormParams,
-    ResidualNormParams,
+    ActivationKind, AttentionParams, AttentionScale, ContractionAxis, FeedForwardParams, LinearParams, MaskFill,
+    NormKind, NormParams, ResidualNormParams,
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, Product, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -27,8 +28,8 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Cpu, Gradients, Tape, Tensor},
-    tensor_ops::Device,
+    tensor::{Cache, Cpu, Gradients, Storage, Tape, Tensor, Trace},
+    tensor_ops::{Backward, Device, SumTo, TryMul},
 };
 
 /// The result of asking a device for a fused kernel.
@@ -47,15 +48,26 @@ pub type KernelResult<Output, Operands> = Result<KernelAnswer<Output, Operands>,
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of [`ops::linear`](crate::ops::linear).
-    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
+    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
         input: Tensor<(B, S, InDim), E, Self, T>,
         _: LinearParams<'_, InDim, OutDim, E, Self>,
     ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
         Ok(NotFused(input))
     }
 
+    /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). Both operands
+    /// have elements. The output has its axes in their order in `axes`, as one axis.
+    fn fused_contraction<T: Tape<E, Self>>(
+        _left: &Tensor<[usize; 6], E, Self>,
+        _right: &Tensor<[usize; 6], E, Self>,
+        _axes: &[ContractionAxis],
+        tape: T,
+    ) -> KernelResult<Tensor<(usize,), E, Self, T>, T> {
+        Ok(NotFused(tape))
+    }
+
     /// A kernel of [`ops::embed`](crate::ops::embed).
-    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
         _: &Tensor<(V, M), E, Self>,
         _: &TokenIds<B, S, V>,
         tape: T,
@@ -64,7 +76,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
-    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         positions: Tensor<(S, M), E, Self, T>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>)> {
@@ -72,7 +84,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::residual`](crate::ops::residual).
-    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         output: Tensor<(B, S, M), E, Self, T>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, [Tensor<(B, S, M), E, Self, T>; 2]> {
@@ -80,7 +92,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
-    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: NormParams<'_, M, E, Self>,
     ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
@@ -89,7 +101,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention).
     fn fused_multi_head_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
@@ -116,7 +128,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
-    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
+    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
         input: Tensor<(B, S, M), E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
         _: &ResidualNormParams<'_, M, E, Self>,
@@ -126,7 +138,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
     fn fused_self_attention<
-        B: Dim,
+        B: MaybeSharded,
         S: Dim,
         M: ConstDim,
         H: ConstDim,
@@ -144,7 +156,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
     fn fused_cross_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         QDim: ConstDim,
@@ -169,7 +181,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<E, Self>>(
+    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<E, Self>>(
         logits: Tensor<(B, S, V), E, Self, T>,
         _: &TokenIds<B, S, V>,
         _position_weights: &[E],
@@ -180,7 +192,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
     /// The caller checks that `part` fits.
-    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), E, Self>,
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
@@ -196,32 +208,86 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         Ok(())
     }
 
-    /// Moves a parameter's gradient into `out`, which has the same length. It may swap the buffers. The
-    /// gradient of a parameter that does not affect the loss is zero.
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<E, Self>,
+    /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere
+    /// or in another order.
+    fn elements_mut<S: Shape>(_: &mut Tensor<S, E, Self>) -> Option<&mut [E]> {
+        None
+    }
+
+    /// Like [`elements_mut`](Self::elements_mut), of a gradient in the order of its tensor.
+    fn gradient_mut(_: &mut <Self as Storage<E>>::Vec) -> Option<&mut [E]> {
+        None
+    }
+
+    /// `Σ x²`.
+    fn try_sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
+        let sum = tensor.try_square()?.try_sum::<Rank0, _>()?;
+        Ok(sum.as_vec()[0].to_f64().unwrap_or(f64::NAN))
+    }
+
+    /// The address of a parameter's elements, if they are in row-major order and the kernels of this device
+    /// [note](gradient_hook) when its gradient is complete.
+    #[doc(hidden)]
+    fn address_of<S: Shape>(_parameter: &Tensor<S, E, Self>) -> Option<usize> {
+        None
+    }
+
+    /// Sets a parameter's gradient, of which nothing was computed yet.
+    fn try_put_gradient<S: Shape>(
+        gradients: Gradients<E, Self>,
         parameter: &Tensor<S, E, Self>,
-        out: &mut Vec<E>,
-    ) -> Result<(), Self::Err> {
-        gradients.get_or_alloc_mut(parameter)?;
-        gradients.get(parameter).copy_into(out);
-        Ok(())
+        gradient: Vec<E>,
+    ) -> Result<Gradients<E, Self>, Self::Err> {
+        put_gradient_by_backward_pass(gradients, parameter, gradient)
     }
 }
 
-impl Backend<f64> for Cpu {}
+/// Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.
+pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
+    gradients: Gradients<E, D>,
+    parameter: &Tensor<S, E, D>,
+    gradient: Vec<E>,
+) -> Result<Gradients<E, D>, D::Err> {
+    let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
+    parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
+}
+
+/// The methods of a [`Backend`] whose elements lie in the memory of this process.
+macro_rules! elements_in_memory {
+    ($E:ty) => {
+        fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
+            $crate::backend::cpu::elements_mut(tensor)
+        }
+
+        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut [$E]> {
+            Some(gradient)
+        }
+    };
+}
+pub(crate) use elements_in_memory;
+
+impl Backend<f64> for Cpu {
+    elements_in_memory!(f64);
+}
 #[cfg(feature = "f16")]
-impl Backend<AMP<f16>> for Cpu {}
+impl Backend<AMP<f16>> for Cpu {
+    elements_in_memory!(AMP<f16>);
+}
 
 #[cfg(feature = "cuda")]
 impl Backend<f32> for Cuda {}
 #[cfg(feature = "cuda")]
 impl Backend<f64> for Cuda {}
 #[cfg(all(feature = "cuda", feature = "f16"))]
-impl Backend<AMP<f16>> for Cuda {}
+impl Backend<AMP<f16>> for Cuda {
+    fn try_sum_of_squares(tensor: Tensor<(usize,), AMP<f16>, Self>) -> Result<f64, Self::Err> {
+        // The sum may not fit into 16 bits.
+        <Self as Backend<f32>>::try_sum_of_squares(tensor.try_to_dtype::<f32>()?)
+    }
+}
 
 /// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
-pub(crate) fn check_attention<B: Dim, Q: Dim, K: Dim>(
+pub(crate) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(
     (batch, queries): (B, Q),
     (key_batch, keys): (B, K),
     mask: &AttentionMask<B, Q, K>,

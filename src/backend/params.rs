@@ -39,7 +39,7 @@ pub enum AttentionScale {
     /// 1: the product itself, as in T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)).
     One,
     /// This number.
-    Const(f64),
+    Constant(f64),
 }
 
 impl AttentionScale {
@@ -49,14 +49,14 @@ impl AttentionScale {
     /// use typed_transformer::ops::AttentionScale;
     /// assert_eq!(AttentionScale::HeadDim.factor(4, 9), 1.0 / 3.0);
     /// assert_eq!(AttentionScale::EmbedDim.factor(4, 9), 1.0 / 6.0);
-    /// assert_eq!(AttentionScale::Const(0.25).factor(4, 9), 0.25);
+    /// assert_eq!(AttentionScale::Constant(0.25).factor(4, 9), 0.25);
     /// ```
     pub fn factor(self, heads: usize, qk_dim: usize) -> f64 {
         match self {
             Self::HeadDim => 1.0 / (qk_dim as f64).sqrt(),
             Self::EmbedDim => 1.0 / ((heads * qk_dim) as f64).sqrt(),
             Self::One => 1.0,
-            Self::Const(factor) => factor,
+            Self::Constant(factor) => factor,
         }
     }
 }
@@ -154,4 +154,17 @@ impl<QDim: ConstDim, KVDim: ConstDim, H: ConstDim, QKDim: ConstDim, VODim: Const
     pub(super) fn uses_dropout(&self) -> bool {
         self.weight_dropout != 0.0 || self.dropout != 0.0
     }
+}
+
+/// An axis of the contraction of two tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContractionAxis {
+    /// The number of its elements.
+    pub size: usize,
+    /// Its position in the left operand, if that has it.
+    pub left: Option<usize>,
+    /// Its position in the right operand, if that has it.
+    pub right: Option<usize>,
+    /// Whether the output has it. If not, it is summed over.
+    pub is_in_output: bool,
 }

@@ -1,6 +1,6 @@
 //! Axes are found by name, not by number.
 
-use super::{AxesAmong, Dim};
+use super::{AxesAmong, Dim, MaybeSharded};
 use dfdx::shapes::{Axes, Axis, ReduceShape, Shape};
 use std::marker::PhantomData;
 
@@ -44,7 +44,7 @@ pub trait HasAxis<Name: Dim, WhichAxis>:
 macro_rules! has_axis {
     ($index:literal: $($before:ident)* [$axis:ident] $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: Dim,)* $axis: Dim, $($after: Dim,)*> HasAxis<$axis, Axis<$index>>
+        impl<$($before: MaybeSharded,)* $axis: Dim, $($after: MaybeSharded,)*> HasAxis<$axis, Axis<$index>>
             for ($($before,)* $axis, $($after,)*)
         {
             const INDEX: usize = $index;

@@ -124,6 +124,7 @@ macro_rules! dims {
             type Nat = $crate::__nat!($name::SIZE);
             type Factors<Rest> = ($name, Rest);
         }
+        $crate::__count_by_size!([] $name);
         #[diagnostic::do_not_recommend]
         impl $crate::dims::FullyStatic for $name {}
         const _: () = ::core::assert!(
@@ -214,6 +215,8 @@ macro_rules! dims {
     };
 
     (@common $vis:vis $name:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl $crate::dims::MaybeSharded for $name {}
         #[diagnostic::do_not_recommend]
         impl $crate::dims::Dim for $name {}
         impl $name {

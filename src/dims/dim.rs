@@ -26,7 +26,18 @@ use typenum::U1;
     label = "`{Self}` is not a dimension",
     note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one"
 )]
-pub trait Dim: shapes::Dim {}
+pub trait Dim: MaybeSharded {}
+
+/// A [`Dim`], or one rank's part of a `Dim`: a [`Shard`](crate::ranks::Shard).
+///
+/// It is what an operation asks of an axis along which it only repeats itself, such as the batch of a linear map. Of an
+/// axis along which it sums, it asks for a [`Dim`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a dimension",
+    label = "`{Self}` is not a dimension",
+    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one"
+)]
+pub trait MaybeSharded: shapes::Dim {}
 
 /// A dimension whose size is known at compile time, as the constant `SIZE`.
 ///
@@ -41,10 +52,12 @@ pub trait Dim: shapes::Dim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a product needs two of them, and a quotient parts that divide the whole"
 )]
 pub trait ConstDim: Dim + shapes::ConstDim {}
 
+#[diagnostic::do_not_recommend]
+impl<const N: usize> MaybeSharded for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> Dim for Const<N> {}
 #[diagnostic::do_not_recommend]
@@ -82,6 +95,8 @@ impl shapes::Dim for Unchecked {
         Some(Self(size))
     }
 }
+#[diagnostic::do_not_recommend]
+impl MaybeSharded for Unchecked {}
 #[diagnostic::do_not_recommend]
 impl Dim for Unchecked {}
 impl CountFactor for Unchecked {

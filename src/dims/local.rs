@@ -60,6 +60,8 @@ impl LocalSize {
 /// let x: Tensor<(TgtLen,), f32, Cpu> = Cpu::default().zeros_like(&(source,)); // expected `TgtLen`, found `SrcLen`
 /// ```
 ///
+/// Two declarations of one name are two dimensions. An error names the lines where they are declared.
+///
 /// The type belongs to the declaration in the source, not to its execution. In a loop, every iteration
 /// has the same type; if values of two iterations meet, their sizes are compared at run time.
 #[macro_export]
@@ -81,6 +83,7 @@ macro_rules! local_dims {
         $crate::local_dims!($($rest)*);
     };
     (@declare $name:ident, $can_be:expr) => {
+        #[$crate::__private::named_by_line]
         #[derive(Clone, Copy, PartialEq, Eq)]
         struct $name($crate::dims::LocalSize);
 

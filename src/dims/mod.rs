@@ -51,7 +51,7 @@ mod windows;
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
 pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
-pub use dim::{ConstDim, Dim, Unchecked};
+pub use dim::{ConstDim, Dim, MaybeSharded, Unchecked};
 pub use local::LocalSize;
 pub(crate) use names::Label;
 pub use product::{Product, Quotient};
@@ -114,7 +114,7 @@ pub enum DimError {
 /// let error = check_same_size("the query", Batch::new(3), "the key", Batch::new(4)).unwrap_err();
 /// assert_eq!(error.to_string(), "`Batch` is 3 in the query and 4 in the key");
 /// ```
-pub fn check_same_size<Any: Dim>(
+pub fn check_same_size<Any: MaybeSharded>(
     left: &'static str,
     expected: Any,
     right: &'static str,

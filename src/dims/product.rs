@@ -1,4 +1,4 @@
-use super::{ConstDim, Dim, Divides, StaticSize, size::FullyStatic};
+use super::{ConstDim, Dim, Divides, MaybeSharded, StaticSize, size::FullyStatic};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -39,10 +39,16 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> Quotient<Whole, Parts> {
 }
 
 #[diagnostic::do_not_recommend]
+impl<Left: ConstDim, Right: ConstDim> MaybeSharded for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> Dim for Product<Left, Right> {}
 #[diagnostic::do_not_recommend]
 impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
+#[diagnostic::do_not_recommend]
+impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
+#[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
+#[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 
 impl<Left, Right> StaticSize for Product<Left, Right>
@@ -61,6 +67,9 @@ where
     type Nat = typenum::Quot<Whole::Nat, Parts::Nat>;
     type Factors<Rest> = (Self, Rest);
 }
+
+crate::__count_by_size!([Left, Right] Product<Left, Right> where Self: StaticSize);
+crate::__count_by_size!([Whole, Parts] Quotient<Whole, Parts> where Self: StaticSize);
 
 #[diagnostic::do_not_recommend]
 impl<Left, Right> FullyStatic for Product<Left, Right> where Self: StaticSize {}
@@ -105,26 +114,25 @@ macro_rules! symbolic_dim {
 symbolic_dim!(Product, Left: ConstDim, Right: ConstDim);
 symbolic_dim!(Quotient, Whole: ConstDim, Parts: Divides<Whole>);
 
-/// The name and size of a factor, or those of its own factors in parentheses.
-fn factors<Factor: ConstDim>(factor: Factor) -> String {
-    let text = format!("{factor:+?}");
-    match text.contains(" * ") {
-        true => format!("({text})"),
-        // `Const<3>` does not write its size.
-        false => format!("{}={}", super::name::<Factor>(), factor.size()),
-    }
-}
-
 impl<Left: ConstDim, Right: ConstDim> fmt::Debug for Product<Left, Right> {
     /// Its name and size, or with the flag `+` the names and sizes of its factors, and of theirs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.sign_plus() {
-            let (left, right) = (factors(Left::default()), factors(Right::default()));
-            return write!(f, "{left} * {right}");
+            return write!(f, "{} * {}", factor::<Left>(), factor::<Right>());
         }
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)
     }
 }
+
+/// A factor with its size. `Const` does not write its own.
+fn factor<Factor: ConstDim>() -> String {
+    let factor = format!("{:+?}", Factor::default());
+    match factor.contains('=') {
+        true => factor,
+        false => format!("{}={}", super::name::<Factor>(), Factor::SIZE),
+    }
+}
+
 impl<Whole: ConstDim, Parts: Divides<Whole>> fmt::Debug for Quotient<Whole, Parts> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", super::name::<Self>(), Self::SIZE)

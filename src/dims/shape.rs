@@ -1,6 +1,6 @@
 //! Relations between shapes, by the names of their axes.
 
-use super::{CountFactor, Dim, HasAxis};
+use super::{CountFactor, Dim, HasAxis, MaybeSharded};
 use dfdx::shapes::Shape;
 
 /// The last axis of the shape is `Name`.
@@ -28,7 +28,7 @@ pub trait EndsIn<Name: Dim>: Shape {
 macro_rules! ends_in {
     ($($before:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: Dim,)* Name: Dim> EndsIn<Name> for ($($before,)* Name,) {
+        impl<$($before: MaybeSharded,)* Name: Dim> EndsIn<Name> for ($($before,)* Name,) {
             type WithLast<Other: Dim> = ($($before,)* Other,);
 
             #[allow(non_snake_case)]
@@ -169,28 +169,53 @@ impl<Size, Other, Name> OneSize for (Size, (), Other, (Name, ())) {}
 )]
 pub trait SameFactors<Other> {}
 
-#[diagnostic::do_not_recommend]
-impl<Dims: FactorList, Other: FactorList> SameFactors<Other> for Dims where (Dims::List, Other::List): SameType {}
-
-/// The two types are the same.
-pub trait SameType {}
-impl<Any> SameType for (Any, Any) {}
-
-/// The axes of a shape, as nested pairs. A `Product` counts as its factors.
-pub trait FactorList {
-    /// The list.
-    type List;
+// Without `do_not_recommend`: rustc shows the factors in place of the products.
+impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> SameFactors<Other> for Dims where
+    (): SameOrder<One, Two>
+{
 }
+
+/// The two lists of factors are the same. (The rule is one of `()`, because rustc would show the shapes, with their
+/// products, if it were one of a shape.)
+#[diagnostic::on_unimplemented(
+    message = "`{One}` and `{Other}` are not the same axes in the same order",
+    label = "with products split, the axes are `{One}` and `{Other}`",
+    note = "`rearrange!` changes the order of axes, `rename` the name of one"
+)]
+pub trait SameOrder<One, Other> {}
+#[diagnostic::do_not_recommend]
+impl<Any> SameOrder<Any, Any> for () {}
+/// No list of axes. Each list has a second implementation of [`SameOrder`] with it, so that rustc compares two lists when
+/// it knows both, and does not infer one from the other.
+pub struct NoList;
+
+/// The axes of a shape. A `Product` counts as its factors.
+#[diagnostic::on_unimplemented(
+    message = "the factors of the axes `{Self}` are not known",
+    label = "an axis of `{Self}` may be a product",
+    note = "in a function that is generic in its axes, `rearrange!` splits and merges them"
+)]
+pub trait FactorList {
+    /// The axes as nested pairs.
+    type List;
+    /// The axes as a tuple.
+    type Tuple;
+}
+#[diagnostic::do_not_recommend]
 impl FactorList for () {
     type List = ();
+    type Tuple = ();
 }
 macro_rules! factor_list {
     ($first:ident $($rest:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<$first: CountFactor, $($rest,)*> FactorList for ($first, $($rest,)*)
         where
             ($($rest,)*): FactorList,
+            $first::Factors<<($($rest,)*) as FactorList>::List>: Flat,
         {
             type List = $first::Factors<<($($rest,)*) as FactorList>::List>;
+            type Tuple = <Self::List as Flat>::Tuple;
         }
     };
 }
@@ -200,3 +225,33 @@ factor_list!(A B C);
 factor_list!(A B C F);
 factor_list!(A B C F G);
 factor_list!(A B C F G H);
+
+/// Nested pairs of up to 12 axes, which are 6 products of two.
+pub trait Flat {
+    /// The axes as a tuple.
+    type Tuple;
+}
+macro_rules! flat {
+    (@pairs) => { () };
+    (@pairs $first:ident $($rest:ident)*) => { ($first, flat!(@pairs $($rest)*)) };
+    ($($axis:ident)*) => {
+        impl<$($axis),*> Flat for flat!(@pairs $($axis)*) {
+            type Tuple = ($($axis,)*);
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($axis),*> SameOrder<($($axis,)*), NoList> for () {}
+    };
+}
+flat!();
+flat!(A);
+flat!(A B);
+flat!(A B C);
+flat!(A B C F);
+flat!(A B C F G);
+flat!(A B C F G H);
+flat!(A B C F G H I);
+flat!(A B C F G H I J);
+flat!(A B C F G H I J K);
+flat!(A B C F G H I J K L);
+flat!(A B C F G H I J K L M);
+flat!(A B C F G H I J K L M N);

@@ -52,11 +52,21 @@ pub trait CountFactor: Dim {
     /// The list `Rest`, preceded by this dimension, or by the factors of a [`Product`](super::Product).
     type Factors<Rest>;
 }
-impl<Any: StaticSize> CountFactor for Any {
-    type Static = Any::Nat;
-    type Dynamic<Rest> = Rest;
-    type Factors<Rest> = Any::Factors<Rest>;
+
+/// Implements [`CountFactor`] for a compile-time dimension.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __count_by_size {
+    ([$($generics:tt)*] $name:ty $(where $($bounds:tt)*)?) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $crate::dims::CountFactor for $name $(where $($bounds)*)? {
+            type Static = <Self as $crate::dims::StaticSize>::Nat;
+            type Dynamic<Rest> = Rest;
+            type Factors<Rest> = <Self as $crate::dims::StaticSize>::Factors<Rest>;
+        }
+    };
 }
+__count_by_size!([const N: usize] Const<N> where Self: StaticSize);
 
 /// Appends a bit to a typenum number, without leading zeros.
 ///

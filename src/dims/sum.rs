@@ -1,6 +1,7 @@
-use super::{ConstDim, Dim, StaticSize, name};
+use super::{ConstDim, CountFactor, Dim, MaybeSharded, StaticSize, name};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData, ops::Add};
+use typenum::U1;
 
 /// The dimension of `Left` elements followed by `Right` elements: `past + present = total`.
 ///
@@ -56,6 +57,8 @@ impl<Left: Dim, Right: Dim> shapes::Dim for Sum<Left, Right> {
     }
 }
 #[diagnostic::do_not_recommend]
+impl<Left: Dim, Right: Dim> MaybeSharded for Sum<Left, Right> {}
+#[diagnostic::do_not_recommend]
 impl<Left: Dim, Right: Dim> Dim for Sum<Left, Right> {}
 impl<Left: ConstDim, Right: ConstDim> shapes::ConstDim for Sum<Left, Right> {
     const SIZE: usize = Left::SIZE + Right::SIZE;
@@ -78,6 +81,37 @@ where
 {
     type Nat = typenum::Sum<Left::Nat, Right::Nat>;
     type Factors<Rest> = (Self, Rest);
+}
+
+#[diagnostic::do_not_recommend]
+impl<Left: CountFactor, Right: CountFactor> CountFactor for Sum<Left, Right>
+where
+    (Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static): Total,
+{
+    type Static = <(Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static) as Total>::Static;
+    type Dynamic<Rest> =
+        <(Left::Dynamic<()>, Right::Dynamic<()>, Left::Static, Right::Static) as Total>::Dynamic<Self, Rest>;
+    type Factors<Rest> = (Self, Rest);
+}
+
+/// The size of a sum of two dimensions, each as the list of its run-time dimension and its compile-time size.
+pub trait Total {
+    /// The compile-time size; 1 if a part has its size at run time.
+    type Static;
+    /// The list `Rest`, preceded by `Sum` if a part has its size at run time.
+    type Dynamic<Sum, Rest>;
+}
+impl<Left: Add<Right>, Right> Total for ((), (), Left, Right) {
+    type Static = typenum::Sum<Left, Right>;
+    type Dynamic<Sum, Rest> = Rest;
+}
+impl<Name, List, Left, Right> Total for ((Name, ()), List, Left, Right) {
+    type Static = U1;
+    type Dynamic<Sum, Rest> = (Sum, Rest);
+}
+impl<Name, Left, Right> Total for ((), (Name, ()), Left, Right) {
+    type Static = U1;
+    type Dynamic<Sum, Rest> = (Sum, Rest);
 }
 
 // Derived impls would require the same traits of `Left` and `Right`.

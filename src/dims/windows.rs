@@ -1,4 +1,4 @@
-use super::{ConstDim, CountFactor, Dim, StaticSize, name, relations::LessOrEqual};
+use super::{ConstDim, CountFactor, Dim, MaybeSharded, StaticSize, name, relations::LessOrEqual};
 use dfdx::shapes;
 use std::{
     fmt,
@@ -44,6 +44,8 @@ impl<Len: Dim, Window: ConstDim> shapes::Dim for Windows<Len, Window> {
     }
 }
 #[diagnostic::do_not_recommend]
+impl<Len: Dim, Window: ConstDim> MaybeSharded for Windows<Len, Window> {}
+#[diagnostic::do_not_recommend]
 impl<Len: Dim, Window: ConstDim> Dim for Windows<Len, Window> {}
 impl<Len: ConstDim, Window: WindowOf<Len>> shapes::ConstDim for Windows<Len, Window> {
     const SIZE: usize = Len::SIZE + 1 - Window::SIZE;
@@ -67,6 +69,8 @@ where
     type Nat = typenum::Diff<typenum::Add1<Len::Nat>, Window::Nat>;
     type Factors<Rest> = (Self, Rest);
 }
+
+crate::__count_by_size!([Len, Window] Windows<Len, Window> where Self: StaticSize);
 
 // Derived impls would require the same traits of `Len` and `Window`.
 impl<Len, Window> Clone for Windows<Len, Window> {

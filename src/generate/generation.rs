@@ -10,11 +10,12 @@ use dfdx::{
     shapes::{ConstDim as _, HasShape},
     tensor::Tensor,
 };
+use std::fmt;
 
 /// Texts in the course of being written: an iterator over their next tokens, one for each of the `B` texts.
 ///
-/// An item has a token for each text that has not ended, and `None` for the others. A text ends with the token `end`,
-/// which is part of it. The iterator ends once all texts have, or once the model has read
+/// An item has a token for each text that has not ended, and `None` for the others. A text ends with one of the
+/// tokens `ends`, which is part of it. The iterator ends once all texts have, or once the model has read
 /// [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens. It also ends after an error.
 ///
 /// ```
@@ -36,7 +37,7 @@ use dfdx::{
 pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> {
     model: &'a Model,
     sampler: &'a mut Sampler<Model::VocabSize>,
-    end: Option<Fin<Model::VocabSize>>,
+    ends: Vec<Fin<Model::VocabSize>>,
     cache: Model::Cache,
     /// The logits of the next token of each text.
     logits: Tensor<(B, Model::VocabSize), E, D>,
@@ -47,15 +48,16 @@ pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Ba
 }
 
 impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generation<'a, B, Model, E, D> {
-    /// Reads the prompts, `(B, Prompt)`, which may be of any length up to the model's maximum.
+    /// Reads the prompts, `(B, Prompt)`. All prompts have the same length, up to the model's maximum; none has padding.
+    /// `ends` is `Some(end)`, `None`, or a list.
     ///
     /// # Errors
-    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Device`] if
-    /// the device fails.
+    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen); [`OpError::Padding`] if
+    /// one has padding; [`OpError::Device`] if the device fails.
     pub fn try_new<Prompt: Dim>(
         model: &'a Model,
         prompts: &TokenIds<B, Prompt, Model::VocabSize>,
-        end: Option<Fin<Model::VocabSize>>,
+        ends: impl IntoIterator<Item = Fin<Model::VocabSize>>,
         sampler: &'a mut Sampler<Model::VocabSize>,
     ) -> Result<Self, OpError> {
         let (batch, len) = prompts.shape();
@@ -63,10 +65,23 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
             let (part, whole) = (format!("{len:?}"), format!("{:?}", Model::MaxSeqLen::default()));
             return Err(OpError::Range { op: "generate", part, start: 0, whole });
         }
+        if let Some(place) = prompts.padding_mask().as_slice().iter().position(|&is_token| !is_token) {
+            let (row, position) = (place / len.size(), place % len.size());
+            return Err(OpError::Padding { op: "generate", row, position });
+        }
         let mut cache = model.try_cache(batch)?;
         let logits = model.try_next_logits(prompts, &mut cache)?;
         let has_ended = vec![false; batch.size()];
-        Ok(Self { model, sampler, end, cache, logits, unread: None, num_read: len.size(), has_ended })
+        Ok(Self {
+            model,
+            sampler,
+            ends: ends.into_iter().collect(),
+            cache,
+            logits,
+            unread: None,
+            num_read: len.size(),
+            has_ended,
+        })
     }
 
     fn try_next(&mut self) -> Result<Option<Vec<Option<Fin<Model::VocabSize>>>>, OpError> {
@@ -83,18 +98,26 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
         let logits = self.logits.as_vec();
         let (mut written, mut read_next) = (Vec::new(), Vec::new());
         for (logits, has_ended) in logits.chunks(Model::VocabSize::SIZE).zip(&mut self.has_ended) {
-            // A text that has ended goes on with `end`, which nobody sees.
-            let token = match self.end {
-                Some(end) if *has_ended => end,
+            // A text that has ended goes on with a token that nobody sees.
+            let token = match self.ends.first() {
+                Some(&end) if *has_ended => end,
                 _ => self.sampler.choose(logits)?,
             };
             written.push((!*has_ended).then_some(token));
             read_next.push(token);
-            *has_ended |= Some(token) == self.end;
+            *has_ended |= self.ends.contains(&token);
         }
         let (batch, _) = *self.logits.shape();
         self.unread = Some(TokenIds::from_fn((batch, Const), |row, _| read_next[row]));
         Ok(Some(written))
+    }
+}
+
+impl<B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> fmt::Debug for Generation<'_, B, Model, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, max) = (self.logits.shape().0, Model::MaxSeqLen::default());
+        let ended = self.has_ended.iter().filter(|&&has_ended| has_ended).count();
+        write!(f, "Generation ({batch:?}, {} of {max:?} read, {ended} ended)", self.num_read)
     }
 }
 

@@ -102,13 +102,13 @@ pub fn try_generate<
 ///
 /// `(B, Prompt) ids of VocabSize -> (B, Len) ids of VocabSize`
 ///
-/// The result begins with the prompt. A row ends with `end`, if there is one, or at `len` tokens, prompt
+/// All prompts have the same length; none has padding. The result begins with the prompt. A row ends with `end`, if there is one, or at `len` tokens, prompt
 /// included; in the result, `end` is the padding token. The type of `len` keeps it within the model's
 /// maximum.
 ///
 /// # Errors
-/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::NotANumber`] if all logits of a
-/// position are NaN or −∞; [`OpError::Device`] if the device fails.
+/// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::Padding`] if a prompt has padding;
+/// [`OpError::NotANumber`] if all logits of a position are NaN or −∞; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// # use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, prelude::*};

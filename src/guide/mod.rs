@@ -3,6 +3,9 @@
 #[doc = include_str!("../../docs/llama.md")]
 pub mod llama {}
 
+#[doc = include_str!("../../docs/pretrained.md")]
+pub mod pretrained {}
+
 // It quotes parts of signatures, which do not parse by themselves.
 #[allow(rustdoc::invalid_rust_codeblocks)]
 #[doc = include_str!("../../docs/annotated.md")]
@@ -19,6 +22,9 @@ pub mod comparison {}
 
 #[doc = include_str!("../../docs/cuda.md")]
 pub mod cuda {}
+
+#[doc = include_str!("../../docs/ranks.md")]
+pub mod ranks {}
 
 #[doc = include_str!("../../docs/reliability.md")]
 pub mod reliability {}

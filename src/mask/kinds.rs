@@ -68,6 +68,27 @@ impl MaskKind for CausalMask {
     const CAUSAL: bool = true;
 }
 
+/// A [`MaskKind`] that shows no later position, so that a sequence can be decoded step by step with a cache:
+/// [`CausalMask`] or [`SlidingWindow`].
+///
+/// ```
+/// use typed_transformer::{mask::{CausalKind, SlidingWindow}, prelude::*};
+/// dims! { pub Width = 2; }
+/// fn can_be_decoded<Mask: CausalKind>() {}
+/// can_be_decoded::<CausalMask>();
+/// can_be_decoded::<SlidingWindow<Width>>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "decoding with a cache needs a causal mask, such as `CausalMask`",
+    label = "`{Self}` shows later positions",
+    note = "the causal mask kinds are `CausalMask` and `SlidingWindow`"
+)]
+pub trait CausalKind: MaskKind {}
+#[diagnostic::do_not_recommend]
+impl CausalKind for CausalMask {}
+#[diagnostic::do_not_recommend]
+impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
+
 /// The positions that attention masks because of padding: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a padding rule",

@@ -7,12 +7,14 @@
 mod kinds;
 mod rule;
 
-pub use kinds::{CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow};
+pub use kinds::{
+    CausalKind, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow,
+};
 
 pub(crate) use rule::MaskRule;
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
     tokens::TokenIds,
 };
 use std::{
@@ -35,7 +37,7 @@ pub struct PaddingMask<Batch, SeqLen> {
     shape: (Batch, SeqLen),
 }
 
-impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// The padding mask of this batch: `token_ids != pad_token_id`.
     ///
     /// ```
@@ -52,7 +54,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, Vocab
     }
 }
 
-impl<Batch: Dim, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
+impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     /// The mask of a batch without padding: all `true`.
     ///
     /// ```
@@ -92,7 +94,7 @@ pub struct AttentionMask<Batch, QLen, KLen> {
     matrix: OnceLock<Arc<[bool]>>,
 }
 
-impl<Batch: Dim, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
+impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen> {
     /// The mask `visible(sequence, query, key)`, with all three counted from 0.
     ///
     /// ```
@@ -171,7 +173,7 @@ debug_with_shape!(AttentionMask<Batch, QLen, KLen>);
 ///     [true, false, false, true, true, false, true, true, true],
 /// );
 /// ```
-pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
+pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: MaybeSharded, SeqLen: Dim>(
     padding: &PaddingMask<Batch, SeqLen>,
 ) -> AttentionMask<Batch, SeqLen, SeqLen> {
     let (batch, len) = padding.shape();
@@ -198,7 +200,7 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: Dim, SeqLen: Dim>(
 /// assert_eq!(mask.shape(), (Batch, TgtLen, SrcLen));
 /// # Ok::<(), DimError>(())
 /// ```
-pub fn mk_cross_mask<Padding: PaddingRule, Batch: Dim, QLen: Dim, KLen: Dim>(
+pub fn mk_cross_mask<Padding: PaddingRule, Batch: MaybeSharded, QLen: Dim, KLen: Dim>(
     query_padding: &PaddingMask<Batch, QLen>,
     key_padding: &PaddingMask<Batch, KLen>,
 ) -> Result<AttentionMask<Batch, QLen, KLen>, DimError> {

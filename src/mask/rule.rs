@@ -1,4 +1,4 @@
-use crate::dims::Dim;
+use crate::dims::{Dim, MaybeSharded};
 use std::{ops::Range, sync::Arc};
 
 /// The keys that each query sees, without the dimensions' types. A rule takes memory for each position, a matrix for
@@ -44,12 +44,12 @@ impl Causal {
 
 impl MaskRule {
     /// A matrix `(B, Q, K)`.
-    pub fn matrix((batch, queries, keys): (impl Dim, impl Dim, impl Dim), visible: Arc<[bool]>) -> Self {
+    pub fn matrix((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim), visible: Arc<[bool]>) -> Self {
         Self { visible: Visible::Matrix(visible), batch: batch.size(), queries: queries.size(), keys: keys.size() }
     }
 
     /// Every query sees every key.
-    pub fn all_visible((batch, queries, keys): (impl Dim, impl Dim, impl Dim)) -> Self {
+    pub fn all_visible((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim)) -> Self {
         let visible = Visible::Rule { causal: None, query_is_token: None, key_is_token: None };
         Self { visible, batch: batch.size(), queries: queries.size(), keys: keys.size() }
     }

@@ -12,7 +12,7 @@
 
 use crate::{
     backend::Backend,
-    dims::{AtMost, Const, ConstDim, Dim, Divides, Product, Quotient, axis},
+    dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
     nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, WithEarlier, init, try_last},
@@ -105,9 +105,8 @@ module! {
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_earlier` puts the keys and values of the earlier
-    /// positions before those of these.
-    fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_earlier` prepends the cached keys and values.
+    fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
@@ -180,7 +179,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -191,7 +190,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     }
 
     /// The sum of the vectors of tokens and of their positions, which begin at `start`.
-    fn try_embed<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn try_embed<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         start: usize,
@@ -202,7 +201,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     }
 
     /// The logits of the last layer's output: `(B, S, EmbedDim) -> (B, S, VocabSize)`.
-    fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn try_logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -210,6 +209,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;

@@ -94,8 +94,8 @@ module! {
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_earlier` puts the keys
-    /// and values of the earlier positions before theirs.
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_earlier` prepends
+    /// the cached keys and values.
     pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
@@ -226,6 +226,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;

@@ -65,8 +65,8 @@ module! {
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses computes nothing. One that a token chooses
-    /// computes all of them; its weight is 0 for the others.
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses is skipped. Any other runs on all
+    /// tokens; its output has weight 0 for those that did not choose it.
     fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
@@ -193,6 +193,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Mixtral<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;

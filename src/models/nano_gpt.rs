@@ -58,7 +58,7 @@ impl Conventions for NanoGpt {
     const FEED_FORWARD_BIAS: bool = false;
     const NORM_BIAS: bool = false;
     const LOGIT_BIAS: bool = false;
-    const EMBEDDING_INIT_STD: WidthScale = WidthScale::Const(0.02);
+    const EMBEDDING_INIT_STD: WidthScale = WidthScale::Constant(0.02);
     const WEIGHT_INIT_STD: Option<f64> = Some(0.02);
     const EMBEDDING_NORM: bool = false;
 }

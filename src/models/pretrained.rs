@@ -12,20 +12,22 @@ use crate::{
     ops::{Real, Rotary},
     weights::{ConfigField, Pretrained},
 };
-use dfdx::tensor_ops::Device;
+use dfdx::{shapes::ConstDim as _, tensor_ops::Device};
 
+#[diagnostic::do_not_recommend]
 impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D> {
     const NAMES: &'static str = gpt2::NAMES;
     const PREFIX: &'static str = "transformer.";
 
     fn config() -> Vec<ConfigField> {
+        let hidden = ConfigField::dim::<Config::HiddenDim>("n_inner");
         vec![
             ConfigField::text("model_type", &["gpt2"]),
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
             ConfigField::dim::<Config::MaxSeqLen>("n_positions"),
             ConfigField::dim::<Config::EmbedDim>("n_embd"),
             ConfigField::dim::<Config::NumHeads>("n_head"),
-            ConfigField::dim::<Config::HiddenDim>("n_inner").or_absent(),
+            or_absent_if(Config::HiddenDim::SIZE == 4 * Config::EmbedDim::SIZE, hidden),
             ConfigField::dim::<Config::NumLayers>("n_layer"),
             ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
             ConfigField::text("activation_function", &["gelu_new", "gelu_pytorch_tanh"]),
@@ -36,11 +38,12 @@ impl<Config: Gpt2Config, E: Real, D: Device<E>> Pretrained for Gpt2<Config, E, D
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: LlamaConfig, E: Real, D: Device<E>> Pretrained for Llama<Config, E, D> {
     const NAMES: &'static str = llama::NAMES;
 
     fn config() -> Vec<ConfigField> {
-        let mut fields = llama_fields::<Config>();
+        let mut fields = llama_fields::<Config>(Config::NumHeads::SIZE, 10_000.0);
         fields.push(ConfigField::text("model_type", &["llama"]));
         fields.push(ConfigField::flag("attention_bias", false).or_absent());
         fields.push(ConfigField::flag("mlp_bias", false).or_absent());
@@ -48,8 +51,16 @@ impl<Config: LlamaConfig, E: Real, D: Device<E>> Pretrained for Llama<Config, E,
     }
 }
 
-/// The fields that Llama and Mixtral share.
-fn llama_fields<Config: LlamaConfig>() -> Vec<ConfigField> {
+/// A field that may be absent if the default of `transformers` is the value of the model.
+fn or_absent_if(is_default: bool, field: ConfigField) -> ConfigField {
+    if is_default { field.or_absent() } else { field }
+}
+
+/// The fields that Llama and Mixtral share. `key_value_heads` and `rope_theta` are what their absence means.
+fn llama_fields<Config: LlamaConfig>(key_value_heads: usize, rope_theta: f64) -> Vec<ConfigField> {
+    let heads = ConfigField::dim::<Config::KeyValueHeads>("num_key_value_heads");
+    let theta = ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta");
+    let head_dim = ConfigField::dim::<Config::HeadDim>("head_dim");
     let mut fields = vec![
         ConfigField::dim::<Config::VocabSize>("vocab_size"),
         ConfigField::dim::<Config::MaxSeqLen>("max_position_embeddings"),
@@ -57,12 +68,12 @@ fn llama_fields<Config: LlamaConfig>() -> Vec<ConfigField> {
         ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
         ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
         ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
-        ConfigField::dim::<Config::KeyValueHeads>("num_key_value_heads"),
-        ConfigField::dim::<Config::HeadDim>("head_dim").or_absent(),
+        or_absent_if(Config::KeyValueHeads::SIZE == key_value_heads, heads),
+        or_absent_if(Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE, head_dim),
         ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
         ConfigField::text("hidden_act", &["silu"]),
-        ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta"),
-        ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS),
+        or_absent_if(Config::ROTARY.base == rope_theta, theta),
+        or_absent_if(!Config::TIED_LOGITS, ConfigField::flag("tie_word_embeddings", Config::TIED_LOGITS)),
     ];
     fields.extend(scaling_fields(Config::ROTARY));
     fields
@@ -71,8 +82,11 @@ fn llama_fields<Config: LlamaConfig>() -> Vec<ConfigField> {
 /// The fields of the scaling of rotary positions.
 fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
     let Some(scaling) = rotary.scaling else {
-        let rope_type = ConfigField::text("rope_scaling.rope_type", &["default"]);
-        return vec![rope_type.also_called("rope_parameters.rope_type").or_absent()];
+        let rope_type = |name| ConfigField::text(name, &["default"]).or_absent();
+        return vec![
+            rope_type("rope_scaling.rope_type").also_called("rope_parameters.rope_type"),
+            rope_type("rope_scaling.type"), // the name until transformers 4.43
+        ];
     };
     let field = |names: [&'static str; 2], number| ConfigField::number(names[0], number).also_called(names[1]);
     vec![
@@ -87,11 +101,12 @@ fn scaling_fields(rotary: Rotary) -> Vec<ConfigField> {
     ]
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config, E, D> {
     const NAMES: &'static str = mixtral::NAMES;
 
     fn config() -> Vec<ConfigField> {
-        let mut fields = llama_fields::<Config>();
+        let mut fields = llama_fields::<Config>(8, 1_000_000.0);
         fields.push(ConfigField::text("model_type", &["mixtral"]));
         fields.push(ConfigField::dim::<Config::Experts>("num_local_experts"));
         fields.push(ConfigField::dim::<Config::Chosen>("num_experts_per_tok"));
@@ -100,10 +115,12 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
     const NAMES: &'static str = t5::NAMES;
 
     fn config() -> Vec<ConfigField> {
+        let max_distance = ConfigField::number("relative_attention_max_distance", Config::MAX_DISTANCE as f64);
         vec![
             ConfigField::text("model_type", &["t5"]),
             ConfigField::dim::<Config::VocabSize>("vocab_size"),
@@ -114,14 +131,16 @@ impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
             ConfigField::dim::<Config::EncoderLayers>("num_layers"),
             ConfigField::dim::<Config::DecoderLayers>("num_decoder_layers").or_absent(),
             ConfigField::dim::<Config::Buckets>("relative_attention_num_buckets"),
-            ConfigField::number("relative_attention_max_distance", Config::MAX_DISTANCE as f64).or_absent(),
+            or_absent_if(Config::MAX_DISTANCE == 128, max_distance),
             ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
             ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),
             ConfigField::flag("tie_word_embeddings", true).or_absent(),
+            ConfigField::flag("scale_decoder_outputs", true).or_absent(),
         ]
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D> {
     const NAMES: &'static str = bert::NAMES;
     const PREFIX: &'static str = "bert.";
@@ -139,10 +158,12 @@ impl<Config: BertConfig, E: Real, D: Device<E>> Pretrained for Bert<Config, E, D
             ConfigField::number("layer_norm_eps", Config::NORM_EPSILON),
             ConfigField::text("hidden_act", &["gelu"]),
             ConfigField::text("position_embedding_type", &["absolute"]).or_absent(),
+            ConfigField::flag("is_decoder", false).or_absent(),
         ]
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: VitConfig, E: Real, D: Device<E>> Pretrained for Vit<Config, E, D> {
     const NAMES: &'static str = vit::NAMES;
     const PREFIX: &'static str = "vit.";
@@ -162,6 +183,7 @@ impl<Config: VitConfig, E: Real, D: Device<E>> Pretrained for Vit<Config, E, D> 
             ConfigField::number("layer_norm_eps", Config::NORM_EPSILON),
             ConfigField::text("hidden_act", &["gelu"]),
             ConfigField::flag("qkv_bias", true).or_absent(),
+            ConfigField::text("pooler_act", &["tanh"]).or_absent(),
         ]
     }
 }

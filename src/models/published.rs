@@ -1,5 +1,4 @@
-//! The sizes at which models are published: for each a module with its dimensions, its configuration `Config`, and
-//! `Model`, the model of this configuration.
+//! A module for each published model: its dimensions, its configuration `Config`, and the type `Model`.
 //!
 //! ```
 //! use typed_transformer::{models::published::smol_lm_135m, nn::Module, prelude::*};
@@ -182,6 +181,7 @@ published! {
 published! {
     /// A Vision Transformer for images of 224 by 224 pixels
     /// ([`google/vit-base-patch16-224-in21k`](https://huggingface.co/google/vit-base-patch16-224-in21k)).
+    /// Files with a classifier, such as `google/vit-base-patch16-224`, have no pooler and do not load.
     vit_base_patch16_224: Vit, 86_389_248 parameters
     VitConfig {
         Channels = 3; Height = 224; Width = 224; PatchHeight = 16; PatchWidth = 16; EmbedDim = 768; NumHeads = 12;

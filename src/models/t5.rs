@@ -1,5 +1,5 @@
-//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention knows positions by
-//! learned numbers for ranges of distances, without biases.
+//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention adds a learned bias for
+//! each bucket of relative positions, without biases in its linear maps.
 //!
 //! | in the paper | in `modeling_t5.py` | here |
 //! | --- | --- | --- |
@@ -138,7 +138,8 @@ pub const NAMES: &str = "
 
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for
-    /// gradients. A target begins with the padding token. No position attends to padding.
+    /// gradients. No position attends to padding of the source. A target begins with the padding token, and none of its
+    /// tokens counts as padding.
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
@@ -151,7 +152,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     ) -> Result<Tensor<(B, Tgt, Config::VocabSize), E, D, T>, OpError> {
         let (encoded, tape) = self.try_encoder(source, tape)?.split_tape();
         let (positions, tape) = self.try_decoder_positions(0, (target.shape().1, target.shape().1), tape)?.split_tape();
-        let mask = mk_mask::<CausalMask, PadSourceKeys, B, Tgt>(&target.padding_mask());
+        let mask = mk_mask::<CausalMask, PadSourceKeys, B, Tgt>(&PaddingMask::without_padding(target.shape()));
         let source_mask = try_source_mask(target.shape(), &source.padding_mask())?;
         let mut x = try_embed(&self.token_embedder, target, tape)?;
         for layer in &self.decoder {

@@ -37,7 +37,7 @@ pub trait Arch: 'static {
     /// The width between the two linear maps of a feed-forward layer.
     type HiddenDim: ConstDim;
     /// The conventions of the blocks.
-    type Conventions: Conventions;
+    type Conventions: Conventions<Positions: PositionsInHeads<Self::QKDim>>;
     /// The probability with which training drops an attention weight.
     const ATTENTION_DROPOUT: f64 = 0.0;
     /// The probability with which training drops an element of an embedding or of an attention's output.
@@ -81,8 +81,9 @@ pub trait Conventions: 'static {
     const LOGIT_BIAS: bool = true;
     /// The factor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
-    /// How a [`GroupedQueryAttention`](super::GroupedQueryAttention) turns queries and keys by their positions; `None` if
-    /// it does not. The other attentions have no rotary positions.
+    /// How self-attention turns queries and keys by their positions, if `Positions` are [`RotaryPositions`]; `None` means
+    /// [`Rotary::ROFORMER`]. A [`GroupedQueryAttention`](super::GroupedQueryAttention) also turns them with other positions
+    /// if this is not `None`.
     const ROTARY: Option<Rotary> = None;
     /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;
@@ -160,7 +161,7 @@ pub enum WidthScale {
     /// 1.
     One,
     /// The same for every width.
-    Const(f64),
+    Constant(f64),
     /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
     Sqrt,
     /// 1 over the square root of the width.
@@ -180,22 +181,26 @@ impl WidthScale {
         let width = width as f64;
         match self {
             Self::One => 1.0,
-            Self::Const(factor) => factor,
+            Self::Constant(factor) => factor,
             Self::Sqrt => width.sqrt(),
             Self::InvSqrt => width.sqrt().recip(),
         }
     }
 }
 
-/// A kind of position embedding: [`Learned`] or [`Sinusoidal`].
+/// A kind of positions: [`Learned`], [`Sinusoidal`], [`RotaryPositions`] or [`NoPositions`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a kind of position embedding",
-    label = "`{Self}` is neither `Learned` nor `Sinusoidal`",
-    note = "the kinds are `Learned` and `Sinusoidal`"
+    message = "`{Self}` is not a kind of positions",
+    label = "`{Self}` is none of `Learned`, `Sinusoidal`, `RotaryPositions` and `NoPositions`",
+    note = "the kinds are `Learned`, `Sinusoidal`, `RotaryPositions` and `NoPositions`"
 )]
 pub trait PositionKind: 'static {
     /// Whether the parameters have a table of positions.
-    const LEARNED: bool;
+    const LEARNED: bool = false;
+    /// Whether a vector for each position is added to the embeddings.
+    const ADDED: bool = false;
+    /// Whether self-attention turns queries and keys by their positions.
+    const ROTARY: bool = false;
 }
 
 /// A table of parameters with a row for each position (*The Typed Transformer*).
@@ -206,23 +211,57 @@ pub struct Learned;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sinusoidal;
 
+/// Nothing is added to the embeddings. Self-attention [turns queries and keys](crate::ops::rotary_positions()) by their
+/// positions ([Su et al., 2021](https://arxiv.org/abs/2104.09864)), so the size of a head is even.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RotaryPositions;
+
+/// No positions: nothing is added to the embeddings, and attention sees no order but that of its mask ([Kazemnejad et
+/// al., 2023](https://arxiv.org/abs/2305.19466)).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPositions;
+
 #[diagnostic::do_not_recommend]
 impl PositionKind for Learned {
     const LEARNED: bool = true;
+    const ADDED: bool = true;
 }
 #[diagnostic::do_not_recommend]
 impl PositionKind for Sinusoidal {
-    const LEARNED: bool = false;
+    const ADDED: bool = true;
 }
+#[diagnostic::do_not_recommend]
+impl PositionKind for RotaryPositions {
+    const ROTARY: bool = true;
+}
+#[diagnostic::do_not_recommend]
+impl PositionKind for NoPositions {}
 
-/// A kind of position embedding that exists for width `M`: [`Learned`] for every width, [`Sinusoidal`] for even
-/// ones.
+/// A kind of positions that exists for embeddings of width `M`: [`Sinusoidal`] for even widths, the others for every
+/// width.
 pub trait PositionsFor<M: ConstDim>: PositionKind {}
 impl<M: ConstDim> PositionsFor<M> for Learned {}
 impl<M: Even> PositionsFor<M> for Sinusoidal {}
+impl<M: ConstDim> PositionsFor<M> for RotaryPositions {}
+impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 
-/// An [`Arch`] whose kind of position embedding exists for width `EmbedDim`. It is implemented for every such
-/// `Arch`.
+/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the others
+/// for every size.
+///
+/// ```
+/// use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};
+/// dims! { pub HeadDim = 4; }
+/// fn exist<Positions: PositionsInHeads<HeadDim>>() {}
+/// exist::<RotaryPositions>();
+/// ```
+pub trait PositionsInHeads<QKDim>: PositionKind {}
+// Without a bound, so that a size that is no dimension is one error, not two.
+impl<QKDim> PositionsInHeads<QKDim> for Learned {}
+impl<QKDim> PositionsInHeads<QKDim> for Sinusoidal {}
+impl<QKDim: Even> PositionsInHeads<QKDim> for RotaryPositions {}
+impl<QKDim> PositionsInHeads<QKDim> for NoPositions {}
+
+/// An [`Arch`] whose kind of positions exists for width `EmbedDim`. It is implemented for every such `Arch`.
 pub trait HasPositionsFor<EmbedDim: ConstDim>: Arch {}
 impl<A, EmbedDim: ConstDim> HasPositionsFor<EmbedDim> for A where
     A: Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>

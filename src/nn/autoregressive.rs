@@ -7,6 +7,7 @@ use crate::{
     tokens::TokenIds,
 };
 use dfdx::{shapes::HasShape, tensor::Tensor};
+use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
 ///
@@ -55,8 +56,8 @@ use dfdx::{shapes::HasShape, tensor::Tensor};
 /// # Ok::<(), TokenError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not write texts token after token",
-    label = "`{Self}` does not implement `Autoregressive`",
+    message = "the model does not write texts token after token",
+    label = "it does not implement `Autoregressive`",
     note = "an `LM` does so once it has read its sources: `model.try_encode(&sources)?`; for a decoder of your own, implement `Autoregressive`"
 )]
 pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
@@ -74,7 +75,8 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
     /// Reads tokens that follow those in `cache`, and returns the logits of the token after them:
-    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache.
+    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not
+    /// usable.
     ///
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
@@ -86,6 +88,7 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     ) -> Result<Tensor<(B, Self::VocabSize), E, D>, OpError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D> for DecoderOnly<Config, E, D> {
     type VocabSize = Config::VocabSize;
     type MaxSeqLen = Config::MaxSeqLen;
@@ -121,6 +124,14 @@ impl<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> EncodedLM<'a
         source_padding: PaddingMask<B, Src>,
     ) -> Self {
         Self { model, encoder_output, source_padding }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> fmt::Debug for EncodedLM<'_, B, Src, Config, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, len) = self.source_padding.shape();
+        write!(f, "EncodedLM ({batch:?}, {len:?})")
     }
 }
 

@@ -1,8 +1,8 @@
 use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, norm::try_optional_norm};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
-    mask::{CausalMask, MaskKind, NoMask, PaddingMask},
+    dims::{ConstDim, Dim, MaybeSharded},
+    mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
@@ -41,7 +41,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -50,18 +50,19 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
         let attn_out = try_optional_norm(&self.norm, attn_out)?;
         try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)
     }
-}
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, CausalMask, A, E, D> {
     /// Decodes the next positions of a sequence: [`SelfAttention::try_forward_cached`], then feed forward.
     ///
     /// # Errors
     /// The errors of [`SelfAttention::try_forward_cached`].
-    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError>
+    where
+        Mask: CausalKind,
+    {
         let attn_out = self.self_attention.try_forward_cached(input, cache)?;
         let attn_out = try_optional_norm(&self.norm, attn_out)?;
         try_optional_norm(&self.norm, self.feed_forward.try_forward(attn_out)?)

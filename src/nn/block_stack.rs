@@ -1,8 +1,8 @@
 use super::{Arch, Block, Cache, Conventions, Norm, norm::try_optional_norm};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
-    mask::{CausalMask, MaskKind, NoMask, PaddingMask},
+    dims::{ConstDim, Dim, MaybeSharded},
+    mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
@@ -41,7 +41,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         embeds: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -51,7 +51,7 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     }
 
     /// [`SelfAttention::try_attention_weights`](super::SelfAttention::try_attention_weights) of each layer.
-    pub(crate) fn try_attention_weights<B: Dim, S: Dim>(
+    pub(crate) fn try_attention_weights<B: MaybeSharded, S: Dim>(
         &self,
         mut embeds: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
@@ -65,11 +65,11 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, 
     }
 }
 
-impl<EmbedDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
-    BlockStack<EmbedDim, NumLayers, CausalMask, A, E, D>
+impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real, D: Backend<E>>
+    BlockStack<EmbedDim, NumLayers, Mask, A, E, D>
 {
     /// [`Block::try_forward_cached`] of each layer.
-    pub(crate) fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub(crate) fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut Cache<B, MaxLen, A, E, D>,

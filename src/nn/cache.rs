@@ -1,8 +1,8 @@
 use super::Arch;
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, Product, check_same_size},
-    mask::{AttentionMask, PaddingMask},
+    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
+    mask::{AttentionMask, CausalKind, CausalMask, PaddingMask},
     ops::{OpError, Real, device_error, dim_error},
 };
 use dfdx::{
@@ -71,7 +71,7 @@ impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim> CachedHeads for Heads
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct KeyValueCache<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     keys: Keys<B, MaxLen, A, E, D>,
     values: Values<B, MaxLen, A, E, D>,
     len: usize,
@@ -94,16 +94,18 @@ pub(crate) type KeysAndValues<B, Len, A, E, D, T> = (
 /// Puts the keys and values of the earlier positions before those of `Q` positions: of all `K` positions.
 ///
 /// It is `Ok` if there are no earlier positions, and [`KeyValueCache::try_extend`] if they are in a cache.
-pub(crate) trait WithEarlier<B: Dim, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+pub(crate) trait WithEarlier<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
     FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
 }
-impl<B: Dim, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithEarlier<B, Q, K, A, E, D, T> for F where
-    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
+impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithEarlier<B, Q, K, A, E, D, T>
+    for F
+where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>,
 {
 }
 
-impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
     /// An empty cache.
     ///
     /// # Errors
@@ -136,8 +138,24 @@ impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueC
     /// The keys include the unused positions, which are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
+        self.mask_of_kind::<CausalMask, S>(next)
+    }
+
+    /// [`mask`](Self::mask) by a mask kind: in a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees only
+    /// the last ones.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::KeyValueCache, prelude::*};
+    /// dims! { pub Width = 1; }
+    /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+    /// let mask: AttentionMask<Batch, Const<2>, MaxSeqLen> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
+    /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 2);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    #[must_use]
+    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, MaxLen> {
         let (batch, max, _) = *self.keys.shape();
-        AttentionMask::causal_from((batch, next, max), self.len, None)
+        AttentionMask::causal_from((batch, next, max), self.len, Mask::WINDOW)
     }
 
     /// Appends the keys and values of the next positions.
@@ -209,13 +227,13 @@ fn check_capacity<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Re
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cache<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     pub(crate) layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
     pub(crate) len: usize,
     pub(crate) batch: B,
 }
 
-impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, MaxLen, A, E, D> {
     /// An empty cache for this number of layers.
     ///
     /// # Errors
@@ -271,7 +289,7 @@ impl<B: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> Cache<B, 
 /// assert_eq!(cache.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
     pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
     /// One for each layer.
     pub(crate) cross_attention: Vec<CrossKeyValues<B, Src, A, E, D>>,
@@ -281,7 +299,9 @@ pub struct DecoderCache<B: Dim, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: R
 /// The keys and values that one cross-attention projects from the source.
 pub(crate) type CrossKeyValues<B, Src, A, E, D> = (Keys<B, Src, A, E, D>, Values<B, Src, A, E, D>);
 
-impl<B: Dim, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> DecoderCache<B, Src, MaxLen, A, E, D> {
+impl<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>>
+    DecoderCache<B, Src, MaxLen, A, E, D>
+{
     /// Number of target positions in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -308,6 +328,6 @@ macro_rules! impl_debug {
         }
     };
 }
-impl_debug!(KeyValueCache<B: Dim>, |cache| cache.keys.shape().0);
-impl_debug!(Cache<B: Dim>, |cache| cache.batch);
-impl_debug!(DecoderCache<B: Dim, Src: Dim>, |cache| cache.self_attention.batch);
+impl_debug!(KeyValueCache<B: MaybeSharded>, |cache| cache.keys.shape().0);
+impl_debug!(Cache<B: MaybeSharded>, |cache| cache.batch);
+impl_debug!(DecoderCache<B: MaybeSharded, Src: Dim>, |cache| cache.self_attention.batch);

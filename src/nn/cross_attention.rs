@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     mask::{AttentionMask, PaddingMask, mk_cross_mask},
     module,
     ops::{OpError, Real, dim_error, try_dropout},
@@ -46,7 +46,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -78,7 +78,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
-    pub fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
+    pub fn try_attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -95,7 +95,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
     }
 
     /// The keys and values of a source, for [`try_forward_cached`](Self::try_forward_cached).
-    pub(crate) fn try_project_source<B: Dim, K: Dim>(
+    pub(crate) fn try_project_source<B: MaybeSharded, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
     ) -> Result<CrossKeyValues<B, K, A, E, D>, OpError> {
@@ -105,7 +105,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
 
     /// Like [`try_forward`](Self::try_forward), with keys and values from
     /// [`try_project_source`](Self::try_project_source).
-    pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
+    pub(crate) fn try_forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         (keys, values): &CrossKeyValues<B, K, A, E, D>,

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     mask::{PaddingMask, mk_cross_mask},
     module,
     ops::{OpError, Real, dim_error},
@@ -48,7 +48,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -67,7 +67,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
 
     /// For each layer: self-attention weights `(B, NumHeads, Q, Q)` and cross-attention weights
     /// `(B, NumHeads, Q, K)`.
-    pub(crate) fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
+    pub(crate) fn try_attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         mut query: Tensor<(B, Q, QDim), E, D>,
         key_value: &Tensor<(B, K, KVDim), E, D>,
@@ -86,7 +86,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
 
     /// A cache for [`try_forward_cached`](Self::try_forward_cached). It holds the projected source and no target
     /// positions.
-    pub(crate) fn try_cache<B: Dim, K: Dim, MaxLen: ConstDim>(
+    pub(crate) fn try_cache<B: MaybeSharded, K: Dim, MaxLen: ConstDim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
         source_padding: &PaddingMask<B, K>,
@@ -101,7 +101,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
     }
 
     /// [`DecoderLayer::try_forward_cached`] of each layer.
-    pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+    pub(crate) fn try_forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         cache: &mut DecoderCache<B, K, MaxLen, A, E, D>,

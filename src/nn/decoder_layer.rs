@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real},
@@ -87,7 +87,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -105,7 +105,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     }
 
     /// Self-attention weights `(B, NumHeads, Q, Q)` and cross-attention weights `(B, NumHeads, Q, K)`.
-    pub(crate) fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
+    pub(crate) fn try_attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key_value: Tensor<(B, K, KVDim), E, D>,
@@ -123,7 +123,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
         Ok((self_attention, cross_attention))
     }
 
-    fn try_self_attend<B: Dim, Q: Dim, T: Tape<E, D>>(
+    fn try_self_attend<B: MaybeSharded, Q: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         padding_mask: &PaddingMask<B, Q>,
@@ -133,7 +133,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
     }
 
     /// Decodes the next positions of a target, with the source projected in advance.
-    pub(crate) fn try_forward_cached<B: Dim, Q: Dim, K: Dim, MaxLen: ConstDim>(
+    pub(crate) fn try_forward_cached<B: MaybeSharded, Q: Dim, K: Dim, MaxLen: ConstDim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
@@ -150,7 +150,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
 
 /// The padding mask for the target's self-attention: `padding_mask`, or all visible if the conventions ignore
 /// the target's padding.
-fn target_padding<A: Arch, B: Dim, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
+fn target_padding<A: Arch, B: MaybeSharded, Q: Dim>(padding_mask: &PaddingMask<B, Q>) -> Cow<'_, PaddingMask<B, Q>> {
     match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
         false => Cow::Owned(PaddingMask::without_padding(padding_mask.shape())),

@@ -1,7 +1,7 @@
 use super::{BlockStack, Cache, Conventions, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead};
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded},
     mask::{CausalMask, PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real},
@@ -98,7 +98,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         tape: T,
@@ -112,7 +112,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_attention_weights<B: Dim, S: AtMost<Config::MaxSeqLen>>(
+    pub fn try_attention_weights<B: MaybeSharded, S: AtMost<Config::MaxSeqLen>>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
     ) -> Result<Vec<Tensor<(B, Config::NumHeads, S, S), E, D>>, OpError> {
@@ -125,7 +125,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_logits<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_logits<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         decoder_output: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
@@ -137,7 +137,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_cache<B: Dim>(&self, batch: B) -> Result<Cache<B, Config::MaxSeqLen, Config, E, D>, OpError> {
+    pub fn try_cache<B: MaybeSharded>(&self, batch: B) -> Result<Cache<B, Config::MaxSeqLen, Config, E, D>, OpError> {
         let device = self.embedder.token_embedder.weight.device();
         Cache::try_new(device, batch, Config::NumLayers::SIZE)
     }
@@ -151,7 +151,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
     /// [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, S: Dim>(
+    pub fn try_forward_cached<B: MaybeSharded, S: Dim>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
@@ -160,7 +160,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
     }
 
     /// The output of the decoder that [`try_forward_cached`](Self::try_forward_cached) computes the logits of.
-    pub(super) fn try_decode_cached<B: Dim, S: Dim>(
+    pub(super) fn try_decode_cached<B: MaybeSharded, S: Dim>(
         &self,
         token_ids: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Cache<B, Config::MaxSeqLen, Config, E, D>,
@@ -173,7 +173,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
 }
 
 /// The padding mask of the ids, or all visible if the conventions ignore padding.
-fn padding_mask<Config: SingleStack, B: Dim, S: Dim>(
+fn padding_mask<Config: SingleStack, B: MaybeSharded, S: Dim>(
     token_ids: &TokenIds<B, S, Config::VocabSize>,
 ) -> PaddingMask<B, S> {
     match <Config::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {

@@ -1,7 +1,7 @@
 use super::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_optional_norm};
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded},
     module,
     ops::{
         OpError, Real, try_add_positions, try_dropout, try_learned_positions_from, try_scale,
@@ -46,7 +46,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -55,7 +55,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
     }
 
     /// [`try_forward`](Self::try_forward) of tokens from position `start` on.
-    pub(crate) fn try_forward_from<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub(crate) fn try_forward_from<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         token_ids: &TokenIds<B, S, VocabSize>,
@@ -68,10 +68,17 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
             scale => try_scale(tokens, scale.of(EmbedDim::SIZE))?,
         };
         let positions = match &self.position_embedder {
-            Some(table) => try_learned_positions_from(&table.weight, start, len)?,
-            None => try_sinusoidal_positions_from(tokens.device(), start, len, EmbedDim::default())?.retaped::<T>(),
+            Some(table) => Some(try_learned_positions_from(&table.weight, start, len)?),
+            None if <A::Conventions as Conventions>::Positions::ADDED => {
+                let width = EmbedDim::default();
+                Some(try_sinusoidal_positions_from(tokens.device(), start, len, width)?.retaped::<T>())
+            }
+            None => None,
         };
-        let embeds = try_dropout(try_add_positions(tokens, positions)?, A::DROPOUT)?;
-        try_optional_norm(&self.norm, embeds)
+        let embeds = match positions {
+            Some(positions) => try_add_positions(tokens, positions)?,
+            None => tokens,
+        };
+        try_optional_norm(&self.norm, try_dropout(embeds, A::DROPOUT)?)
     }
 }

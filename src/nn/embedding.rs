@@ -1,7 +1,7 @@
 use super::{Arch, init};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real, try_embed},
     tokens::TokenIds,
@@ -31,7 +31,7 @@ impl<N: ConstDim, EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Embedding
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         ids: &TokenIds<B, S, N>,
         tape: T,

@@ -1,7 +1,7 @@
 use super::{Decoder, DecoderCache, Embedder, HasPositionsFor};
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded},
     mask::PaddingMask,
     module,
     ops::{OpError, Real},
@@ -50,7 +50,7 @@ impl<
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, Q: AtMost<MaxSeqLen>, K: Dim, T: Tape<E, D>>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
         key_value: Tensor<(B, K, KVDim), E, D, T>,
@@ -65,7 +65,7 @@ impl<
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_cache<B: Dim, K: Dim>(
+    pub fn try_cache<B: MaybeSharded, K: Dim>(
         &self,
         key_value: Tensor<(B, K, KVDim), E, D>,
         key_value_padding_mask: &PaddingMask<B, K>,
@@ -82,7 +82,7 @@ impl<
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
     /// [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, Q: Dim, K: Dim>(
+    pub fn try_forward_cached<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         decoder_ids: &TokenIds<B, Q, VocabSize>,
         cache: &mut DecoderCache<B, K, MaxSeqLen, A, E, D>,

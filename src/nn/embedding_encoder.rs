@@ -1,7 +1,7 @@
 use super::{Embedder, Encoder, HasPositionsFor};
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim},
+    dims::{AtMost, ConstDim, MaybeSharded},
     module,
     ops::{OpError, Real, try_masked_mean},
     tokens::TokenIds,
@@ -45,7 +45,7 @@ impl<
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -62,7 +62,7 @@ impl<
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_pooled<B: Dim, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
+    pub fn try_pooled<B: MaybeSharded, S: AtMost<MaxSeqLen>, T: Tape<E, D>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
         tape: T,
@@ -75,7 +75,7 @@ impl<
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_attention_weights<B: Dim, S: AtMost<MaxSeqLen>>(
+    pub fn try_attention_weights<B: MaybeSharded, S: AtMost<MaxSeqLen>>(
         &self,
         token_ids: &TokenIds<B, S, VocabSize>,
     ) -> Result<Vec<Tensor<(B, A::NumHeads, S, S), E, D>>, OpError> {

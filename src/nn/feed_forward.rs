@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, FeedForwardParams, Fused, NotFused},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{Activation, OpError, Real, try_dropout},
 };
@@ -44,7 +44,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {

@@ -1,10 +1,12 @@
-use super::{Arch, AttentionProjection, Conventions, KeyValueCache, Norm, Projection, norm::try_residual_norm};
+use super::{
+    Arch, AttentionProjection, Conventions, KeyValueCache, Norm, PositionKind, Projection, norm::try_residual_norm,
+};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, Even, Product},
-    mask::{AttentionMask, CausalMask, MaskKind, PaddingMask, mk_mask},
+    dims::{ConstDim, Dim, Even, MaybeSharded, Product},
+    mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, try_dropout, try_grouped_query_attention, try_rotate_heads},
+    ops::{OpError, Real, Rotary, try_dropout, try_grouped_query_attention, try_rotate_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -151,7 +153,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
@@ -164,7 +166,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     }
 
     /// The query, the key and the value of positions from `start` on.
-    fn try_project<B: Dim, S: Dim, T: Tape<E, D>>(
+    fn try_project<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         start: usize,
@@ -172,15 +174,15 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         let query = self.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
         let key = self.key_proj.try_forward(x.with_empty_tape())?; // (B, S, KeyValueHeads*QKDim)
         let value = self.value_proj.try_forward(x)?; // (B, S, KeyValueHeads*VODim)
-        Ok((
-            try_rotate::<_, _, _, _, A, _, _, _>(query, start)?,
-            try_rotate::<_, _, _, _, A, _, _, _>(key, start)?,
-            value,
-        ))
+        let is_rotary = <A::Conventions as Conventions>::Positions::ROTARY;
+        match A::Conventions::ROTARY.or(is_rotary.then_some(Rotary::ROFORMER)) {
+            Some(rotary) => Ok((try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?, value)),
+            None => Ok((query, key, value)),
+        }
     }
 
     /// The output of the attention: `softmax(scale · q kᵀ) v` of each head, mixed.
-    fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn try_attend<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, Product<QueryHeads<A>, A::QKDim>), E, D, T>,
         key: Tensor<(B, K, Product<A::KeyValueHeads, A::QKDim>), E, D, T>,
@@ -199,9 +201,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         )?; // (B, Q, H*VODim)
         try_dropout(self.output_proj.try_forward(attended)?, A::DROPOUT)
     }
-}
 
-impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAttention<EmbedDim, CausalMask, A, E, D> {
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
@@ -211,27 +211,19 @@ impl<EmbedDim: ConstDim, A: GroupedQuery, E: Real, D: Backend<E>> GroupedQueryAt
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
     /// run-time dimension differ; [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut GroupedKeyValueCache<B, MaxLen, A, E, D>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let (start, mask) = (cache.len(), cache.mask(input.shape().1));
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError>
+    where
+        Mask: CausalKind,
+    {
+        let (start, mask) = (cache.len(), cache.mask_of_kind::<Mask, S>(input.shape().1));
         try_residual_norm(&self.norm, input, |x| {
             let (query, key, value) = self.try_project(x, start)?;
             cache.try_append(&key, &value)?;
             self.try_attend(query, cache.keys().clone(), cache.values().clone(), &mask)
         })
-    }
-}
-
-/// Turns queries or keys by their positions, if the conventions of `A` say so.
-fn try_rotate<B: Dim, S: Dim, H: ConstDim, QKDim: Even, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
-    start: usize,
-) -> Result<Tensor<(B, S, Product<H, QKDim>), E, D, T>, OpError> {
-    match A::Conventions::ROTARY {
-        Some(rotary) => try_rotate_heads(input, start, rotary),
-        None => Ok(input),
     }
 }

@@ -1,7 +1,7 @@
 use super::init;
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real, try_layer_norm},
 };
@@ -36,7 +36,7 @@ impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         epsilon: f64,

@@ -1,7 +1,7 @@
 use super::{Arch, Conventions, init};
 use crate::{
     backend::{Backend, LinearParams},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real, try_linear},
 };
@@ -34,7 +34,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
@@ -99,7 +99,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backen
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, InDim), E, D, T>,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {

@@ -1,7 +1,7 @@
 use super::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead};
 use crate::{
     backend::Backend,
-    dims::{AtMost, ConstDim, Dim},
+    dims::{AtMost, ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real},
     tokens::TokenIds,
@@ -141,7 +141,12 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// # Errors
     /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>, T: Tape<E, D>>(
+    pub fn try_forward<
+        B: MaybeSharded,
+        Src: AtMost<Config::MaxSrcLen>,
+        Tgt: AtMost<Config::MaxTgtLen>,
+        T: Tape<E, D>,
+    >(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
@@ -186,7 +191,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     /// assert!((sum - 1.0).abs() < 1e-6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn try_attention_weights<B: Dim, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>>(
+    pub fn try_attention_weights<B: MaybeSharded, Src: AtMost<Config::MaxSrcLen>, Tgt: AtMost<Config::MaxTgtLen>>(
         &self,
         encoder_ids: &TokenIds<B, Src, Config::SrcVocab>,
         decoder_ids: &TokenIds<B, Tgt, Config::TgtVocab>,
@@ -243,7 +248,7 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
-    pub fn try_logits<B: Dim, Tgt: Dim, T: Tape<E, D>>(
+    pub fn try_logits<B: MaybeSharded, Tgt: Dim, T: Tape<E, D>>(
         &self,
         decoder_output: Tensor<(B, Tgt, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, Tgt, Config::TgtVocab), E, D, T>, OpError> {

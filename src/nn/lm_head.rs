@@ -1,7 +1,7 @@
 use super::{Arch, Conventions, Embedding, init};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real, try_linear},
 };
@@ -36,7 +36,7 @@ impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>> L
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         token_embedder: &Embedding<VocabSize, EmbedDim, A, E, D>,

@@ -39,7 +39,8 @@ mod self_attention;
 
 pub use crate::ops::NormKind;
 pub use arch::{
-    Arch, Conventions, HasPositionsFor, Learned, NormPlacement, PositionKind, PositionsFor, Sinusoidal, WidthScale,
+    Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
+    PositionsInHeads, RotaryPositions, Sinusoidal, WidthScale,
 };
 pub(crate) use autoregressive::try_last;
 pub use autoregressive::{Autoregressive, EncodedLM};

@@ -1,7 +1,7 @@
 use super::{Arch, AttentionProjection, Conventions, Projection};
 use crate::{
     backend::{AttentionParams, Backend},
-    dims::{ConstDim, Dim, Product},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::AttentionMask,
     module,
     ops::{OpError, Real, try_attention_weights, try_dropout, try_multi_head_attention, try_split_heads},
@@ -85,7 +85,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, QDim), E, D, T>,
         key: Tensor<(B, K, KDim), E, D, T>,
@@ -101,7 +101,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
 
     /// `softmax(scale · q kᵀ) v` of each head, by the conventions of `A`:
     /// `(B, Q, H*QKDim), (B, K, H*QKDim), (B, K, H*VODim), mask (B, Q, K) -> (B, Q, H*VODim)`.
-    pub(crate) fn try_attend<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
+    pub(crate) fn try_attend<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, Product<A::NumHeads, A::QKDim>), E, D, T>,
         key: Tensor<(B, K, Product<A::NumHeads, A::QKDim>), E, D, T>,
@@ -134,7 +134,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
     /// assert!(attention_weights.as_vec().iter().all(|weight| *weight == 0.25));
     /// # Ok::<(), OpError>(())
     /// ```
-    pub fn try_attention_weights<B: Dim, Q: Dim, K: Dim>(
+    pub fn try_attention_weights<B: MaybeSharded, Q: Dim, K: Dim>(
         &self,
         query: Tensor<(B, Q, QDim), E, D>,
         key: Tensor<(B, K, KDim), E, D>,

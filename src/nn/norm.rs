@@ -1,7 +1,7 @@
 use super::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::{
     backend::{Backend, NormParams, ResidualNormParams},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real, try_layer_norm, try_residual, try_rms_norm},
 };
@@ -35,7 +35,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
@@ -62,7 +62,15 @@ const fn has_bias<C: Conventions>() -> bool {
 }
 
 /// `norm(x)`, or `x` without a norm.
-pub(crate) fn try_optional_norm<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(crate) fn try_optional_norm<
+    B: MaybeSharded,
+    S: Dim,
+    M: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
@@ -74,7 +82,15 @@ pub(crate) fn try_optional_norm<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D
 
 /// `x + f(norm(x))` for pre-norm conventions, `norm(x + f(x))` for post-norm ones, and `x + f(x)` for a sublayer `f`
 /// without a norm of its own.
-pub(crate) fn try_residual_norm<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(crate) fn try_residual_norm<
+    B: MaybeSharded,
+    S: Dim,
+    M: ConstDim,
+    A: Arch,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D, T>,
     sublayer: impl FnOnce(Tensor<(B, S, M), E, D, T>) -> Result<Tensor<(B, S, M), E, D, T>, OpError>,
@@ -101,7 +117,7 @@ pub(crate) fn residual_params<M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
 }
 
 /// The input of a sublayer: normalized for pre-norm conventions, otherwise unchanged.
-pub(crate) fn try_sublayer_input<B: Dim, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
+pub(crate) fn try_sublayer_input<B: MaybeSharded, S: Dim, M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
     norm: &Option<Norm<M, A, E, D>>,
     input: Tensor<(B, S, M), E, D>,
 ) -> Result<Tensor<(B, S, M), E, D>, OpError> {

@@ -1,13 +1,13 @@
 use super::{
-    Arch, Conventions, KeyValueCache, MHAttention, Norm,
+    Arch, Conventions, KeyValueCache, MHAttention, Norm, PositionKind,
     norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim},
-    mask::{CausalMask, MaskKind, PaddingMask, mk_mask},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
+    mask::{CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, try_dropout},
+    ops::{OpError, Real, Rotary, try_attention_weights, try_dropout, try_rotate_heads, try_split_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -46,20 +46,25 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
     #[panicking]
-    pub fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-        let input = match D::fused_self_attention(input, &params, &mask, &residual)? {
-            Fused(output) => return Ok(output),
-            NotFused(input) => input,
+        // The kernel knows no rotary positions.
+        let input = match Self::ROTARY {
+            Some(_) => input,
+            None => match D::fused_self_attention(input, &params, &mask, &residual)? {
+                Fused(output) => return Ok(output),
+                NotFused(input) => input,
+            },
         };
         try_residual_norm(&self.norm, input, |x| {
             let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
             let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let [query, key] = Self::try_turn(0, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
@@ -72,18 +77,39 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
     /// fails.
-    pub fn try_attention_weights<B: Dim, S: Dim>(
+    pub fn try_attention_weights<B: MaybeSharded, S: Dim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let x = try_sublayer_input(&self.norm, input)?;
-        self.attention.try_attention_weights(x.clone(), x, &mask)
+        let query = self.attention.query_proj.try_forward(x.clone())?;
+        let [query, key] = Self::try_turn(0, [query, self.attention.key_proj.try_forward(x)?])?;
+        let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
+        let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
+        try_attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, &mask, scale, mask_fill)
     }
-}
 
-impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, CausalMask, A, E, D> {
+    /// How queries and keys are turned by their positions, if the conventions have rotary positions.
+    const ROTARY: Option<Rotary> = match (<A::Conventions as Conventions>::Positions::ROTARY, A::Conventions::ROTARY) {
+        (true, None) => Some(Rotary::ROFORMER),
+        (true, rotary) => rotary,
+        (false, _) => None,
+    };
+
+    /// The query and the key, turned by their positions from `start` on if the conventions have rotary positions.
+    fn try_turn<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+        start: usize,
+        query_and_key: [Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2],
+    ) -> Result<[Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2], OpError> {
+        let Some(rotary) = Self::ROTARY else {
+            return Ok(query_and_key);
+        };
+        let [query, key] = query_and_key;
+        Ok([try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?])
+    }
+
     /// Decodes the next positions of a sequence whose earlier positions are in `cache`:
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`.
     ///
@@ -93,15 +119,19 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for the new positions; [`OpError::Dim`] if two sizes of a
     /// run-time dimension differ; [`OpError::Device`] if the device fails.
-    pub fn try_forward_cached<B: Dim, S: Dim, MaxLen: ConstDim>(
+    pub fn try_forward_cached<B: MaybeSharded, S: Dim, MaxLen: ConstDim>(
         &self,
         input: Tensor<(B, S, EmbedDim), E, D>,
         cache: &mut KeyValueCache<B, MaxLen, A, E, D>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError> {
-        let mask = cache.mask(input.shape().1);
+    ) -> Result<Tensor<(B, S, EmbedDim), E, D>, OpError>
+    where
+        Mask: CausalKind,
+    {
+        let (start, mask) = (cache.len(), cache.mask_of_kind::<Mask, S>(input.shape().1));
         try_residual_norm(&self.norm, input, |x| {
             let query = self.attention.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
             let key = self.attention.key_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let [query, key] = Self::try_turn(start, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
             let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, MaxLen, …)

@@ -3,7 +3,7 @@ use super::{
     where_::try_bool_tensor,
 };
 use crate::{
-    dims::{ConstDim, Dim, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -46,7 +46,16 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(error.to_string(), "attention weights: `KLen` is 3 in the key and 2 in the mask");
 /// ```
 #[panicking]
-pub fn try_attention_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_attention_weights<
+    B: MaybeSharded,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
@@ -57,7 +66,7 @@ pub fn try_attention_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E:
 }
 
 /// [`try_attention_weights`], with a bias that is added to the logits.
-fn try_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
@@ -76,7 +85,7 @@ fn try_weights<B: Dim, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Devi
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
-pub(super) fn try_masked_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, H, Q, K), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,
@@ -151,7 +160,7 @@ pub(super) fn try_masked_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Dev
 /// ```
 #[panicking]
 pub fn try_attention<
-    B: Dim,
+    B: MaybeSharded,
     H: Dim,
     Q: Dim,
     K: Dim,
@@ -199,7 +208,7 @@ pub fn try_attention<
 #[panicking]
 #[allow(clippy::too_many_arguments)]
 pub fn try_attention_with_bias<
-    B: Dim,
+    B: MaybeSharded,
     H: Dim,
     Q: Dim,
     K: Dim,
@@ -224,7 +233,7 @@ pub fn try_attention_with_bias<
 }
 
 /// Checks that there is a value for each key.
-fn check_values<B: Dim, H: Dim, K: Dim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Device<E>, T>(
+fn check_values<B: MaybeSharded, H: Dim, K: Dim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Device<E>, T>(
     key: &Tensor<(B, H, K, QKDim), E, D, T>,
     value: &Tensor<(B, H, K, VODim), E, D, T>,
 ) -> Result<(), OpError> {

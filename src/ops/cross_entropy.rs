@@ -1,7 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
     mask::PaddingMask,
     tokens::TokenIds,
 };
@@ -108,13 +108,25 @@ pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Re
     reduction: Reduction,
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    let batch = labels.shape().0.size();
+    weighted_cross_entropy(logits, labels, reduction, batch, smoothing)
+}
+
+/// The part of the loss that the rows of `labels` have in a batch of `whole_batch` rows.
+pub(super) fn weighted_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    logits: Tensor<(B, S, V), E, D, T>,
+    labels: &TokenIds<B, S, V>,
+    reduction: Reduction,
+    whole_batch: usize,
+    smoothing: f64,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
     let ((batch, len, _), shape @ (label_batch, label_len)) = (*logits.shape(), labels.shape());
     check_same_size("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
     check_same_size("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
-    let position_weights = position_weights(&labels.padding_mask(), reduction);
+    let position_weights = position_weights(&labels.padding_mask(), reduction, whole_batch);
     let logits = match D::fused_cross_entropy(logits, labels, &position_weights, smoothing)? {
         Fused(loss) => return Ok(loss),
         NotFused(logits) => logits,
@@ -140,16 +152,20 @@ pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Re
     compute().map_err(device_error::<D::Err>(OP))
 }
 
-/// The weight of each position in the reduction, in row-major order.
-pub(super) fn position_weights<B: Dim, S: Dim, E: Real>(padding: &PaddingMask<B, S>, reduction: Reduction) -> Vec<E> {
+/// The weight of each position in the reduction of a batch of `whole_batch` rows, in row-major order.
+pub(super) fn position_weights<B: MaybeSharded, S: Dim, E: Real>(
+    padding: &PaddingMask<B, S>,
+    reduction: Reduction,
+    whole_batch: usize,
+) -> Vec<E> {
     let (batch, len) = (padding.shape().0.size(), padding.shape().1.size());
     match reduction {
-        Reduction::MeanAll => vec![cast(1.0 / (batch * len) as f64); batch * len],
+        Reduction::MeanAll => vec![cast(1.0 / (whole_batch * len) as f64); batch * len],
         Reduction::MeanPerSequence => {
             let sequences = padding.as_slice().chunks(len.max(1));
             let weights = sequences.flat_map(|sequence| {
                 let tokens = sequence.iter().filter(|is_token| **is_token).count().max(1);
-                let weight = 1.0 / (batch * tokens) as f64;
+                let weight = 1.0 / (whole_batch * tokens) as f64;
                 sequence.iter().map(move |&is_token| cast(if is_token { weight } else { 0.0 }))
             });
             weights.collect()
@@ -158,7 +174,7 @@ pub(super) fn position_weights<B: Dim, S: Dim, E: Real>(padding: &PaddingMask<B,
 }
 
 /// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
-pub(super) fn counted_logits<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn counted_logits<B: MaybeSharded, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     position_weights: &Tensor<(B, S), E, D>,
     reduction: Reduction,

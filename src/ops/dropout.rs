@@ -7,12 +7,17 @@ use dfdx::{
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution};
-use std::{cell::RefCell, marker::PhantomData};
+use std::{cell::RefCell, marker::PhantomData, ops::Range};
 use typed_transformer_macros::panicking;
+
+/// The number of words of the generator that one decision takes.
+const WORDS_PER_DRAW: u128 = 2;
 
 thread_local! {
     /// The random numbers of dropout on this thread, if they are not the device's.
     static DROPOUT_RNG: RefCell<Option<ChaCha8Rng>> = const { RefCell::new(None) };
+    /// The rows of the batch that this thread has, if another rank has the others.
+    static ROWS: RefCell<Option<Range<usize>>> = const { RefCell::new(None) };
 }
 
 /// A guard: while it lives, [`dropout`] on this thread draws from a seed, so that a run can be repeated. The state of
@@ -31,6 +36,7 @@ thread_local! {
 #[must_use]
 pub struct DropoutSeed {
     previous: Option<ChaCha8Rng>,
+    previous_rows: Option<Range<usize>>,
     // Not `Send`: the guard restores the state of its own thread.
     thread: PhantomData<*const ()>,
 }
@@ -38,13 +44,24 @@ pub struct DropoutSeed {
 impl DropoutSeed {
     /// Makes dropout draw from `seed` until the guard is dropped.
     pub fn new(seed: u64) -> Self {
-        Self { previous: DROPOUT_RNG.replace(Some(ChaCha8Rng::seed_from_u64(seed))), thread: PhantomData }
+        Self {
+            previous: DROPOUT_RNG.replace(Some(ChaCha8Rng::seed_from_u64(seed))),
+            previous_rows: ROWS.take(),
+            thread: PhantomData,
+        }
+    }
+
+    /// This thread has these rows of the batch: dropout draws the numbers that they have in the whole batch. It
+    /// concerns the tensors whose first axis has as many elements.
+    pub(crate) fn set_rows(&self, rows: Range<usize>) {
+        ROWS.set(Some(rows));
     }
 }
 
 impl Drop for DropoutSeed {
     fn drop(&mut self) {
         DROPOUT_RNG.set(self.previous.take());
+        ROWS.set(self.previous_rows.take());
     }
 }
 
@@ -83,6 +100,13 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     let (shape, device) = (*input.shape(), input.device().clone());
     let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
     let mut numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
+    let first_axis_len = shape.concrete().into_iter().next();
+    ROWS.with_borrow(|rows| {
+        if let Some(rows) = rows.as_ref().filter(|rows| first_axis_len == Some(rows.len())) {
+            let skipped = rows.start * (shape.num_elements() / rows.len().max(1));
+            numbers.set_word_pos(WORDS_PER_DRAW * skipped as u128);
+        }
+    });
     let kept = cast::<E>(1.0 / (1.0 - rate));
     let factors = is_dropped
         .sample_iter(&mut numbers)

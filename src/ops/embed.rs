@@ -1,7 +1,7 @@
 use super::{OpError, Real, device_error};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
     tokens::TokenIds,
 };
 use dfdx::{
@@ -31,7 +31,7 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     table: &Tensor<(V, M), E, D>,
     ids: &TokenIds<B, S, V>,
     tape: T,

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::check_attention,
-    dims::{ConstDim, Dim, Product, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -40,6 +40,56 @@ use typed_transformer_macros::panicking;
 /// ```
 #[panicking]
 pub fn try_grouped_query_attention<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    KeyValueHeads: ConstDim,
+    Groups: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+    try_attend(query, key, value, None, mask, scale, mask_fill, dropout)
+}
+
+/// [`grouped_query_attention`] with a number that is added to the logit of each head, query and key, such as
+/// [`alibi`](super::alibi).
+///
+/// `(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), (B, K, Product<KeyValueHeads, QKDim>), (B, K, Product<KeyValueHeads, VODim>),
+/// bias (Product<KeyValueHeads, Groups>, Q, K), mask (B, Q, K) -> (B, Q, Product<Product<KeyValueHeads, Groups>, VODim>)`
+///
+/// # Errors
+/// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::grouped_query_attention_with_bias, prelude::*};
+/// dims! { pub KeyValueHeads = 1; pub Groups = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// type NumHeads = Product<KeyValueHeads, Groups>;
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f64, Cpu> = device.zeros();
+/// let key: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f64, Cpu> = device.zeros();
+/// let value: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f64, Cpu> = device.tensor(vec![0.0, 4.0]);
+/// // The second head prefers the second key.
+/// let bias: Tensor<(NumHeads, QLen, KLen), f64, Cpu> = device.tensor(vec![0.0, 0.0, 0.0, 3f64.ln()]);
+/// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
+/// let attended: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f64, Cpu> = grouped_query_attention_with_bias(
+///     query, key, value, bias, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0,
+/// );
+/// assert!((attended.as_vec()[0] - 2.0).abs() < 1e-12 && (attended.as_vec()[1] - 3.0).abs() < 1e-12);
+/// ```
+#[panicking]
+#[allow(clippy::too_many_arguments)]
+pub fn try_grouped_query_attention_with_bias<
     B: Dim,
     Q: Dim,
     K: Dim,
@@ -54,6 +104,33 @@ pub fn try_grouped_query_attention<
     query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
     key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
     value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+    bias: Tensor<(Product<KeyValueHeads, Groups>, Q, K), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+    try_attend(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+}
+
+/// The attention, with a bias or without.
+#[allow(clippy::too_many_arguments)]
+fn try_attend<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    KeyValueHeads: ConstDim,
+    Groups: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+    bias: Option<Tensor<(Product<KeyValueHeads, Groups>, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
     mask_fill: MaskFill,
@@ -78,7 +155,7 @@ pub fn try_grouped_query_attention<
         query.try_matmul(key)?.try_reshape_like(&(batch, heads, queries, keys))
     };
     let logits = logits().map_err(device_error::<D::Err>(OP))?;
-    let weights = try_dropout(try_masked_softmax(logits, None, mask, mask_fill)?, dropout)?;
+    let weights = try_dropout(try_masked_softmax(logits, bias, mask, mask_fill)?, dropout)?;
     let attended = || {
         let weights = weights.try_reshape_like(&(batch, kv_heads, rows, keys))?;
         weights.try_matmul(value)?.try_reshape_like(&(batch, heads, queries, VODim::default()))

@@ -1,5 +1,5 @@
 use super::{OpError, Real, device_error};
-use crate::dims::{ConstDim, Dim, Product};
+use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use dfdx::{
     shapes::{Axes4, HasShape},
     tensor::{Tape, Tensor},
@@ -25,7 +25,15 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(heads.as_vec(), [1.0, 2.0, 10.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_split_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_split_heads<
+    B: MaybeSharded,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     let (batch, len, _) = *input.shape();
@@ -51,7 +59,15 @@ pub fn try_split_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, 
 /// assert_eq!(x.as_vec(), [1.0, 10.0, 2.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_merge_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_merge_heads<
+    B: MaybeSharded,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
     let (batch, _, len, _) = *heads.shape();

@@ -54,7 +54,7 @@ pub fn try_kl_divergence<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
     check_same_size("the logits", len, "the padding", padding_len).map_err(dim_error(OP))?;
 
     let compute = || {
-        let weights = position_weights(padding, reduction);
+        let weights = position_weights(padding, reduction, padding_batch.size());
         let weights: Tensor<_, E, D> = logits.device().try_tensor_from_vec(weights, padding.shape())?;
         let target = counted_logits(target.clone(), &weights, reduction)?.try_log_softmax::<Axis<2>>()?;
         let logits = counted_logits(logits, &weights, reduction)?;

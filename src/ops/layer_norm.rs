@@ -1,7 +1,7 @@
 use super::{NormKind, OpError, Real, device_error};
 use crate::{
     backend::{Backend, Fused, NormParams, NotFused},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
 };
 use dfdx::{
     shapes::{Axes2, Axis, HasShape},
@@ -28,7 +28,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0).as_vec(), [-1.0, 15.0]);
 /// ```
 #[panicking]
-pub fn try_layer_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn try_layer_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,
     bias: Option<&Tensor<(M,), E, D>>,

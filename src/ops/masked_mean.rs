@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
-    dims::{ConstDim, Dim, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
     mask::PaddingMask,
 };
 use dfdx::{
@@ -30,7 +30,7 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_masked_mean<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_masked_mean<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     padding: &PaddingMask<B, S>,
 ) -> Result<Tensor<(B, M), E, D, T>, OpError> {

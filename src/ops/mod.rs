@@ -19,6 +19,7 @@
 //! | `H` | number of heads |
 //! | `V` | size of a vocabulary |
 //! | `M` | width of an embedding ("model dimension") |
+//! | `W` | axis of ranks |
 //! | `E` | dtype of an element: `f32`, `f64`, `AMP<f16>` |
 //! | `D` | device |
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |
@@ -51,6 +52,7 @@ mod masked_mean;
 mod mean;
 mod multi_head_attention;
 mod operand;
+mod partial_cross_entropy;
 mod patches;
 mod permute;
 mod positions;
@@ -96,7 +98,10 @@ pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub use einsum::{Over, Rank};
 pub use embed::{embed, try_embed};
 pub use gather::{gather, take, try_gather, try_take};
-pub use grouped_query_attention::{grouped_query_attention, try_grouped_query_attention};
+pub use grouped_query_attention::{
+    grouped_query_attention, grouped_query_attention_with_bias, try_grouped_query_attention,
+    try_grouped_query_attention_with_bias,
+};
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
 pub use layer_norm::{layer_norm, try_layer_norm};
@@ -108,6 +113,7 @@ pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
 pub use operand::TensorOrRef;
+pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
 pub use patches::{PatchGrid, patches, try_patches};
 pub use permute::{permute, try_permute};
 pub use positions::{

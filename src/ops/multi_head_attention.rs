@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, Fused, NotFused, check_attention},
-    dims::{ConstDim, Dim, Product, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -56,7 +56,7 @@ use typed_transformer_macros::panicking;
 /// ```
 #[panicking]
 pub fn try_multi_head_attention<
-    B: Dim,
+    B: MaybeSharded,
     Q: Dim,
     K: Dim,
     H: ConstDim,
@@ -113,7 +113,7 @@ pub fn try_multi_head_attention<
 #[panicking]
 #[allow(clippy::too_many_arguments)]
 pub fn try_multi_head_attention_with_bias<
-    B: Dim,
+    B: MaybeSharded,
     Q: Dim,
     K: Dim,
     H: ConstDim,

@@ -22,8 +22,8 @@ use dfdx::{
 /// assert_eq!(y.as_vec(), [11.0]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected a tensor over `{Dims}`, found `{Self}`",
-    label = "this operand is not a tensor over `{Dims}`",
+    message = "the operand is not a tensor of `{E}` over `{Dims}`",
+    label = "`{Self}` is not a tensor of `{E}` over `{Dims}`",
     note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device"
 )]
 pub trait TensorOrRef<Dims: Shape, E, D: Storage<E>, Tape> {
@@ -42,6 +42,25 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
 impl<Dims: Shape, E: Clone, D: Storage<E>> TensorOrRef<Dims, E, D, Untaped> for &Tensor<Dims, E, D> {
     fn split(self) -> (Tensor<Dims, E, D>, Untaped) {
         (self.clone(), Untaped)
+    }
+}
+
+/// An operand of [`einsum!`](crate::einsum!), a tensor over `Found`, has the axes `Dims` that are written after it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "expected a tensor over `{Dims}`, found one over `{Found}`",
+    label = "this operand is a tensor over `{Found}`",
+    note = "the axes that are written after an operand are those of its tensor, in their order"
+)]
+pub trait AsWritten<Dims: Shape, Found: Shape> {
+    /// The same tensor.
+    fn as_written<E, D: Storage<E>>(tensor: Tensor<Found, E, D>) -> Tensor<Dims, E, D>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Operand, Dims: Shape> AsWritten<Dims, Dims> for Operand {
+    fn as_written<E, D: Storage<E>>(tensor: Tensor<Dims, E, D>) -> Tensor<Dims, E, D> {
+        tensor
     }
 }
 

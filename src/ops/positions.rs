@@ -1,7 +1,7 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{AtMost, ConstDim, Dim, Even, check_same_size},
+    dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
@@ -140,7 +140,7 @@ pub(crate) fn try_sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Dev
 /// );
 /// ```
 #[panicking]
-pub fn try_add_positions<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     positions: Tensor<(S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {

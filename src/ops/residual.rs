@@ -1,7 +1,7 @@
 use super::{OpError, Real, device_error, dim_error, try_scale};
 use crate::{
     backend::{Backend, Fused, NotFused},
-    dims::{ConstDim, Dim, check_same_size},
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
 };
 use dfdx::{
     shapes::HasShape,
@@ -41,7 +41,7 @@ use typed_transformer_macros::panicking;
 /// assert!(matches!(try_residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
 /// ```
 #[panicking]
-pub fn try_residual<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn try_residual<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     output: Tensor<(B, S, M), E, D, T>,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {

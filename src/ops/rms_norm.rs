@@ -1,7 +1,7 @@
 use super::{NormKind, OpError, Real, cast, device_error};
 use crate::{
     backend::{Backend, Fused, NormParams, NotFused},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
 };
 use dfdx::{
     shapes::{Axes2, Axis, HasShape},
@@ -28,7 +28,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
 /// ```
 #[panicking]
-pub fn try_rms_norm<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn try_rms_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
     weight: &Tensor<(M,), E, D>,
     epsilon: f64,

@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take};
 use crate::{
-    dims::{ConstDim, Dim, Even, Product, axis},
+    dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -100,14 +100,19 @@ impl fmt::Debug for Rotary {
 pub enum RotaryPairs {
     /// Columns `2j` and `2j + 1` (RoFormer).
     Adjacent,
-    /// Columns `j` and `HeadDim / 2 + j` (GPT-NeoX, and Llama in the weights of Hugging Face).
+    /// Columns `j` and `HeadDim / 2 + j` (GPT-NeoX, and Llama in the weights of HuggingFace).
     Halves,
 }
 
-impl Default for Rotary {
+impl Rotary {
     /// The base and the pairs of RoFormer.
+    pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None };
+}
+
+impl Default for Rotary {
+    /// [`Rotary::ROFORMER`].
     fn default() -> Self {
-        Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None }
+        Self::ROFORMER
     }
 }
 
@@ -130,7 +135,16 @@ impl Default for Rotary {
 /// assert_eq!(turned.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// ```
 #[panicking]
-pub fn try_rotary_positions<B: Dim, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<(B, H, S, HeadDim), E, D, T>,
+    start: usize,
+    rotary: Rotary,
+) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    try_turn(input, start, rotary)
+}
+
+/// [`rotary_positions`] where the caller knows that the number of columns is even.
+fn try_turn<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -165,11 +179,20 @@ pub fn try_rotary_positions<B: Dim, H: Dim, S: Dim, HeadDim: Even, E: Real, D: D
     compute().map_err(device_error::<D::Err>("rotary positions"))
 }
 
-/// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`.
-pub(crate) fn try_rotate_heads<B: Dim, S: Dim, H: ConstDim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+/// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The
+/// caller knows that the number of columns of a head is even.
+pub(crate) fn try_rotate_heads<
+    B: MaybeSharded,
+    S: Dim,
+    H: ConstDim,
+    HeadDim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
-    try_merge_heads(try_rotary_positions(try_split_heads(input)?, start, rotary)?)
+    try_merge_heads(try_turn(try_split_heads(input)?, start, rotary)?)
 }

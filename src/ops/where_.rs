@@ -14,6 +14,9 @@ const OP: &str = "where";
 
 /// The element of `input` where the mask is true, and `otherwise` where it is false.
 ///
+/// It is `torch.where`. `masked_fill` of PyTorch has its mask the other way round: `x.masked_fill(hidden, number)` is
+/// `where_(visible, x, number)`. The masks of this crate are true for what is visible.
+///
 /// The mask is a comparison such as [`gt`](super::gt), a [`PaddingMask`] or an [`AttentionMask`]; see [`Mask`].
 /// `otherwise` is a number or a tensor of the same dimensions. A number that is NaN or infinite in a place that is not
 /// chosen has no effect, neither on the result nor on gradients.
@@ -41,6 +44,7 @@ const OP: &str = "where";
 /// let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q);
 /// assert_eq!(where_(&mask, scores, -100.0).as_vec(), [1.0, -100.0, 3.0, 4.0]);
 /// ```
+#[doc(alias = "masked_fill")]
 #[panicking]
 pub fn try_where_<
     Dims: Shape,

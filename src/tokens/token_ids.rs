@@ -1,5 +1,5 @@
 use super::{Fin, Indices, TokenError};
-use crate::dims::{ConstDim, Dim, name};
+use crate::dims::{ConstDim, Dim, MaybeSharded, name};
 use std::{fmt, sync::Arc};
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
@@ -26,7 +26,7 @@ pub struct TokenIds<Batch, SeqLen, VocabSize> {
     pad: Option<Fin<VocabSize>>,
 }
 
-impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqLen, VocabSize> {
     /// A batch of rows of different lengths, each padded with `pad` to `SeqLen`.
     ///
     /// A `pad` inside a row counts as padding, too.
@@ -184,7 +184,7 @@ impl<Batch: PartialEq, SeqLen: PartialEq, VocabSize: PartialEq> PartialEq for To
 }
 impl<Batch: Eq, SeqLen: Eq, VocabSize: Eq> Eq for TokenIds<Batch, SeqLen, VocabSize> {}
 
-impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
+impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch, SeqLen, VocabSize> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows: Vec<_> = self.as_slice().chunks(self.shape().1.size().max(1)).collect();
         write!(f, "TokenIds {:?} of {:?} {rows:?}", self.shape(), VocabSize::default())
@@ -192,7 +192,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> fmt::Debug for TokenIds<Batch
 }
 
 /// A batch without padding.
-impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen), VocabSize>>
+impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen), VocabSize>>
     for TokenIds<Batch, SeqLen, VocabSize>
 {
     fn from(ids: Indices<(Batch, SeqLen), VocabSize>) -> Self {
@@ -200,7 +200,7 @@ impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> From<Indices<(Batch, SeqLen),
     }
 }
 
-fn ensure_not_empty<Batch: Dim, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
+fn ensure_not_empty<Batch: MaybeSharded, SeqLen: Dim>(shape: (Batch, SeqLen)) -> Result<(), TokenError> {
     if shape.0.size() == 0 || shape.1.size() == 0 {
         return Err(TokenError::Empty { dims: format!("{shape:?}") });
     }

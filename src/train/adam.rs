@@ -1,10 +1,12 @@
-use super::{
-    Optimizer, OptimizerState, Parameter, Slot,
-    elementwise::{for_each, update_elements},
-};
+use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
 use crate::{
-    backend::dispatch_simd,
-    ops::{Real, cast},
+    backend::{Backend, dispatch_simd},
+    ops::{OpError, Real, cast, device_error},
+};
+use dfdx::{
+    nn::TensorCollection,
+    tensor::{Cpu, Tensor},
+    tensor_ops::{TryAdd, TryDiv, TryMul, TrySub},
 };
 
 /// Adam ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980), algorithm 1).
@@ -27,56 +29,125 @@ use crate::{
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Adam<Model, E> {
+pub struct Adam<Model, E: Real, D: Backend<E> = Cpu> {
     /// `β₁`, the decay rate of the average of the gradients.
     pub beta1: f64,
     /// `β₂`, the decay rate of the average of the squared gradients.
     pub beta2: f64,
     /// `ε`, added to the denominator.
     pub epsilon: f64,
-    state: OptimizerState<Model, E, [Slot<E>; 2]>,
+    state: OptimizerState<Model, E, [Slot<E, D>; 2]>,
 }
 
-impl<Model, E> Default for Adam<Model, E> {
+impl<Model, E: Real, D: Backend<E>> Default for Adam<Model, E, D> {
     fn default() -> Self {
         let state = OptimizerState::new(["exp_avg", "exp_avg_sq"]);
         Self { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, state }
     }
 }
 
-impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
-    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-        let (steps, slots) = self.state.begin_step(parameters);
-        let bias_correction = |beta: f64| 1.0 - beta.powf(steps as f64);
-        let rate = cast::<E>(learning_rate / bias_correction(self.beta1));
-        let root_scale = cast::<E>(1.0 / bias_correction(self.beta2).sqrt());
-        let (beta1, beta2) = (cast::<E>(self.beta1), cast::<E>(self.beta2));
-        let epsilon = cast::<E>(self.epsilon);
-        update_elements(parameters, slots, |parameter, [exp_avg, exp_avg_sq]| {
+impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
+    /// A step that multiplies each parameter by its `decay_factor` first.
+    fn try_step_with_decay(
+        &mut self,
+        learning_rate: f64,
+        parameters: Parameters<'_, Model, E, D>,
+        decay_factor: impl Fn(&Parameter) -> E,
+    ) -> Result<(), OpError> {
+        let bias_correction = |beta: f64, steps: u64| 1.0 - beta.powf(steps as f64);
+        let (beta1, beta2) = (self.beta1, self.beta2);
+        let epsilon = cast(self.epsilon);
+        self.state.try_update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
+            let step = AdamStep {
+                rate: cast(learning_rate / bias_correction(beta1, steps)),
+                root_scale: cast(1.0 / bias_correction(beta2, steps).sqrt()),
+                beta1: cast(beta1),
+                beta2: cast(beta2),
+                epsilon,
+                decay_factor: decay_factor(&parameter),
+            };
+            if step.update_in_place(&mut parameter, exp_avg, exp_avg_sq)? {
+                return Ok(());
+            }
+            step.update(&mut parameter, exp_avg, exp_avg_sq)
+        })
+    }
+}
+
+/// The numbers of one step, as elements.
+struct AdamStep<E> {
+    /// The learning rate and the bias correction of `m`.
+    rate: E,
+    /// The bias correction of `√v`.
+    root_scale: E,
+    beta1: E,
+    beta2: E,
+    epsilon: E,
+    decay_factor: E,
+}
+
+impl<E: Real> AdamStep<E> {
+    /// The definition.
+    fn update<D: Backend<E>>(
+        &self,
+        parameter: &mut ParameterMut<'_, E, D>,
+        exp_avg: &mut Tensor<(usize,), E, D>,
+        exp_avg_sq: &mut Tensor<(usize,), E, D>,
+    ) -> Result<(), OpError> {
+        let gradient = parameter.gradient()?;
+        let run = |values: Tensor<(usize,), E, D>| -> Result<_, D::Err> {
+            let square = gradient.clone().try_mul(E::one() - self.beta2)?.try_mul(gradient.clone())?;
+            let m = exp_avg.clone().try_mul(self.beta1)?.try_add(gradient.try_mul(E::one() - self.beta1)?)?;
+            let v = exp_avg_sq.clone().try_mul(self.beta2)?.try_add(square)?;
+            let denominator = v.clone().try_sqrt()?.try_mul(self.root_scale)?.try_add(self.epsilon)?;
+            let change = m.clone().try_mul(self.rate)?.try_div(denominator)?;
+            (*exp_avg, *exp_avg_sq) = (m, v);
+            values.try_mul(self.decay_factor)?.try_sub(change)
+        };
+        let values = run(parameter.values()?).map_err(device_error("Adam"))?;
+        parameter.set_values(values)
+    }
+
+    /// The same in one pass over the memory of this process, if the elements lie there.
+    fn update_in_place<D: Backend<E>>(
+        &self,
+        parameter: &mut ParameterMut<'_, E, D>,
+        exp_avg: &mut Tensor<(usize,), E, D>,
+        exp_avg_sq: &mut Tensor<(usize,), E, D>,
+    ) -> Result<bool, OpError> {
+        let Self { rate, root_scale, beta1, beta2, epsilon, decay_factor } = *self;
+        parameter.update_in_place([exp_avg, exp_avg_sq], |factor, values, gradient, [exp_avg, exp_avg_sq]| {
             dispatch_simd(
                 #[inline(always)]
                 || {
-                    let elements = parameter.values.iter_mut().zip(&parameter.gradient);
+                    let elements = values.iter_mut().zip(gradient);
                     let elements = elements.zip(exp_avg.iter_mut().zip(exp_avg_sq.iter_mut()));
                     for ((value, &gradient), (m, v)) in elements {
+                        let gradient = factor * gradient;
                         *m = beta1 * *m + (E::one() - beta1) * gradient;
                         *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
-                        *value -= rate * *m / (v.sqrt() * root_scale + epsilon);
+                        *value = *value * decay_factor - rate * *m / (v.sqrt() * root_scale + epsilon);
                     }
                 },
             );
-        });
+        })
+    }
+}
+
+impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
+    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+        self.try_step_with_decay(learning_rate, parameters, |_| E::one())
     }
 
     fn hyperparameters(&self) -> String {
         format!("Adam {{ beta1: {:?}, beta2: {:?}, epsilon: {:?} }}", self.beta1, self.beta2, self.epsilon)
     }
 
-    fn state(&self) -> &OptimizerState<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
         &self.state
     }
 
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
         &mut self.state
     }
 }
@@ -95,35 +166,28 @@ impl<Model, E: Real> Optimizer<Model, E> for Adam<Model, E> {
 /// adamw.weight_decay_filter = |parameter| parameter.is_matrix() && !parameter.path.contains("embedder");
 /// ```
 #[derive(Clone, Debug)]
-pub struct AdamW<Model, E> {
+pub struct AdamW<Model, E: Real, D: Backend<E> = Cpu> {
     /// The step that follows the decay.
-    pub adam: Adam<Model, E>,
+    pub adam: Adam<Model, E, D>,
     /// The fraction of a parameter that one step removes, divided by the learning rate.
     pub weight_decay: f64,
     /// Whether a parameter decays; by default, [every matrix](Parameter::is_matrix) does. A checkpoint does
     /// not store the filter, so resuming cannot detect another one.
-    pub weight_decay_filter: fn(&Parameter<E>) -> bool,
+    pub weight_decay_filter: fn(&Parameter) -> bool,
 }
 
-impl<Model, E> Default for AdamW<Model, E> {
+impl<Model, E: Real, D: Backend<E>> Default for AdamW<Model, E, D> {
     fn default() -> Self {
         Self { adam: Adam::default(), weight_decay: 0.01, weight_decay_filter: Parameter::is_matrix }
     }
 }
 
-impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
-    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
+impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for AdamW<Model, E, D> {
+    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         let decay_factor = cast::<E>(1.0 - learning_rate * self.weight_decay);
         let decays = self.weight_decay_filter;
-        for_each(parameters, |parameter| {
-            if decays(parameter) {
-                dispatch_simd(
-                    #[inline(always)]
-                    || parameter.values.iter_mut().for_each(|value| *value *= decay_factor),
-                );
-            }
-        });
-        self.adam.step(learning_rate, parameters);
+        let factor = |parameter: &Parameter| if decays(parameter) { decay_factor } else { E::one() };
+        self.adam.try_step_with_decay(learning_rate, parameters, factor)
     }
 
     fn hyperparameters(&self) -> String {
@@ -131,11 +195,63 @@ impl<Model, E: Real> Optimizer<Model, E> for AdamW<Model, E> {
         format!("AdamW {{ weight_decay: {:?}, adam: {adam} }}", self.weight_decay)
     }
 
-    fn state(&self) -> &OptimizerState<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
         self.adam.state()
     }
 
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
         self.adam.state_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfdx::{
+        shapes::Rank2,
+        tensor::{Gradients, SampleTensor, TensorFromVec},
+    };
+
+    /// Values, averages and averages of squares after three steps.
+    fn train<E: Real>(is_in_place: bool) -> [Vec<E>; 3]
+    where
+        Cpu: Backend<E>,
+        rand_distr::StandardNormal: rand_distr::Distribution<E>,
+    {
+        let device = Cpu::seed_from_u64(3);
+        let mut model: Tensor<Rank2<7, 31>, E, Cpu> = device.sample_normal();
+        let [mut m, mut v] = [0.0; 2].map(|zero| device.tensor_from_vec(vec![cast(zero); 7 * 31], (7 * 31,)));
+        for steps in 1..4 {
+            let gradient: Tensor<Rank2<7, 31>, E, Cpu> = device.sample_normal();
+            let mut gradients = Gradients::leaky();
+            let elements = Cpu::gradient_mut(gradients.get_or_alloc_mut(&model).unwrap()).unwrap();
+            elements.copy_from_slice(&gradient.as_vec());
+            let step = AdamStep {
+                rate: cast(0.01 * f64::from(steps)),
+                root_scale: cast(1.3),
+                beta1: cast(0.9),
+                beta2: cast(0.99),
+                epsilon: cast(1e-8),
+                decay_factor: cast(0.97),
+            };
+            let mut parameters = Parameters::new(&mut model, gradients);
+            parameters.scale_gradients(cast(0.37));
+            parameters
+                .try_for_each(&mut |mut parameter: ParameterMut<'_, E, Cpu>| {
+                    if is_in_place {
+                        assert!(step.update_in_place(&mut parameter, &mut m, &mut v)?);
+                        return Ok(());
+                    }
+                    step.update(&mut parameter, &mut m, &mut v)
+                })
+                .unwrap();
+        }
+        [model.as_vec(), m.as_vec(), v.as_vec()]
+    }
+
+    #[test]
+    fn a_step_in_place_has_the_same_bits_as_the_definition() {
+        assert_eq!(train::<f32>(true), train::<f32>(false));
+        assert_eq!(train::<f64>(true), train::<f64>(false));
     }
 }

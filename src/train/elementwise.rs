@@ -1,55 +1,100 @@
-//! Loops over all elements of all parameters, divided among threads.
+//! Loops over the elements of a parameter, divided among threads.
 
-use super::Parameter;
-use crate::{backend::parallel_map, ops::Real};
+use crate::{
+    backend::{dispatch_simd, parallel_map},
+    ops::Real,
+};
 use rayon::current_num_threads;
 
 /// Below this many elements, one thread is faster.
-const MIN_PARALLEL_LEN: usize = 1 << 16;
+const MIN_PARALLEL_LEN: usize = 1 << 15;
 
-/// Calls `run` on each parameter. The results are in the order of the parameters.
-pub(super) fn for_each<'a, E: Real, Value: Send>(
-    parameters: &'a mut [Parameter<E>],
-    run: impl Fn(&'a mut Parameter<E>) -> Value + Send + Sync,
-) -> Vec<Value> {
-    let parts = balance_over_threads(parameters.iter_mut().collect(), |p| p.values.len());
-    let run = |part: Vec<_>| part.into_iter().map(&run).collect::<Vec<_>>();
-    parallel_map(parts, run).into_iter().flatten().collect()
-}
-
-/// Calls `update` on each parameter and its vector of each slot.
+/// Calls `update` with the values, the gradient and the slots of all elements, once on each thread.
 pub(super) fn update_elements<E: Real, const SLOTS: usize>(
-    parameters: &mut [Parameter<E>],
-    slots: [&mut [Vec<E>]; SLOTS],
-    update: impl Fn(&mut Parameter<E>, [&mut [E]; SLOTS]) + Send + Sync,
+    values: &mut [E],
+    gradient: &[E],
+    slots: [&mut [E]; SLOTS],
+    update: impl Fn(&mut [E], &[E], [&mut [E]; SLOTS]) + Sync,
 ) {
-    let mut slots = slots.map(|slot| slot.iter_mut());
-    let work = parameters.iter_mut().map(|parameter| {
-        let state = slots.each_mut().map(|slot| {
-            let values = slot.next().map(Vec::as_mut_slice);
-            values.unwrap_or_default()
-        });
-        (parameter, state)
+    if values.len() < MIN_PARALLEL_LEN {
+        return update(values, gradient, slots);
+    }
+    let part_len = values.len().div_ceil(current_num_threads());
+    let mut slots = slots.map(|slot| slot.chunks_mut(part_len));
+    let parts = values.chunks_mut(part_len).zip(gradient.chunks(part_len));
+    let parts = parts.map(|(values, gradient)| {
+        let slots = slots.each_mut().map(|slot| slot.next().unwrap_or_default());
+        (values, gradient, slots)
     });
-    let parts = balance_over_threads(work.collect(), |(p, _)| p.values.len());
-    parallel_map(parts, |part| {
-        for (parameter, state) in part {
-            update(parameter, state);
-        }
-    });
+    parallel_map(parts.collect(), |(values, gradient, slots)| update(values, gradient, slots));
 }
 
-/// Divides `work` into consecutive parts of about equally many elements, at most one per thread.
-fn balance_over_threads<Work>(work: Vec<Work>, elements: impl Fn(&Work) -> usize) -> Vec<Vec<Work>> {
-    let total = work.iter().map(&elements).sum::<usize>();
-    let threads = if total < MIN_PARALLEL_LEN { 1 } else { current_num_threads() };
-    let mut parts: Vec<_> = (0..threads).map(|_| Vec::new()).collect();
-    let mut start = 0;
-    for work in work {
-        let middle = start + elements(&work) / 2;
-        start += elements(&work);
-        parts[(middle * threads / total.max(1)).min(threads - 1)].push(work);
+/// `Σ x²`, in `f64`. It does not depend on the number of threads.
+pub(super) fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
+    /// The elements that one thread sums at a time.
+    const CHUNK_LEN: usize = 1 << 16;
+    let sum = |chunks: &[E]| chunks.chunks(CHUNK_LEN).map(chunk_sum_of_squares).collect::<Vec<_>>();
+    let threads = if elements.len() < MIN_PARALLEL_LEN { 1 } else { current_num_threads() };
+    let part_len = elements.len().div_ceil(threads).next_multiple_of(CHUNK_LEN).max(CHUNK_LEN);
+    parallel_map(elements.chunks(part_len).collect(), sum).into_iter().flatten().sum()
+}
+
+fn chunk_sum_of_squares<E: Real>(elements: &[E]) -> f64 {
+    // Independent partial sums, which the compiler can keep in vector registers.
+    const LANES: usize = 16;
+    dispatch_simd(
+        #[inline(always)]
+        || {
+            let widen = |x: E| x.to_f64().unwrap_or(f64::NAN);
+            let (chunks, rest) = elements.as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for chunk in chunks {
+                for (sum, x) in sums.iter_mut().zip(chunk) {
+                    *sum += widen(*x) * widen(*x);
+                }
+            }
+            let rest = rest.iter().map(|x| widen(*x) * widen(*x));
+            sums.into_iter().sum::<f64>() + rest.sum::<f64>()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::ThreadPoolBuilder;
+
+    fn numbers(len: usize, seed: usize) -> Vec<f64> {
+        (0..len).map(|i| ((i + seed) * 7919 % 1013) as f64 - 500.0).collect()
     }
-    parts.retain(|part| !part.is_empty());
-    parts
+
+    #[test]
+    fn every_element_is_updated_once() {
+        for len in [0, 1, 7, MIN_PARALLEL_LEN - 1, MIN_PARALLEL_LEN, MIN_PARALLEL_LEN + 1, 300_001] {
+            let (mut values, gradient, mut slot) = (numbers(len, 1), numbers(len, 2), numbers(len, 3));
+            let expected: Vec<f64> = (0..len).map(|i| values[i] + gradient[i] * slot[i]).collect();
+            update_elements(&mut values, &gradient, [&mut slot], |values, gradient, [slot]| {
+                for ((value, gradient), slot) in values.iter_mut().zip(gradient).zip(slot) {
+                    *value += gradient * *slot;
+                    *slot = 1.0;
+                }
+            });
+            assert_eq!(values, expected);
+            assert_eq!(slot, vec![1.0; len]);
+        }
+    }
+
+    #[test]
+    fn a_sum_of_squares_does_not_depend_on_the_number_of_threads() {
+        for len in [0, 1, 15, 1_000, 65_536, 65_537, 400_003] {
+            let elements: Vec<f32> = numbers(len, 1).iter().map(|x| *x as f32 * 0.01).collect();
+            let expected: f64 = elements.iter().map(|x| f64::from(*x).powi(2)).sum();
+            let sums = [1, 2, 3, 5].map(|threads| {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| sum_of_squares(&elements))
+            });
+            assert_eq!(sums, [sums[0]; 4]);
+            assert!((sums[0] - expected).abs() <= 1e-12 * expected);
+        }
+    }
 }

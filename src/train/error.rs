@@ -1,6 +1,7 @@
 use crate::{
     escape::escape,
     ops::OpError,
+    ranks::RanksError,
     weights::{LoadError, SaveError},
 };
 use std::path::{Path, PathBuf};
@@ -27,6 +28,9 @@ pub enum TrainError {
     /// The device failed.
     #[error(transparent)]
     Op(OpError),
+    /// Other ranks failed, or could not be reached.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// A checkpoint could not be written. The previous checkpoint is intact.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save {

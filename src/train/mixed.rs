@@ -1,13 +1,13 @@
 use super::GradientsOf;
 use crate::{
     backend::Backend,
-    ops::{OpError, Real, cast, device_error},
+    ops::{OpError, Real, device_error},
 };
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
     shapes::{HasShape, Shape},
-    tensor::{Gradients, Tensor, Trace},
-    tensor_ops::{Backward, SumTo, TryMul},
+    tensor::{Gradients, Storage, Tensor, Trace},
+    tensor_ops::{Backward, ReshapeTo, SumTo, TryDiv, TryMul},
 };
 use std::{mem, vec::IntoIter};
 
@@ -66,26 +66,33 @@ where
     Model::To<Half, D>: TensorCollection<Half, D>,
     Half: Real,
     E: Real,
-    D: Backend<E> + Backend<Half>,
+    D: Backend<E> + Backend<Half> + Backend<f64>,
 {
-    let mut read = ReadGradients { tape: gradients.gradients, gradients: Vec::new() };
-    Model::To::<Half, D>::iter_tensors(&mut RecursiveWalker { m: half_model, f: &mut read })
+    let mut unscale =
+        UnscaleGradients { tape: gradients.gradients, loss_scale, gradients: Vec::<Tensor<_, E, D>>::new() };
+    Model::To::<Half, D>::iter_tensors(&mut RecursiveWalker { m: half_model, f: &mut unscale })
         .map_err(device_error(OP))?;
     let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
-    let mut add = AddGradients { accumulated: sum, gradients: read.gradients.into_iter(), loss_scale };
+    let mut add = AddGradients { accumulated: sum, gradients: unscale.gradients.into_iter() };
     Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut add }).map_err(device_error(OP))?;
     accumulated.gradients = add.accumulated;
     Ok(accumulated)
 }
 
 /// Takes the gradients of the copy's parameters.
-struct ReadGradients<Half: Real, D: Backend<Half>> {
+struct UnscaleGradients<Half: Real, E: Real, D: Backend<Half> + Backend<E>> {
     tape: Gradients<Half, D>,
-    /// One vector per trained parameter, in the order of the fields.
-    gradients: Vec<Vec<Half>>,
+    loss_scale: f64,
+    /// One flat tensor per trained parameter, in the order of the fields.
+    gradients: Vec<Tensor<(usize,), E, D>>,
 }
 
-impl<Half: Real, D: Backend<Half>> TensorVisitor<Half, D> for ReadGradients<Half, D> {
+impl<Half, E, D> TensorVisitor<Half, D> for UnscaleGradients<Half, E, D>
+where
+    Half: Real,
+    E: Real,
+    D: Backend<Half> + Backend<E> + Backend<f64>,
+{
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = Half;
@@ -97,22 +104,25 @@ impl<Half: Real, D: Backend<Half>> TensorVisitor<Half, D> for ReadGradients<Half
         tensor: &Tensor<S, Half, D>,
     ) -> Result<Option<Tensor<S, Half, D>>, D::Err> {
         if options.do_gradient_update {
-            let mut gradient = vec![Half::zero(); tensor.shape().num_elements()];
-            D::try_take_gradient(&mut self.tape, tensor, &mut gradient)?;
-            self.gradients.push(gradient);
+            self.tape.try_alloc_for(tensor)?;
+            let gradient = self.tape.get(tensor).try_reshape_like(&(tensor.shape().num_elements(),))?;
+            // The quotient may not fit into 16 bits.
+            let quotient = gradient.try_to_dtype::<f64>()?.try_div(self.loss_scale)?;
+            self.gradients.push(quotient.try_to_dtype::<E>()?);
+            // Frees the memory of this gradient.
+            *self.tape.get_or_alloc_mut(tensor)? = Storage::<Half>::try_alloc_len(tensor.device(), 1)?;
         }
         Ok(None)
     }
 }
 
-/// Adds the unscaled gradients to those of the model's parameters.
-struct AddGradients<E: Real, Half, D: Backend<E>> {
+/// Adds gradients to those of the model's parameters.
+struct AddGradients<E: Real, D: Backend<E>> {
     accumulated: Gradients<E, D>,
-    gradients: IntoIter<Vec<Half>>,
-    loss_scale: f64,
+    gradients: IntoIter<Tensor<(usize,), E, D>>,
 }
 
-impl<E: Real, Half: Real, D: Backend<E>> TensorVisitor<E, D> for AddGradients<E, Half, D> {
+impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for AddGradients<E, D> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;
@@ -125,11 +135,9 @@ impl<E: Real, Half: Real, D: Backend<E>> TensorVisitor<E, D> for AddGradients<E,
     ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
         if options.do_gradient_update
             && let Some(gradient) = self.gradients.next()
-            && !gradient.is_empty()
+            && tensor.shape().num_elements() > 0
         {
-            let unscale = |g: Half| cast(g.to_f64().unwrap_or(f64::NAN) / self.loss_scale);
-            let gradient = gradient.into_iter().map(unscale).collect();
-            let gradient = tensor.device().try_tensor_from_vec(gradient, *tensor.shape())?;
+            let gradient = gradient.try_reshape_like(tensor.shape())?;
             // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · tensor`.
             let accumulated = mem::replace(&mut self.accumulated, Gradients::leaky());
             let sum = tensor.trace(accumulated).try_mul(gradient)?.try_sum()?;

@@ -5,7 +5,7 @@
 //!
 //! | for | there is |
 //! | --- | --- |
-//! | losses | [`cross_entropy`], [`cross_entropy_with_label_smoothing`] |
+//! | losses | [`ops::cross_entropy`](crate::ops::cross_entropy()), [`ops::mean_squared_error`](crate::ops::mean_squared_error()) and others of [`ops`](crate::ops) |
 //! | optimizers | [`Sgd`], [`Adam`], [`AdamW`]; implement [`Optimizer`] for others |
 //! | schedules | [`Constant`], [`WarmupExponential`], [`WarmupCosine`], [`InverseSqrt`]; implement [`Schedule`] for others |
 //! | large batches | [`accumulate_gradients`] |
@@ -20,6 +20,8 @@ mod error;
 mod metrics;
 mod mixed;
 mod optimizer;
+mod parallel;
+mod parameters;
 mod recording;
 mod schedule;
 mod sgd;
@@ -28,9 +30,6 @@ mod step;
 mod trainer;
 mod update;
 
-pub use crate::ops::{
-    cross_entropy, cross_entropy_with_label_smoothing, try_cross_entropy, try_cross_entropy_with_label_smoothing,
-};
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
 pub use checkpoint::{ResumeNote, checkpoint_of};
@@ -38,10 +37,12 @@ pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
 pub use mixed::master_gradients;
 pub use optimizer::Optimizer;
+pub use parallel::update_replicated;
+pub use parameters::{Parameter, ParameterMut, Parameters};
 pub use recording::{Backpropagate, GradientTape, GradientsOf, Record, Recording};
 pub use schedule::{Constant, InverseSqrt, Schedule, WarmupCosine, WarmupExponential};
 pub use sgd::Sgd;
-pub use state::{OptimizerState, Parameter, Slot};
+pub use state::{OptimizerState, Slot};
 pub use step::{Step, StepReport};
 pub use trainer::Trainer;
 pub use update::update;

@@ -1,4 +1,9 @@
-use super::{OptimizerState, Parameter};
+use super::{OptimizerState, Parameters, Slot};
+use crate::{
+    backend::Backend,
+    ops::{OpError, Real},
+};
+use dfdx::tensor::Cpu;
 
 /// A rule that turns the gradients of a `Model` into new parameters: [`Sgd`](super::Sgd),
 /// [`Adam`](super::Adam), [`AdamW`](super::AdamW).
@@ -10,18 +15,21 @@ use super::{OptimizerState, Parameter};
     label = "this optimizer's state belongs to another model or another element type",
     note = "make one optimizer per model: its state has an element for each parameter"
 )]
-pub trait Optimizer<Model, E> {
-    /// Changes the parameters by their gradients. `parameters` are those of the model, in the order of
-    /// its fields.
-    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]);
+pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
+    /// Changes the parameters by their gradients.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails; [`OpError::Shape`] if the state is that of a model with other
+    /// run-time sizes.
+    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError>;
 
     /// The algorithm and its hyperparameters in one line: optimizers of equal text compute the same.
     /// A checkpoint can only be resumed by an optimizer of the same text.
     fn hyperparameters(&self) -> String;
 
     /// The state that a checkpoint stores.
-    fn state(&self) -> &OptimizerState<Model, E>;
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]>;
 
     /// The state, to be filled from a checkpoint.
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E>;
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]>;
 }

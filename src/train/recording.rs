@@ -1,4 +1,7 @@
-use crate::ops::{OpError, Real, device_error};
+use crate::{
+    backend::gradient_hook,
+    ops::{OpError, Real, device_error},
+};
 use dfdx::{
     nn::{TensorCollection, ZeroGrads},
     shapes::{Rank0, Shape},
@@ -81,6 +84,7 @@ pub trait Record<E, D: Storage<E>>: Sized {
 }
 impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Model {
     fn recording(&self) -> Recording<Self, E, D> {
+        gradient_hook::begin_pass();
         Recording { tape: OwnedTape::default(), model: Address::of(self) }
     }
 }

@@ -1,5 +1,13 @@
-use super::{Optimizer, OptimizerState, Parameter, Slot, elementwise::update_elements};
-use crate::ops::{Real, cast};
+use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot};
+use crate::{
+    backend::{Backend, dispatch_simd},
+    ops::{OpError, Real, cast, device_error},
+};
+use dfdx::{
+    nn::TensorCollection,
+    tensor::{Cpu, Tensor},
+    tensor_ops::{TryAdd, TryMul, TrySub},
+};
 
 /// Stochastic gradient descent with momentum
 /// ([Sutskever et al., 2013](https://proceedings.mlr.press/v28/sutskever13.html), as in PyTorch).
@@ -23,40 +31,74 @@ use crate::ops::{Real, cast};
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Sgd<Model, E> {
+pub struct Sgd<Model, E: Real, D: Backend<E> = Cpu> {
     /// The decay rate of the velocity, from 0 to 1.
     pub momentum: f64,
-    state: OptimizerState<Model, E, [Slot<E>; 1]>,
+    state: OptimizerState<Model, E, [Slot<E, D>; 1]>,
 }
 
-impl<Model, E> Default for Sgd<Model, E> {
+impl<Model, E: Real, D: Backend<E>> Default for Sgd<Model, E, D> {
     fn default() -> Self {
         Self { momentum: 0.0, state: OptimizerState::new(["velocity"]) }
     }
 }
 
-impl<Model, E: Real> Optimizer<Model, E> for Sgd<Model, E> {
-    fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
+impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Sgd<Model, E, D> {
+    fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
         let (rate, momentum) = (cast::<E>(learning_rate), cast::<E>(self.momentum));
-        let (_, slots) = self.state.begin_step(parameters);
-        update_elements(parameters, slots, |parameter, [velocity]| {
-            let elements = parameter.values.iter_mut().zip(&parameter.gradient);
-            for ((value, &gradient), velocity) in elements.zip(velocity) {
-                *velocity = momentum * *velocity + gradient;
-                *value -= rate * *velocity;
+        self.state.try_update(parameters, |_, mut parameter, [velocity]| {
+            if update_in_place(&mut parameter, velocity, rate, momentum)? {
+                return Ok(());
             }
-        });
+            update(&mut parameter, velocity, rate, momentum)
+        })
     }
 
     fn hyperparameters(&self) -> String {
         format!("Sgd {{ momentum: {:?} }}", self.momentum)
     }
 
-    fn state(&self) -> &OptimizerState<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
         &self.state
     }
 
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
         &mut self.state
     }
+}
+
+/// The definition.
+fn update<E: Real, D: Backend<E>>(
+    parameter: &mut ParameterMut<'_, E, D>,
+    velocity: &mut Tensor<(usize,), E, D>,
+    rate: E,
+    momentum: E,
+) -> Result<(), OpError> {
+    let gradient = parameter.gradient()?;
+    let run = |values: Tensor<(usize,), E, D>| -> Result<_, D::Err> {
+        *velocity = velocity.clone().try_mul(momentum)?.try_add(gradient)?;
+        values.try_sub(velocity.clone().try_mul(rate)?)
+    };
+    let values = run(parameter.values()?).map_err(device_error("Sgd"))?;
+    parameter.set_values(values)
+}
+
+/// The same in one pass over the memory of this process, if the elements lie there.
+fn update_in_place<E: Real, D: Backend<E>>(
+    parameter: &mut ParameterMut<'_, E, D>,
+    velocity: &mut Tensor<(usize,), E, D>,
+    rate: E,
+    momentum: E,
+) -> Result<bool, OpError> {
+    parameter.update_in_place([velocity], |factor, values, gradient, [velocity]| {
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                for ((value, &gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity.iter_mut()) {
+                    *velocity = momentum * *velocity + factor * gradient;
+                    *value -= rate * *velocity;
+                }
+            },
+        );
+    })
 }

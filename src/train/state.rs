@@ -1,114 +1,114 @@
-use crate::{dims::name, ops::Real};
+use super::{ParameterMut, Parameters};
+use crate::{
+    backend::Backend,
+    dims::name,
+    ops::{OpError, Real},
+};
+use dfdx::{
+    nn::TensorCollection,
+    shapes::{HasShape, Unit},
+    tensor::{Cpu, Storage, Tensor},
+};
 use std::{fmt, marker::PhantomData};
-
-/// A parameter and its gradient, as an [`Optimizer`](super::Optimizer) sees them.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Parameter<E> {
-    /// Its field path in the model, which is also its name in a file.
-    pub path: String,
-    /// The size of each dimension.
-    pub sizes: Vec<usize>,
-    /// Its elements in row-major order.
-    pub values: Vec<E>,
-    /// The derivative of the loss with respect to each element.
-    pub gradient: Vec<E>,
-}
-
-impl<E> Parameter<E> {
-    /// Whether it has at least two dimensions: weight matrices and embedding tables do, biases and
-    /// norm parameters do not.
-    pub fn is_matrix(&self) -> bool {
-        self.sizes.len() >= 2
-    }
-}
 
 /// The state of an [`Optimizer`](super::Optimizer) of a `Model`: the number of steps, and slots. Each slot
 /// has one element per scalar parameter of the model, initially 0.
 ///
-/// `Slots` is an array. As a slice, in `OptimizerState<Model, E>`, it erases the number of slots.
+/// `Slots` is an array. As a slice, `[Slot<E, D>]`, it erases the number of slots.
 ///
 /// ```
+/// use dfdx::tensor_ops::{TryAdd, TryDiv, TryMul, TrySub};
 /// use typed_transformer::{
+///     backend::Backend,
 ///     doctest::*,
 ///     nn::Linear,
 ///     prelude::*,
-///     train::{Optimizer, OptimizerState, Parameter, Slot},
+///     train::{Optimizer, OptimizerState, Parameters, Slot},
 /// };
 ///
-/// /// Signum: `m ← m + g`, then `θ ← θ - rate · sign(m)`.
-/// struct Signum<Model, E>(OptimizerState<Model, E, [Slot<E>; 1]>);
+/// /// RMSprop: `v ← v + (g² - v) / 10`, then `θ ← θ - rate · g / √(v + 1e-8)`.
+/// struct RmsProp<Model, E: Real, D: Backend<E>>(OptimizerState<Model, E, [Slot<E, D>; 1]>);
 ///
-/// impl<Model, E: Real> Optimizer<Model, E> for Signum<Model, E> {
-///     fn step(&mut self, learning_rate: f64, parameters: &mut [Parameter<E>]) {
-///         let rate = E::from_f64(learning_rate).unwrap();
-///         let (_, [momentum]) = self.0.begin_step(parameters);
-///         for (parameter, momentum) in parameters.iter_mut().zip(momentum) {
-///             for ((value, gradient), momentum) in
-///                 parameter.values.iter_mut().zip(&parameter.gradient).zip(momentum)
-///             {
-///                 *momentum += *gradient;
-///                 *value -= rate * momentum.signum();
-///             }
-///         }
+/// impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for RmsProp<Model, E, D> {
+///     fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError> {
+///         let [rate, tenth, epsilon] = [learning_rate, 0.1, 1e-8].map(|x| E::from_f64(x).unwrap());
+///         self.0.try_update(parameters, |_, mut parameter, [mean_square]| {
+///             let (values, gradient) = (parameter.values()?, parameter.gradient()?);
+///             let change = gradient.clone().square() - mean_square.clone();
+///             *mean_square = mean_square.clone() + change * tenth;
+///             parameter.set_values(values - gradient * rate / (mean_square.clone() + epsilon).sqrt())
+///         })
 ///     }
 ///     fn hyperparameters(&self) -> String {
-///         "Signum".into()
+///         "RmsProp".into()
 ///     }
-///     fn state(&self) -> &OptimizerState<Model, E> {
+///     fn state(&self) -> &OptimizerState<Model, E, [Slot<E, D>]> {
 ///         &self.0
 ///     }
-///     fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+///     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]> {
 ///         &mut self.0
 ///     }
 /// }
-/// let signum: Signum<Linear<EmbedDim, VocabSize, f32, Cpu>, f32> = Signum(OptimizerState::new(["momentum"]));
-/// assert_eq!(signum.state().steps(), 0);
+/// # use dfdx::nn::TensorCollection;
+/// let rms_prop: RmsProp<Linear<EmbedDim, VocabSize, f32, Cpu>, f32, Cpu> =
+///     RmsProp(OptimizerState::new(["mean_square"]));
+/// assert_eq!(rms_prop.state().steps(), 0);
 /// ```
-pub struct OptimizerState<Model, E, Slots: ?Sized = [Slot<E>]> {
+pub struct OptimizerState<Model, E, Slots: ?Sized> {
     pub(super) steps: u64,
     model: PhantomData<fn() -> (Model, E)>,
-    /// The parameters of the last step. The next step reuses their memory.
-    pub(super) parameters: Vec<Parameter<E>>,
     pub(super) slots: Slots,
 }
 
 /// One element of optimizer state per scalar parameter of a model (TensorFlow's slot variables): the
-/// momentum, for example.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Slot<E> {
+/// momentum, for example. It lies on the device of the model.
+#[derive(Clone)]
+pub struct Slot<E: Unit, D: Storage<E> = Cpu> {
     pub(super) name: &'static str,
-    /// One vector per parameter; empty until the first step.
-    pub(super) values: Vec<Vec<E>>,
+    /// One flat tensor per parameter; empty until the first step.
+    pub(super) values: Vec<Tensor<(usize,), E, D>>,
 }
 
-impl<Model, E, const SLOTS: usize> OptimizerState<Model, E, [Slot<E>; SLOTS]> {
+impl<Model, E: Real, D: Backend<E>, const SLOTS: usize> OptimizerState<Model, E, [Slot<E, D>; SLOTS]> {
     /// A state after no step. `names` are the names of the slots in a checkpoint. A slot whose name ends in
     /// `_sq` holds squares: a checkpoint in which one is negative is damaged.
     pub fn new(names: [&'static str; SLOTS]) -> Self {
-        Self {
-            steps: 0,
-            model: PhantomData,
-            parameters: Vec::new(),
-            slots: names.map(|name| Slot { name, values: Vec::new() }),
-        }
+        Self { steps: 0, model: PhantomData, slots: names.map(|name| Slot { name, values: Vec::new() }) }
     }
 
-    /// Counts a step. Returns the number of steps, this one included, and for each slot one vector per
-    /// parameter.
-    pub fn begin_step(&mut self, parameters: &[Parameter<E>]) -> (u64, [&mut [Vec<E>]; SLOTS])
+    /// Counts a step, and calls `update` with the number of steps, this one included, each parameter, and its tensor
+    /// of each slot.
+    ///
+    /// # Errors
+    /// The first error of `update`; [`OpError::Device`] if the device fails; [`OpError::Shape`] if a parameter has
+    /// another number of elements than in the step before.
+    pub fn try_update(
+        &mut self,
+        mut parameters: Parameters<'_, Model, E, D>,
+        mut update: impl FnMut(u64, ParameterMut<'_, E, D>, [&mut Tensor<(usize,), E, D>; SLOTS]) -> Result<(), OpError>,
+    ) -> Result<(), OpError>
     where
-        E: Real,
+        Model: TensorCollection<E, D>,
     {
-        self.steps = self.steps.saturating_add(1);
-        let slots = self.slots.each_mut().map(|slot| {
-            if slot.values.is_empty() {
-                let zeros = |p: &Parameter<E>| vec![E::zero(); p.values.len()];
-                slot.values = parameters.iter().map(zeros).collect();
+        let steps = self.steps.saturating_add(1);
+        let mut index = 0;
+        parameters.try_for_each(&mut |parameter: ParameterMut<'_, E, D>| {
+            for slot in &mut self.slots {
+                if slot.values.len() <= index {
+                    slot.values.push(parameter.zeros()?);
+                }
+                let (found, expected) = (slot.values[index].shape().0, parameter.len());
+                if found != expected {
+                    let (from, to) = (format!("({found})"), format!("({expected})"));
+                    return Err(OpError::Shape { op: "update", from, to });
+                }
             }
-            slot.values.as_mut_slice()
-        });
-        (self.steps, slots)
+            let slots = self.slots.each_mut().map(|slot| &mut slot.values[index]);
+            index += 1;
+            update(steps, parameter, slots)
+        })?;
+        self.steps = steps;
+        Ok(())
     }
 }
 
@@ -122,11 +122,16 @@ impl<Model, E, Slots: ?Sized> OptimizerState<Model, E, Slots> {
 // Derived impls would require `Model: Clone` and `Model: Debug`, although no model is stored.
 impl<Model, E, Slots: Clone> Clone for OptimizerState<Model, E, Slots> {
     fn clone(&self) -> Self {
-        Self { steps: self.steps, model: PhantomData, parameters: Vec::new(), slots: self.slots.clone() }
+        Self { steps: self.steps, model: PhantomData, slots: self.slots.clone() }
     }
 }
 impl<Model, E, Slots: ?Sized> fmt::Debug for OptimizerState<Model, E, Slots> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} after {} steps", name::<Model>(), self.steps)
+    }
+}
+impl<E: Unit, D: Storage<E>> fmt::Debug for Slot<E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }

@@ -1,4 +1,8 @@
-use crate::ops::DropoutSeed;
+use crate::{
+    dims::Dim,
+    ops::DropoutSeed,
+    ranks::{RankAxis, Ranks, Shard},
+};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
@@ -10,14 +14,38 @@ pub struct Step {
     pub number: usize,
     /// The random numbers of the step. They depend only on the trainer's seed and `number`.
     pub rng: ChaCha8Rng,
-    _dropout: DropoutSeed,
+    dropout: DropoutSeed,
 }
 
 impl Step {
     pub(super) fn new(number: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(number as u64);
-        Self { number, _dropout: DropoutSeed::new(rng.next_u64()), rng }
+        Self { number, dropout: DropoutSeed::new(rng.next_u64()), rng }
+    }
+
+    /// This rank's rows of a batch. From now on dropout draws for them what it draws for them in the whole batch, so
+    /// that the number of ranks changes nothing. It takes a tensor for these rows if its first axis has as many elements.
+    /// Draw the whole batch from [`rng`](Self::rng), and take the rows.
+    ///
+    /// ```
+    /// use rand::Rng;
+    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks, train::{Constant, Sgd, Trainer}};
+    /// ranks! { pub World; }
+    /// dims! { pub Batch; }
+    /// let parts = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 1, 0);
+    ///     let mut step = trainer.next_step().unwrap();
+    ///     let batch: Vec<u8> = (0..5).map(|_| step.rng.r#gen()).collect();
+    ///     let rows = step.shard(ranks, Batch::new(5));
+    ///     (batch.clone(), batch[rows.range()].to_vec())
+    /// });
+    /// assert_eq!([parts[0].1.clone(), parts[1].1.clone()].concat(), parts[0].0);
+    /// ```
+    pub fn shard<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
+        let rows = ranks.shard(batch);
+        self.dropout.set_rows(rows.range());
+        rows
     }
 }
 

@@ -1,4 +1,5 @@
 mod files;
+mod replicated;
 
 use super::{
     GradientsOf, Metrics, Optimizer, ResumeNote, Schedule, Step, StepReport, TrainError,
@@ -188,19 +189,36 @@ impl<O, S: Schedule> Trainer<O, S> {
         tokens: usize,
     ) -> Result<StepReport, TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
+        Model: Module + TensorCollection<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+    {
+        if !loss.is_finite() {
+            return Err(TrainError::Loss { step: self.progress.step, loss });
+        }
+        self.ensure_space::<Model, E, D>()?;
+        let report = self.make_step(model, gradients, loss, tokens)?;
+        self.stopped = self.stop.load(Ordering::Relaxed);
+        self.save_if_due(model);
+        Ok(report)
+    }
+
+    /// Makes the update of a step and counts it.
+    fn make_step<Model, E, D>(
+        &mut self,
+        model: &mut Model,
+        gradients: GradientsOf<Model, E, D>,
+        loss: f64,
+        tokens: usize,
+    ) -> Result<StepReport, TrainError>
+    where
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
     {
         let step = self.progress.step;
-        if !loss.is_finite() {
-            return Err(TrainError::Loss { step, loss });
-        }
-        if !self.is_space_checked {
-            self.ensure_space::<Model, E, D>()?;
-            self.is_space_checked = true;
-        }
         let learning_rate = self.schedule.learning_rate(step);
         let optimizer = &mut self.optimizer;
         let gradient_norm =
@@ -225,8 +243,6 @@ impl<O, S: Schedule> Trainer<O, S> {
             time_left,
         };
         self.write_metrics(&report);
-        self.stopped = self.stop.load(Ordering::Relaxed);
-        self.save_if_due(model);
         Ok(report)
     }
 }

@@ -5,17 +5,20 @@ use crate::{
     dims::{ConstDim, name},
     escape::escape,
     files::read_bounded,
+    tokens::Fin,
 };
 use itertools::Itertools;
 use serde_json::Value;
 use std::{fmt, path::Path};
 
+/// The configuration in a folder.
+pub(super) const CONFIG: &str = "config.json";
 /// The longest configuration. One that names 21,843 classes has 1.6 MB.
 const MAX_LEN_BYTES: u64 = 4_000_000;
 /// Two numbers are equal if they differ by less than this fraction: some files have the nearest `f32`.
 const TOLERANCE: f64 = 1e-6;
 
-/// What `config.json` has to say for a model: a field and its value.
+/// A field of `config.json`, and the value that a model requires.
 ///
 /// A name with dots leads into objects: `rope_parameters.rope_theta`.
 ///
@@ -79,13 +82,13 @@ impl ConfigField {
         Self::new(name, Expected::Absent).or_absent()
     }
 
-    /// The field may also be missing or null, which means the same.
+    /// A missing or null field means this value.
     #[must_use]
     pub fn or_absent(self) -> Self {
         Self { may_be_absent: true, ..self }
     }
 
-    /// Files of other versions of `transformers` have another name for the field.
+    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are compared.
     #[must_use]
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }
@@ -98,13 +101,15 @@ impl ConfigField {
     /// How the configuration differs, if it does.
     fn difference(&self, config: &Value) -> Option<ConfigDifference> {
         let names = [Some(self.name), self.other_name];
-        let found = names.into_iter().flatten().find_map(|name| Some((name, lookup(config, name)?)));
-        let (name, found) = match found {
-            None if self.may_be_absent => return None,
-            None => (self.name, "absent".to_string()),
-            Some((_, value)) if self.expected.is(value) => return None,
-            Some((name, value)) => (name, escape(&value.to_string())),
-        };
+        let mut found = names.into_iter().flatten().filter_map(|name| Some((name, lookup(config, name)?))).peekable();
+        if found.peek().is_none() {
+            let absent =
+                ConfigDifference { field: self.name, expected: self.expected.to_string(), found: "absent".into() };
+            return (!self.may_be_absent).then_some(absent);
+        }
+        // A file may have both names. The values may differ.
+        let (name, value) = found.find(|(_, value)| !self.expected.is(value))?;
+        let found = escape(&value.to_string());
         Some(ConfigDifference { field: name, expected: self.expected.to_string(), found })
     }
 }
@@ -159,18 +164,60 @@ impl fmt::Display for ConfigDifference {
     }
 }
 
+/// The tokens that end a text: `eos_token_id` of `generation_config.json` in the folder of a model if that file exists,
+/// otherwise of `config.json`. It is a token, a list, or nothing.
+///
+/// # Errors
+/// [`LoadError::Read`] and [`LoadError::ConfigFormat`] if there is no such file, or if it names no tokens of `V`.
+///
+/// ```
+/// use typed_transformer::{prelude::*, weights::eos_token_ids};
+/// dims! { pub VocabSize = 50_257; }
+/// # let folder = std::env::temp_dir().join("typed-transformer-eos");
+/// # std::fs::create_dir_all(&folder)?;
+/// std::fs::write(folder.join("config.json"), r#"{"eos_token_id": 50256}"#)?;
+/// assert_eq!(format!("{:?}", eos_token_ids::<VocabSize>(&folder)?), "[50256]");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn eos_token_ids<V: ConstDim>(folder: impl AsRef<Path>) -> Result<Vec<Fin<V>>, LoadError> {
+    const FIELD: &str = "eos_token_id";
+    let mut path = folder.as_ref().join("generation_config.json");
+    if !path.exists() {
+        path = folder.as_ref().join(CONFIG);
+    }
+    let config = read(&path)?;
+    let ids = match lookup(&config, FIELD) {
+        None => &[],
+        Some(Value::Array(ids)) => ids.as_slice(),
+        Some(id) => std::slice::from_ref(id),
+    };
+    let token = |id: &Value| {
+        let token = id.as_u64().and_then(|id| Fin::new(usize::try_from(id).ok()?).ok());
+        let message = || format!("`{FIELD}` has {id}, which is no token of {:?}", V::default());
+        token.ok_or_else(|| LoadError::ConfigFormat { path: path.clone(), message: message() })
+    };
+    ids.iter().map(token).collect()
+}
+
 /// Compares a file with the fields of `Model`. The error has all that differ.
 pub(super) fn compare<Model>(path: &Path, fields: &[ConfigField]) -> Result<(), LoadError> {
-    let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
-    let config: Value = serde_json::from_slice(&text)
-        .map_err(|error| LoadError::ConfigFormat { path: path.into(), message: error.to_string() })?;
-    if !config.is_object() {
-        return Err(LoadError::ConfigFormat { path: path.into(), message: "it has no fields".into() });
-    }
+    let config = read(path)?;
     let differences: Vec<_> = fields.iter().filter_map(|field| field.difference(&config)).collect();
     match differences.is_empty() {
         true => Ok(()),
         false => Err(LoadError::Config { path: path.into(), model: name::<Model>(), differences }),
+    }
+}
+
+/// Reads a configuration.
+fn read(path: &Path) -> Result<Value, LoadError> {
+    let text = read_bounded(path, MAX_LEN_BYTES).map_err(|source| LoadError::Read { path: path.into(), source })?;
+    let config: Value = serde_json::from_slice(&text)
+        .map_err(|error| LoadError::ConfigFormat { path: path.into(), message: error.to_string() })?;
+    match config.is_object() {
+        true => Ok(config),
+        false => Err(LoadError::ConfigFormat { path: path.into(), message: "it has no fields".into() }),
     }
 }
 

@@ -23,12 +23,12 @@ pub enum LoadError {
         /// What is wrong with it.
         message: String,
     },
-    /// A folder has no file of weights that this crate reads.
+    /// A folder has no file of weights that this crate reads, or not under the names that it looks for.
     #[error("{} has neither model.safetensors nor model.safetensors.index.json{}", path.display(), others(found))]
     NoWeights {
         /// The folder.
         path: PathBuf,
-        /// Files of other formats that are in the folder.
+        /// Files of other formats or other names that are in the folder.
         found: Vec<String>,
     },
     /// A file is not the index of a model in several files, or these files differ from it.
@@ -156,7 +156,11 @@ fn others(found: &[String]) -> String {
     match found {
         [] => String::new(),
         found => {
-            format!("; it has {}, which this crate does not read", found.iter().map(|name| escape(name)).join(", "))
+            let why = match found.iter().any(|name| name.ends_with(".safetensors")) {
+                true => "but not under one of these names",
+                false => "which this crate does not read",
+            };
+            format!("; it has {}, {why}", found.iter().map(|name| escape(name)).join(", "))
         }
     }
 }

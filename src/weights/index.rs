@@ -17,6 +17,9 @@ const MAX_LEN_BYTES: u64 = header::MAX_LEN_BYTES;
 /// The most files of a model. The largest published ones have less than 200.
 const MAX_FILES: usize = 1_000;
 
+/// The longest name of a file on common file systems.
+const MAX_NAME_LEN_BYTES: usize = 255;
+
 /// The name of the file of each tensor.
 pub(super) struct Index {
     pub files_by_tensor: BTreeMap<String, String>,
@@ -48,11 +51,12 @@ impl Index {
     }
 }
 
-/// Whether a name stays in the folder, on every operating system.
+/// Whether a name is that of a file in the folder, on every operating system, and can be shown.
 fn is_file_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let is_one = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    is_one && !name.contains(['/', '\\', ':', '\0'])
+    let is_forbidden = |c: char| c.is_control() || ['/', '\\', ':'].contains(&c);
+    is_one && name.len() <= MAX_NAME_LEN_BYTES && !name.contains(is_forbidden)
 }
 
 #[derive(Deserialize)]

@@ -106,7 +106,7 @@ where
 {
     files.files().iter().try_for_each(compare_conventions::<Model>)?;
     let path = files.path().to_path_buf();
-    let model = build_with(&path, "", device, |expected| names.read(files, expected))?;
+    let model = build_with(&path, "", device, &mut |expected| names.read(files, expected))?;
     files.ensure_all_read(|tensor| names.ignores(tensor))?;
     Ok(model)
 }
@@ -157,7 +157,7 @@ where
     D: Device<E>,
 {
     let path = file.path().to_path_buf();
-    build_with(&path, prefix, device, |expected| file.read(expected))
+    build_with(&path, prefix, device, &mut |expected| file.read(expected))
 }
 
 /// Builds a model whose parameters, with their paths below `prefix`, have the elements that `read` returns.
@@ -165,7 +165,7 @@ fn build_with<Model, E, D>(
     path: &Path,
     prefix: &str,
     device: &D,
-    read: impl FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError>,
+    read: &mut ReadElements<'_, E>,
 ) -> Result<Model, LoadError>
 where
     Model: TensorCollection<E, D, To<E, D> = Model>,
@@ -180,18 +180,17 @@ where
     })
 }
 
+/// Reads the elements of a parameter. It is a trait object, because the visits of all submodules are compiled anew for
+/// each type of function.
+type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError> + 'a;
+
 /// Builds each parameter from the elements that `read` returns.
-struct BuildParameters<'a, D, Read> {
+struct BuildParameters<'a, 'b, E, D> {
     device: &'a D,
-    read: Read,
+    read: &'a mut ReadElements<'b, E>,
 }
 
-impl<E, D, Read> TensorVisitor<E, D> for BuildParameters<'_, D, Read>
-where
-    E: SafetensorsDtype,
-    D: Device<E>,
-    Read: FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError>,
-{
+impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for BuildParameters<'_, '_, E, D> {
     type Viewer = ViewTensorName;
     type Err = LoadError;
     type E2 = E;

@@ -3,9 +3,6 @@ use crate::{dims::name, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::path::Path;
 
-/// The configuration in a folder.
-const CONFIG: &str = "config.json";
-
 /// A model whose weights others publish: the names of its parameters in their files, and what their `config.json` says.
 ///
 /// ```
@@ -41,15 +38,15 @@ const CONFIG: &str = "config.json";
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how others name its parameters",
-    label = "`{Self}` does not implement `Pretrained`",
-    note = "implement `Pretrained` for `{Self}`, or use `load_mapped` with a `NameMap`"
+    message = "the model does not say how others name its parameters",
+    label = "it does not implement `Pretrained`",
+    note = "implement `Pretrained` for the model, or use `load_mapped` with a `NameMap`"
 )]
 pub trait Pretrained: Module {
     /// The rules of a [`NameMap`]: the parameters and the names that `transformers` gives to their tensors.
     const NAMES: &'static str;
 
-    /// The beginning of names that some files lack, in all names: `base_model_prefix` of `transformers`.
+    /// The prefix that either all names of a file have or none: `base_model_prefix` of `transformers`.
     const PREFIX: &'static str = "";
 
     /// What `config.json` has to say.
@@ -72,7 +69,7 @@ where
     D: Device<E>,
 {
     let folder = folder.as_ref();
-    config::compare::<Model>(&folder.join(CONFIG), &Model::config())?;
+    config::compare::<Model>(&folder.join(config::CONFIG), &Model::config())?;
     let names: Result<NameMap, _> = Model::NAMES.parse();
     let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;
     let mut files = Shards::open(folder)?;

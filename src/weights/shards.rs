@@ -8,7 +8,7 @@ use std::{
 /// The names of a folder's file of weights, and of its index.
 const FILE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
-/// The endings of files of weights in other formats.
+/// The endings of files of weights in other formats, or under other names.
 const OTHER_ENDINGS: [&str; 9] = [".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".onnx", ".safetensors"];
 /// The most files that an error names.
 const MAX_SHOWN_FILES: usize = 3;

@@ -7,6 +7,8 @@ mod support;
 
 #[cfg(not(feature = "cuda"))]
 mod devices;
+#[cfg(feature = "tokenizers")]
+mod generate;
 #[cfg(feature = "plot")]
 mod report;
 mod train_rot13;

@@ -35,6 +35,7 @@ pub fn built(example: &str) -> PathBuf {
         .args(["build", "--quiet", "--example", example])
         .args(["--profile", profile_name, "--target-dir"])
         .arg(profile.parent().unwrap())
+        .args(if cfg!(feature = "tokenizers") { &["--features", "tokenizers"][..] } else { &[] })
         .current_dir(root)
         .status();
     assert!(cargo.unwrap().success(), "the example does not build");

@@ -45,7 +45,7 @@ proptest! {
         // Every query sees its first key.
         let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
-        let scale = AttentionScale::Const(0.7);
+        let scale = AttentionScale::Constant(0.7);
         let (q, k, v, p) = (query.as_vec(), key.as_vec(), value.as_vec(), bias.as_vec());
         let attended = ops::attention_with_bias(query, key, value, bias, &mask, scale, MaskFill::MinValue, 0.0);
         let mut expected = Vec::new();

@@ -3,7 +3,7 @@
 use dfdx::{tensor::SampleTensor, tensor_ops::TryMatMul};
 use typed_transformer::{
     models::{annotated_flax, another_annotated, nano_gpt::NanoGpt},
-    nn::{Conventions, HasPositionsFor},
+    nn::{Conventions, HasPositionsFor, PositionsInHeads},
     ops::{try_merge_heads, try_split_heads},
     prelude::*,
 };
@@ -16,7 +16,7 @@ dims! {
 /// An architecture with these dimensions and the conventions `S`.
 struct Of<S>(std::marker::PhantomData<S>);
 
-impl<S: Conventions> Arch for Of<S> {
+impl<S: Conventions<Positions: PositionsInHeads<QKDim>>> Arch for Of<S> {
     type NumHeads = Heads;
     type QKDim = QKDim;
     type VODim = VODim;
@@ -24,7 +24,7 @@ impl<S: Conventions> Arch for Of<S> {
     type Conventions = S;
 }
 
-impl<S: Conventions> Seq2Seq for Of<S>
+impl<S: Conventions<Positions: PositionsInHeads<QKDim>>> Seq2Seq for Of<S>
 where
     Self: HasPositionsFor<EmbedDim>,
 {
@@ -37,7 +37,7 @@ where
     type DecoderLayers = Three;
 }
 
-impl<S: Conventions> SingleStack for Of<S>
+impl<S: Conventions<Positions: PositionsInHeads<QKDim>>> SingleStack for Of<S>
 where
     Self: HasPositionsFor<EmbedDim>,
 {
@@ -72,7 +72,7 @@ fn assert_close(found: &[f32], expected: &[f32]) {
 }
 
 /// The input of a sublayer: `norm(x)` in a pre-norm model, otherwise `x`.
-fn sublayer_input<S: Conventions>(
+fn sublayer_input<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
 ) -> Embedded<SrcLen> {
@@ -82,7 +82,7 @@ fn sublayer_input<S: Conventions>(
     }
 }
 
-fn add_residual_and_norm<S: Conventions>(
+fn add_residual_and_norm<S: Conventions<Positions: PositionsInHeads<QKDim>>>(
     norm: &Option<Norm<EmbedDim, Of<S>, f32, Cpu>>,
     x: Embedded<SrcLen>,
     attended: Embedded<SrcLen>,
@@ -95,7 +95,7 @@ fn add_residual_and_norm<S: Conventions>(
 }
 
 /// The output of self-attention is its values, weighted by the attention weights.
-fn check_output_is_weighted_values<S: Conventions, Mask: MaskKind>() {
+fn check_output_is_weighted_values<S: Conventions<Positions: PositionsInHeads<QKDim>>, Mask: MaskKind>() {
     let device = device();
     let layer = SelfAttention::<EmbedDim, Mask, Of<S>, f32, Cpu>::build(&device);
     let x: Embedded<SrcLen> = device.sample_normal();
@@ -119,7 +119,7 @@ fn the_output_is_the_values_weighted_by_the_attention_weights() {
     check_output_is_weighted_values::<annotated_flax::AnnotatedFlax, NoMask>();
 }
 
-fn check_weights_of_every_layer<S: Conventions>()
+fn check_weights_of_every_layer<S: Conventions<Positions: PositionsInHeads<QKDim>>>()
 where
     Of<S>: HasPositionsFor<EmbedDim>,
 {

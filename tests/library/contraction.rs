@@ -127,6 +127,32 @@ fn a_contraction_is_the_sum_of_products() {
     check!((), () -> ());
 }
 
+/// Compares the sum of one operand with its definition, and its gradient with finite differences.
+macro_rules! check_one {
+    (($($x:ident),*) -> ($($to:ident),*)) => {{
+        let x = random(1, ($($x,)*));
+        let run = |x: Taped<($($x,)*)>| -> Taped<($($to,)*)> { einsum!(x: ($($x),*) -> ($($to),*)) };
+        let sizes: AxisSizes = [$((stringify!($x), $x.size())),*].into();
+        let y = run(x.leaky_trace());
+        assert_close(&y.as_vec(), &contracted(&[(&[$(stringify!($x)),*], x.as_vec())], &[$(stringify!($to)),*], &sizes));
+        let gradient = weighted_sum(y).backward().get(&x).as_vec();
+        check_gradient(&x, gradient, |x| weighted_sum(run(x.leaky_traced())).array());
+    }};
+}
+
+#[test]
+fn one_operand_is_permuted_and_summed() {
+    check_one!((Batch, SrcLen, EmbedDim) -> (Batch, SrcLen, EmbedDim));
+    check_one!((Batch, SrcLen, EmbedDim) -> (EmbedDim, Batch, SrcLen));
+    check_one!((Batch, SrcLen, EmbedDim) -> (EmbedDim));
+    check_one!((Batch, SrcLen, TgtLen, NumHeads, HeadDim, EmbedDim) -> (EmbedDim, SrcLen, NumHeads));
+    check_one!((Batch, SrcLen) -> ());
+    check_one!(() -> ());
+    let empty = random(1, (Free::new(0), EmbedDim));
+    let error = try_einsum!(empty: (Free, EmbedDim) -> (EmbedDim)).unwrap_err();
+    assert_eq!(error.to_string(), "einsum: (Free=0, EmbedDim=7) has no elements");
+}
+
 #[test]
 fn three_operands_are_contracted_at_once() {
     let x = random(1, (Batch, SrcLen, EmbedDim));

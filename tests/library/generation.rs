@@ -114,6 +114,21 @@ fn a_prompt_longer_than_the_model_reads_is_an_error() {
 }
 
 #[test]
+fn a_prompt_with_padding_is_an_error() {
+    dims! { Prompt; }
+    let pad = Some(Fin::literal::<0>());
+    let ids = TokenIds::from_ids(&[1, 2, 3, 4, 5, 0], pad, (Batch::new(2), Prompt::new(3))).unwrap();
+    let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::default());
+    let mut sampler = Sampler::greedy();
+    let error = Generation::try_new(&model, &ids, None, &mut sampler).unwrap_err();
+    assert_eq!(error.to_string(), "generate: prompt 1 has padding at position 2");
+    // A padding token that does not occur.
+    let ids = TokenIds::from_ids(&[1, 2, 3, 4, 5, 6], pad, (Batch::new(2), Prompt::new(3))).unwrap();
+    let generation = Generation::try_new(&model, &ids, None, &mut sampler).unwrap();
+    assert_eq!(format!("{generation:?}"), "Generation (Batch=2, 3 of MaxSeqLen=12 read, 0 ended)");
+}
+
+#[test]
 fn a_batch_writes_what_each_row_writes_alone() {
     let model = DecoderOnly::<NanoGptModel, f32, Cpu>::build(&Cpu::seed_from_u64(5));
     let rows: Vec<Vec<usize>> = (0..4).map(|row| vec![row, 2 * row + 1, 7]).collect();

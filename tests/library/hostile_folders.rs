@@ -2,7 +2,7 @@
 //! read outside of the folder, and no mutation of a file makes another model.
 
 use crate::{
-    pretrained::{assert_is_whole, config, folder_with, load, sharded, tensors, write},
+    pretrained::{Model, assert_is_whole, config, folder_with, load, sharded, tensors, write},
     support::temp_dir,
 };
 use allocation_counter::measure;
@@ -56,6 +56,7 @@ fn a_shard_outside_of_the_folder_is_refused() {
         "a\\b.safetensors",
         "C:b.safetensors",
         "b.safetensors\0",
+        "b\u{1b}[2J.safetensors",
         "./b.safetensors",
         "b.safetensors/",
     ] {
@@ -148,6 +149,12 @@ fn a_folder_without_safetensors_says_what_it_has() {
     let found = "model.gguf, pytorch_model.bin, tf_model.h5";
     assert_eq!(error_of(&folder), format!("{expected}; it has {found}, which this crate does not read"));
 
+    let adapter = temp_dir();
+    fs::copy(folder.path().join("config.json"), adapter.path().join("config.json")).unwrap();
+    fs::write(adapter.path().join("adapter_model.safetensors"), "").unwrap();
+    let found = "adapter_model.safetensors, but not under one of these names";
+    assert_eq!(error_of(&adapter), format!("{expected}; it has {found}"));
+
     let empty = temp_dir();
     assert!(error_of(&empty).starts_with("cannot read FOLDER/config.json: "), "{}", error_of(&empty));
 }
@@ -219,8 +226,26 @@ proptest! {
     ) {
         let folder = sharded();
         write_mutated(&folder.path().join(name), &mutations);
-        if let Err(error) = load(&folder) {
-            prop_assert!(!error.to_string().chars().any(char::is_control));
+        match load(&folder) {
+            Ok(model) => assert_finite_and_only(name, &model),
+            Err(error) => prop_assert!(!error.to_string().chars().any(char::is_control)),
         }
+    }
+}
+
+/// Asserts that all numbers are finite, and that those of the file that did not change are the same.
+fn assert_finite_and_only(changed: &str, model: &Model) {
+    let [hidden, gate, output] = [
+        [model.hidden.weight.as_vec(), model.hidden.bias.as_vec()],
+        [model.gate.weight.as_vec(), model.gate.bias.as_vec()],
+        [model.output.weight.as_vec(), model.output.bias.as_vec()],
+    ];
+    assert!([&hidden, &gate, &output].into_iter().flatten().flatten().all(|number| number.is_finite()));
+    let expected = load(&sharded()).unwrap();
+    if changed == "a.safetensors" {
+        assert_eq!(output, [expected.output.weight.as_vec(), expected.output.bias.as_vec()]);
+    } else {
+        assert_eq!(hidden, [expected.hidden.weight.as_vec(), expected.hidden.bias.as_vec()]);
+        assert_eq!(gate, [expected.gate.weight.as_vec(), expected.gate.bias.as_vec()]);
     }
 }

@@ -143,7 +143,7 @@ where
     compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
 }
 
-mod small_gpt2 {
+pub mod small_gpt2 {
     use super::*;
 
     dims! { pub EmbedDim = 24; pub NumHeads = 3; pub HiddenDim = 96; pub MaxSeqLen = 26; pub SeqLen <= MaxSeqLen; }
@@ -182,7 +182,7 @@ fn rounded_weights_in_shards_agree() {
     compare_greedy(&model, &reference.ids("output.greedy"), 5);
 }
 
-mod small_llama {
+pub mod small_llama {
     use super::*;
 
     dims! {
@@ -240,7 +240,7 @@ fn split_experts(reference: &mut Fixture) {
     }
 }
 
-mod small_mixtral {
+pub mod small_mixtral {
     use super::*;
 
     dims! {
@@ -298,7 +298,7 @@ where
     compare_greedy(&model.try_encode(&first_source).unwrap(), &text, 1);
 }
 
-mod small_t5 {
+pub mod small_t5 {
     use super::*;
 
     dims! {
@@ -359,7 +359,7 @@ where
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
-mod small_bert {
+pub mod small_bert {
     use super::*;
 
     dims! {
@@ -397,7 +397,7 @@ where
     compare_gradients_with_reference(&model, loss, &reference);
 }
 
-mod small_vit {
+pub mod small_vit {
     use super::*;
 
     dims! {

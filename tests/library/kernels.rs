@@ -89,6 +89,8 @@ macro_rules! compare {
     };
 }
 
+mod contraction;
+
 fn linear<const IN: usize, const OUT: usize>() {
     on_calls(|rng, (batch, len, _)| {
         let input = both(rng, (batch, len, Const::<IN>), 1.0);

@@ -35,9 +35,15 @@ mod params;
 mod parity;
 #[cfg(feature = "plot")]
 mod plot;
+mod position_kinds;
 mod pretrained;
+mod published_folders;
+mod ranks;
+mod ranks_gradients;
 mod resume;
 mod sampling;
+#[cfg(feature = "tokenizers")]
+mod similar_sentences;
 mod sublayers;
 mod tiny_training;
 #[cfg(feature = "tokenizers")]

@@ -4,6 +4,7 @@
 
 use dfdx::{
     nn::{TensorCollection, ToDtype},
+    shapes::HasShape,
     tensor::OnesTensor,
     tensor_ops::SumTo,
 };
@@ -11,7 +12,7 @@ use typed_transformer::{
     nn::Linear,
     ops::scale,
     prelude::*,
-    train::{GradientsOf, Optimizer, OptimizerState, Parameter, Slot, master_gradients, update},
+    train::{GradientsOf, Optimizer, OptimizerState, Parameter, Parameters, Slot, master_gradients, update},
 };
 
 dims! {
@@ -61,23 +62,46 @@ where
     (value, loss.backward())
 }
 
-/// An optimizer that records the gradients and changes nothing.
-struct RecordGradients<Model, E> {
-    state: OptimizerState<Model, E, [Slot<E>; 0]>,
-    parameters: Vec<Parameter<E>>,
+/// A parameter with its elements and its gradient.
+struct Recorded<E> {
+    parameter: Parameter,
+    values: Vec<E>,
+    gradient: Vec<E>,
 }
 
-impl<Model, E: Real> Optimizer<Model, E> for RecordGradients<Model, E> {
-    fn step(&mut self, _: f64, parameters: &mut [Parameter<E>]) {
-        self.parameters = parameters.to_vec();
+/// An optimizer that records the gradients and changes nothing.
+struct RecordGradients<Model, E: Real>
+where
+    Cpu: Backend<E>,
+{
+    state: OptimizerState<Model, E, [Slot<E>; 0]>,
+    parameters: Vec<Recorded<E>>,
+}
+
+impl<Model: TensorCollection<E, Cpu>, E: Real> Optimizer<Model, E> for RecordGradients<Model, E>
+where
+    Cpu: Backend<E>,
+{
+    fn try_step(&mut self, _: f64, parameters: Parameters<'_, Model, E, Cpu>) -> Result<(), OpError> {
+        let recorded = &mut self.parameters;
+        self.state.try_update(parameters, |_, mut parameter, []| {
+            // dfdx's `as_vec` panics on a tensor without elements.
+            let elements = |tensor: Tensor<(usize,), E, Cpu>| match tensor.shape().0 {
+                0 => Vec::new(),
+                _ => tensor.as_vec(),
+            };
+            let (values, gradient) = (elements(parameter.values()?), elements(parameter.gradient()?));
+            recorded.push(Recorded { parameter: parameter.clone(), values, gradient });
+            Ok(())
+        })
     }
     fn hyperparameters(&self) -> String {
         "looks".into()
     }
-    fn state(&self) -> &OptimizerState<Model, E> {
+    fn state(&self) -> &OptimizerState<Model, E, [Slot<E>]> {
         &self.state
     }
-    fn state_mut(&mut self) -> &mut OptimizerState<Model, E> {
+    fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E>]> {
         &mut self.state
     }
 }
@@ -86,7 +110,7 @@ impl<Model, E: Real> Optimizer<Model, E> for RecordGradients<Model, E> {
 fn recorded_parameters<E: Real, Collection: TensorCollection<E, Cpu>>(
     model: &mut Collection,
     gradients: GradientsOf<Collection, E, Cpu>,
-) -> Vec<Parameter<E>>
+) -> Vec<Recorded<E>>
 where
     Cpu: Backend<E>,
 {
@@ -113,7 +137,7 @@ where
         let ours = recorded_parameters(&mut model, gradients);
         assert_eq!(ours.len(), exact.len());
         for (ours, exact) in ours.iter().zip(&exact) {
-            assert_eq!((&ours.path, &ours.sizes), (&exact.path, &exact.sizes));
+            assert_eq!(ours.parameter, exact.parameter);
             assert_eq!(ours.values, exact.values);
             let norm = |gradient: &mut dyn Iterator<Item = E>| {
                 gradient.map(|x| x.to_f64().unwrap().powi(2)).sum::<f64>().sqrt()
@@ -122,7 +146,7 @@ where
             let pairs = ours.gradient.iter().zip(&exact.gradient);
             let error = norm(&mut pairs.map(|(&ours, &exact)| ours - exact));
             // The gradient of a key's bias is zero up to rounding.
-            assert!(error <= tolerance * (size + 1e-2), "{} by {scale}: {error} of {size}", ours.path);
+            assert!(error <= tolerance * (size + 1e-2), "{} by {scale}: {error} of {size}", ours.parameter.path);
         }
     }
 }

@@ -56,6 +56,13 @@ fn every_distance_has_a_bucket() {
 }
 
 #[test]
+fn ranges_of_no_length_leave_the_last_bucket() {
+    // The buckets of one distance each reach as far as the largest distance.
+    let buckets = RelativeBuckets { bidirectional: false, max_distance: 16 };
+    assert_eq!([5, 15, 17, 400].map(|query| buckets.bucket(query, 0, 32)), [5, 15, 31, 31]);
+}
+
+#[test]
 fn relative_positions_are_learned() {
     let table = random::<(Buckets, NumHeads)>(1);
     let buckets = RelativeBuckets { bidirectional: true, max_distance: 5 };

@@ -335,6 +335,12 @@ fn a_mismatch_names_the_tensor_and_its_source() {
         error_after(|_, names| *names = names.replace("{role}_proj.bias", "{role}_prj.bias")),
         "the name map has no rule for `query_proj.bias` (Product<NumHeads, QKDim>=8,)"
     );
+    // Several names, and a layout behind them.
+    assert_eq!(
+        error_after(|_, names| *names = names.replace("= {role}.kernel", "= {role}.w or {role}.v")),
+        "`query_proj.weight` (Product<NumHeads, QKDim>=8, EmbedDim=6) is missing, \
+         read as `query.w or query.v [in head size -> (head size) in]`"
+    );
     // The position in the model's tensor, not in the file's.
     assert_eq!(
         error_after(|tensors, _| tensors.get_mut("query.kernel").unwrap().1[1] = f32::NAN),
@@ -388,6 +394,8 @@ fn a_wrong_dtype_is_named_in_the_error() {
 fn an_invalid_rule_is_reported_with_its_line() {
     for (text, why) in [
         ("a", "`a` is neither `PATH = NAME` nor `ignore NAME`"),
+        ("a = b or", "`or` is not `part I of N`"),
+        ("a = b or {m}", "`{m}` is on the right side but not on the left"),
         ("a = ", "`a =` is neither `PATH = NAME` nor `ignore NAME`"),
         ("ignore", "`ignore` is neither `PATH = NAME` nor `ignore NAME`"),
         ("ignore a b", "`ignore a b` is neither `PATH = NAME` nor `ignore NAME`"),
@@ -457,7 +465,7 @@ fn axes_merge_into_products_of_several_factors() {
     assert_eq!((patch.weight.as_vec(), patch.bias.as_vec()), (kernel.clone(), vec![7.0, 8.0]));
     for other in [[2, 4, 3, 5], [2, 3, 5, 4], [2, 5, 4, 3], [2, 6, 2, 5], [2, 1, 3, 20], [2, 1, 1, 60]] {
         let error = loaded(&other).unwrap_err().to_string();
-        let expected = "`weight` should be (Out=2, Channels=3 * (Rows=4 * Columns=5)) but is ";
+        let expected = "`weight` should be (Out=2, Channels=3 * Rows=4 * Columns=5) but is ";
         assert!(error.starts_with(expected), "{error}");
     }
 }

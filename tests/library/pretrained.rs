@@ -50,7 +50,7 @@ impl<E: Real, D: Device<E>> Pretrained for Tiny<E, D> {
     }
 }
 
-type Model = Tiny<f32, Cpu>;
+pub type Model = Tiny<f32, Cpu>;
 
 pub fn config() -> Value {
     json!({ "model_type": "tiny", "hidden_size": 5, "inner": { "size": 6 }, "act": "gelu_new", "eps": 1e-5, "more": [1] })

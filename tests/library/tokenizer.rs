@@ -106,6 +106,27 @@ fn streamed_text_is_the_whole_text_and_characters_are_not_cut() {
 }
 
 #[test]
+fn streamed_text_goes_on_from_a_prompt() {
+    let unigram = load::<WordVocab>("unigram");
+    let text = unigram.encode("Speak, citizen we are").unwrap();
+    let continuation = |prompt: &[Fin<WordVocab>], rest: &[Fin<WordVocab>]| -> String {
+        let mut stream = unigram.stream();
+        for &token in prompt {
+            stream.push(token).unwrap();
+        }
+        rest.iter().map(|&token| stream.push(token).unwrap()).collect()
+    };
+    for len in 1..text.len() {
+        let (prompt, rest) = text.split_at(len);
+        let shown = unigram.decode(prompt).unwrap();
+        assert_eq!(shown + &continuation(prompt, rest), "Speak, citizen we are");
+    }
+    // The decoder leaves out the space before a first word.
+    let (_, rest) = text.split_at(text.len() - 1);
+    assert_ne!(continuation(&[], rest), continuation(&text[..text.len() - 1], rest));
+}
+
+#[test]
 fn other_files_are_no_tokenizer() {
     let folder = temp_dir();
     let file = folder.path().join("tokenizer.json");

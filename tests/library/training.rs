@@ -6,11 +6,11 @@ use std::{array::from_fn, fs, path::Path, sync::LazyLock};
 use typed_transformer::{
     module,
     nn::Linear,
-    ops::{Activation, Relu, scale},
+    ops::{Activation, Relu, cross_entropy_with_label_smoothing, scale, try_cross_entropy_with_label_smoothing},
     prelude::*,
     train::{
         Adam, AdamW, Constant, GradientsOf, InverseSqrt, Optimizer, Schedule, Sgd, WarmupCosine, WarmupExponential,
-        accumulate_gradients, cross_entropy_with_label_smoothing, try_cross_entropy_with_label_smoothing, update,
+        accumulate_gradients, update,
     },
 };
 

@@ -20,33 +20,35 @@ mod simd;
 #[cfg(test)]
 mod typed_overhead;
 
-pub use autograd::parallel_map;
+pub use autograd::{elements_mut, parallel_map};
 pub use simd::dispatch_simd;
 
 use super::{
-    AttentionParams, AttentionScale, Backend, FeedForwardParams, Fused, KernelResult, LinearParams, MaskFill,
-    NormParams, NotFused, ResidualNormParams, check_attention,
+    AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams,
+    MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
+    put_gradient_by_backward_pass,
 };
 use crate::{
-    dims::{ConstDim, Dim, Product},
+    dims::{ConstDim, Dim, MaybeSharded, Product},
     error::{OpError, device_error},
     mask::AttentionMask,
     tokens::TokenIds,
 };
-use autograd::{KernelOutput, Operand, record_kernel};
+use autograd::{KernelOutput, Operand, View, elements, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cpu, CpuError, Gradients, Tape, Tensor},
+    tensor::{Cpu, CpuError, Gradients, Storage, Tape, Tensor},
 };
 use fused::{attention_sublayer_kernel, feed_forward_kernel};
 use kernels::{
     attention::{AttentionConfig, attention_kernel},
-    cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel, residual_kernel,
+    contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel,
+    residual_kernel,
 };
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
-    fn fused_linear<B: Dim, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
+    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, InDim), f32, Cpu, T>,
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
@@ -57,7 +59,17 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_embed<B: Dim, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_contraction<T: Tape<f32, Cpu>>(
+        left: &Tensor<[usize; 6], f32, Cpu>,
+        right: &Tensor<[usize; 6], f32, Cpu>,
+        axes: &[ContractionAxis],
+        tape: T,
+    ) -> KernelResult<Tensor<(usize,), f32, Cpu, T>, T> {
+        let len = axes.iter().filter(|axis| axis.is_in_output).map(|axis| axis.size).product();
+        fused("einsum", (len,), tape, |_| contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes))
+    }
+
+    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
         table: &Tensor<(V, M), f32, Cpu>,
         ids: &TokenIds<B, S, V>,
         tape: T,
@@ -69,7 +81,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_add_positions<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>)>
@@ -80,7 +92,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_residual<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
@@ -90,7 +102,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_norm<B: Dim, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
     ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
@@ -101,7 +113,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_multi_head_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
@@ -137,7 +149,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_feed_forward<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
         residual: &ResidualNormParams<'_, M, f32, Cpu>,
@@ -156,7 +168,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_self_attention<
-        B: Dim,
+        B: MaybeSharded,
         S: Dim,
         M: ConstDim,
         H: ConstDim,
@@ -184,7 +196,7 @@ impl Backend<f32> for Cpu {
     }
 
     fn fused_cross_attention<
-        B: Dim,
+        B: MaybeSharded,
         Q: Dim,
         K: Dim,
         QDim: ConstDim,
@@ -218,7 +230,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_cross_entropy<B: Dim, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<(B, S, V), f32, Cpu, T>,
         labels: &TokenIds<B, S, V>,
         position_weights: &[f32],
@@ -230,7 +242,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn try_assign_positions<B: Dim, Len: Dim, S: Dim, M: ConstDim>(
+    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
         out: &mut Tensor<(B, Len, M), f32, Cpu>,
         part: &Tensor<(B, S, M), f32, Cpu>,
         start: usize,
@@ -245,13 +257,23 @@ impl Backend<f32> for Cpu {
         Ok(())
     }
 
-    fn try_take_gradient<S: Shape>(
-        gradients: &mut Gradients<f32, Cpu>,
+    elements_in_memory!(f32);
+
+    fn address_of<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> Option<usize> {
+        elements(parameter).map(|elements| elements.as_ptr().addr())
+    }
+
+    fn try_put_gradient<S: Shape>(
+        mut gradients: Gradients<f32, Cpu>,
         parameter: &Tensor<S, f32, Cpu>,
-        out: &mut Vec<f32>,
-    ) -> Result<(), CpuError> {
-        std::mem::swap(&mut **gradients.get_or_alloc_mut(parameter)?, out);
-        Ok(())
+        gradient: Vec<f32>,
+    ) -> Result<Gradients<f32, Cpu>, CpuError> {
+        if elements(parameter).is_none() {
+            // A gradient has the order of its tensor's storage.
+            return put_gradient_by_backward_pass(gradients, parameter, gradient);
+        }
+        **gradients.get_or_alloc_mut(parameter)? = gradient;
+        Ok(gradients)
     }
 }
 

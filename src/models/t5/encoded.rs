@@ -11,6 +11,7 @@ use dfdx::{
     shapes::{ConstDim as _, HasShape},
     tensor::{NoneTape, Tensor},
 };
+use std::fmt;
 
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     /// Reads the sources `(B, Src)`. What comes back writes a target for each, token after token.
@@ -51,6 +52,7 @@ pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
     source: Vec<KeysAndValues<B, Src, CachedHeads<Config>, E, D, NoneTape>>,
 }
 
+#[diagnostic::do_not_recommend]
 impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
     for EncodedT5<'_, B, Src, Config, E, D>
 {
@@ -82,5 +84,32 @@ impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<
             x = layer.try_forward(x, with_earlier, (positions.clone(), &mask), source.clone(), &source_mask)?;
         }
         try_select(self.model.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
+    }
+}
+
+impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> T5Cache<B, Src, Config, E, D> {
+    /// Number of positions of the targets in the cache.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.target.len()
+    }
+
+    /// Whether the cache has no positions of the targets.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.target.is_empty()
+    }
+}
+
+impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> fmt::Debug for T5Cache<B, Src, Config, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T5Cache of {:?}", self.target)
+    }
+}
+
+impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> fmt::Debug for EncodedT5<'_, B, Src, Config, E, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (batch, len) = self.padding.shape();
+        write!(f, "EncodedT5 ({batch:?}, {len:?})")
     }
 }

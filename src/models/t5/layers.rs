@@ -131,7 +131,7 @@ module! {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
     /// `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
-    /// `with_earlier` puts the keys and values of the earlier positions before those of these.
+    /// `with_earlier` prepends the cached keys and values.
     pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,

@@ -40,7 +40,7 @@
 /// }
 ///
 /// impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> Gated<EmbedDim, E, D> {
-///     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+///     fn forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
 ///         &self,
 ///         input: Tensor<(B, S, EmbedDim), E, D, T>,
 ///     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
@@ -162,14 +162,14 @@ macro_rules! module {
                 ::core::option::Option<Self::To<V::E2, V::D2>>,
                 V::Err,
             > {
-                $(let $field = $crate::__field!(@names $field $kind);)*
-                visitor.visit_fields(
-                    $crate::__nest!($(($crate::__field!(@visit $field $kind)))*),
-                    |$crate::__nest!($($field)*)| $name {
-                        $($field: $crate::__field!(@rebuild $field $kind),)*
-                        __dims: ::core::marker::PhantomData,
-                    },
-                )
+                $(let $field = $crate::__field!(@visit visitor $field $kind);)*
+                $(let ::core::option::Option::Some($field) = $field else {
+                    return ::core::result::Result::Ok(::core::option::Option::None);
+                };)*
+                ::core::result::Result::Ok(::core::option::Option::Some($name {
+                    $($field,)*
+                    __dims: ::core::marker::PhantomData,
+                }))
             }
         }
 

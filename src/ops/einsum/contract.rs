@@ -5,9 +5,9 @@ use crate::{
     dims::{DimError, Label},
     ops::{
         OpError, Real,
-        contraction::{Labelled, contract, label_array},
+        contraction::{Labelled, contract, label_array, sum_to},
         dim_error, ensure_not_empty,
-        operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
+        operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
         views::{NamedAxes, Sizes},
     },
 };
@@ -28,18 +28,42 @@ pub struct Over<Dims>(PhantomData<Dims>);
 
 impl<Dims: Shape> Over<Dims> {
     /// The first operand.
-    pub fn operand<E, D: Storage<E>, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
-        operand: X,
-    ) -> TensorAndTape<Dims, E, D, Tape> {
-        operand.split()
+    pub fn operand<Found: Shape, E, D: Storage<E>, Tape, X>(operand: X) -> TensorAndTape<Dims, E, D, Tape>
+    where
+        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found>,
+    {
+        let (tensor, tape) = operand.split();
+        (X::as_written(tensor), tape)
     }
 
     /// A further operand, of the same dtype and device.
-    pub fn operand_beside<Other: Shape, E, D: Storage<E>, OtherTape, Tape, X: TensorOrRef<Dims, E, D, Tape>>(
+    pub fn operand_beside<Other: Shape, Found: Shape, E, D: Storage<E>, OtherTape, Tape, X>(
         _: &TensorAndTape<Other, E, D, OtherTape>,
         operand: X,
-    ) -> TensorAndTape<Dims, E, D, Tape> {
-        operand.split()
+    ) -> TensorAndTape<Dims, E, D, Tape>
+    where
+        X: TensorOrRef<Found, E, D, Tape> + AsWritten<Dims, Found>,
+    {
+        Self::operand(operand)
+    }
+
+    /// One operand, with its axes in the order of the result, and summed over the others.
+    pub fn contract_one<X, XTape, E, D, const XN: usize, const N: usize>(
+        (x, tape): TensorAndTape<X, E, D, XTape>,
+        [labels, to]: [&[Label]; 2],
+    ) -> Result<Tensor<Dims, E, D, XTape::Tape>, OpError>
+    where
+        X: NamedAxes<XN>,
+        Dims: NamedAxes<N>,
+        XTape: OperandTape<E, D>,
+        E: Real,
+        D: Backend<E>,
+        [usize; XN]: Sizes,
+        [usize; N]: Sizes,
+    {
+        ensure_not_empty(OP, x.shape())?;
+        let x = labelled(x.put_tape(tape.into_tape()), labels)?;
+        Dims::from_sizes(OP, sum_to(OP, x, label_array(to))?)
     }
 
     /// The contraction of two operands. `texts` are the operands as the user wrote them, and `labels` those of the
@@ -132,7 +156,7 @@ pub struct Rank<const N: usize>;
 /// An operand's axes, for a comparison of sizes.
 struct Axes<'a> {
     text: &'static str,
-    names: Vec<String>,
+    names: fn() -> Vec<String>,
     sizes: Vec<usize>,
     labels: &'a [Label],
 }
@@ -147,7 +171,7 @@ impl<'a> Axes<'a> {
         [usize; N]: Sizes,
     {
         ensure_not_empty(OP, operand.shape())?;
-        Ok(Self { text, names: Dims::names(), sizes: operand.shape().concrete().into(), labels })
+        Ok(Self { text, names: Dims::names, sizes: operand.shape().concrete().into(), labels })
     }
 }
 
@@ -159,7 +183,7 @@ fn check_sizes(operands: &[Axes]) -> Result<(), OpError> {
                 let Some(other) = right.labels.iter().position(|other| other == label) else { continue };
                 let (expected, found) = (left.sizes[axis], right.sizes[other]);
                 if expected != found {
-                    let dim = left.names[axis].clone();
+                    let dim = (left.names)().swap_remove(axis);
                     return Err(dim_error(OP)(DimError::Mismatch {
                         dim,
                         left: left.text,

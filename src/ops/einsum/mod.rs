@@ -4,26 +4,30 @@ pub(super) use contract::TensorAndTape;
 #[doc(hidden)]
 pub use contract::{Over, Rank};
 
-/// `Σ x · w` over the axes that are not in the result: a contraction of two or three tensors, by name.
+/// `Σ x · w` over the axes that are not in the result: a contraction of one, two or three tensors, by name.
 ///
 /// ```text
 /// einsum!(x: (Batch, SrcLen, EmbedDim), w: (HiddenDim, EmbedDim) -> (Batch, SrcLen, HiddenDim))
+/// einsum!(x: (Batch, SrcLen, EmbedDim) -> (EmbedDim, Batch))
 /// ```
 ///
 /// Each operand is an expression and the dimensions of its tensor. The compiler compares them with the tensor's type.
 /// Operands that name the same axis share it. An axis of two operands that the result does not have is summed over.
-/// These do not compile, each with an error at the axis:
+/// A single operand is summed over all axes that the result does not have. These do not compile, each with an error at
+/// the axis:
 ///
 /// - an axis of the result that is in no operand;
-/// - an axis that is in one operand, in no other one and not in the result;
+/// - an axis that is in one of several operands, in no other one and not in the result;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by their spelling in this call, so an axis has the same spelling in all places. An operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6
 /// axes. Of three operands, the first two are contracted first.
 ///
-/// A contraction is one batched product of matrices. Operands are read through strided views: a copy is made only if
-/// the axes of a block (batch, rows, columns, summed) are not neighbours.
+/// A contraction is a batch of products of matrices. In `f32` on the CPU a kernel reads the operands and writes the result
+/// by their strides, so nothing is copied, whatever the order of the axes. The definition, which runs elsewhere, makes
+/// one batched product of views, and copies an operand if the axes of a block (batch, rows, columns, summed) are not
+/// neighbours in it.
 ///
 /// The name is NumPy's; the form with names is that of
 /// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).
@@ -42,6 +46,16 @@ pub use contract::{Over, Rank};
 ///     -> (Batch, NumHeads, QLen, KLen)
 /// );
 /// assert_eq!(scores.as_vec(), [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// ```
+///
+/// The sum of each column, of one operand:
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub Rows = 2; pub Columns = 3; }
+/// let x: Tensor<(Rows, Columns), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 10.0, 20.0, 30.0]);
+/// let sums: Tensor<(Columns,), f32, Cpu> = einsum!(x: (Rows, Columns) -> (Columns));
+/// assert_eq!(sums.as_vec(), [11.0, 22.0, 33.0]);
 /// ```
 ///
 /// It works in functions that are generic in their dimensions, and a call may be an operand:
@@ -114,7 +128,9 @@ macro_rules! __einsum {
     };
 
     (@name [[$($x:tt)+] $($xd:ty),* $(,)?] -> [$($od:ty),* $(,)?]) => {
-        ::core::compile_error!("a contraction has two or three operands; `rearrange!` and `sum_over` take one")
+        $crate::__einsum!(@one
+            [$($x)+] [$($xd)*] [$(::core::stringify!($xd)),*] [$($od)*]
+            [$(::core::stringify!($xd),)* $(::core::stringify!($od)),*])
     };
     (@name [[$($x:tt)+] $($xd:ty),* $(,)?] [[$($w:tt)+] $($wd:ty),* $(,)?] -> [$($od:ty),* $(,)?]) => {
         $crate::__einsum!(@two
@@ -130,7 +146,18 @@ macro_rules! __einsum {
             [$(::core::stringify!($xd),)* $(::core::stringify!($wd),)* $(::core::stringify!($vd),)*
                 $(::core::stringify!($od)),*])
     };
-    (@name $($more:tt)*) => { ::core::compile_error!("a contraction has two or three operands") };
+    (@name $($more:tt)*) => { ::core::compile_error!("a contraction has one, two or three operands") };
+
+    (@one [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($od:ty)*] $all:tt) => {{
+        $crate::__einsum!(@once [] [$($xd,)*]);
+        $crate::__einsum!(@once [] [$($od,)*]);
+        $crate::__einsum!(@given [$($od)*] [&$xn]);
+        let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
+        $crate::__private::Over::<($($od,)*)>::contract_one(
+            x,
+            const { [$crate::__einsum!(@labels [$($xd)*] $all), $crate::__einsum!(@labels [$($od)*] $all)] },
+        )
+    }};
 
     (@two [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($od:ty)*] $on:tt $all:tt) => {{
         $crate::__einsum!(@once [] [$($xd,)*]);

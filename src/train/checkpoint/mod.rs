@@ -8,7 +8,7 @@ mod progress;
 mod resume_note;
 mod series;
 
-use super::{OptimizerState, ResumeError};
+use super::{OptimizerState, ResumeError, Slot};
 use crate::{
     dims::name,
     nn::Module,
@@ -19,7 +19,7 @@ use crate::{
 use compare::{compare_dimensions, compare_settings};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
-    shapes::Shape,
+    shapes::{HasShape, Shape},
     tensor::{Cpu, Tensor},
     tensor_ops::Device,
 };
@@ -68,7 +68,7 @@ pub(super) struct Resumed<Model> {
 }
 
 /// The size of a checkpoint, without its header.
-pub(super) fn len_bytes<Model, E, D>(state: &OptimizerState<Model, E>) -> u64
+pub(super) fn len_bytes<Model, E, D>(state: &OptimizerState<Model, E, [Slot<E, D>]>) -> u64
 where
     Model: TensorCollection<E, D>,
     E: SafetensorsDtype,
@@ -85,7 +85,7 @@ where
 pub(super) fn write<Model, E, D>(
     path: &Path,
     model: &Model,
-    state: &OptimizerState<Model, E>,
+    state: &OptimizerState<Model, E, [Slot<E, D>]>,
     Training { progress, settings, .. }: Training,
 ) -> Result<Partial, SaveError>
 where
@@ -100,7 +100,11 @@ where
             let path = format!("optimizer.{}.{}", slot.name, parameter.path);
             let sizes = parameter.sizes.clone();
             tensors.push(match slot.values.get(index) {
-                Some(values) => FileTensor::new(path, sizes, values),
+                Some(values) => {
+                    let mut elements = vec![E::zero(); values.shape().0];
+                    values.copy_into(&mut elements);
+                    FileTensor::new(path, sizes, &elements)
+                }
                 // No step was made yet.
                 None => {
                     let count = sizes.iter().product();
@@ -133,7 +137,7 @@ where
 pub(super) fn load<Model, E, D>(
     path: &Path,
     device: &D,
-    state: &mut OptimizerState<Model, E>,
+    state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
     training: &Training,
 ) -> Result<Resumed<Model>, ResumeError>
 where
@@ -162,11 +166,10 @@ where
     let model = weights::build(&mut file, "model", device).map_err(load_error)?;
     let mut slots = Vec::new();
     for slot in &state.slots {
-        let mut read = ReadSlot { file: &mut file, values: Vec::new() };
+        let mut read = ReadSlot { file: &mut file, device, values: Vec::new(), has_negative: false };
         Model::iter_tensors(&mut RecursiveWalker { m: format!("optimizer.{}", slot.name), f: &mut read })
             .map_err(load_error)?;
-        let is_negative = |values: &Vec<E>| values.iter().any(|&value| value < E::zero());
-        if slot.name.ends_with(SQUARES) && read.values.iter().any(is_negative) {
+        if slot.name.ends_with(SQUARES) && read.has_negative {
             return Err(invalid(format!("`optimizer.{}` holds squares, but one is negative", slot.name)));
         }
         slots.push(read.values);
@@ -218,12 +221,14 @@ fn read_header(file: &TensorFile) -> Result<Header, ResumeError> {
 }
 
 /// Reads one slot of the optimizer state, parameter by parameter.
-struct ReadSlot<'a, E> {
+struct ReadSlot<'a, E: SafetensorsDtype, D: Device<E>> {
     file: &'a mut TensorFile,
-    values: Vec<Vec<E>>,
+    device: &'a D,
+    values: Vec<Tensor<(usize,), E, D>>,
+    has_negative: bool,
 }
 
-impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E> {
+impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E, D> {
     type Viewer = ViewTensorName;
     type Err = LoadError;
     type E2 = E;
@@ -235,8 +240,11 @@ impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E> 
         tensor: String,
     ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
         if options.do_gradient_update {
-            let values = self.file.read(&ExpectedTensor::new(&tensor, &options.shape))?;
-            self.values.push(values);
+            let values: Vec<E> = self.file.read(&ExpectedTensor::new(&tensor, &options.shape))?;
+            self.has_negative |= values.iter().any(|&value| value < E::zero());
+            let len = values.len();
+            let values = self.device.try_tensor_from_vec(values, (len,));
+            self.values.push(values.map_err(|error| LoadError::Device { tensor, message: error.to_string() })?);
         }
         Ok(None)
     }

@@ -4,6 +4,7 @@ use super::Trainer;
 use crate::{
     backend::Backend,
     nn::Module,
+    ops::Real,
     train::{
         Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
         checkpoint::{self, Origin, Progress, Series, Training},
@@ -107,7 +108,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`overwrite`](Self::overwrite) is true; [`SaveError::Locked`] if another training saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -137,7 +138,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// training is then unchanged.
     pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D, To<E, D> = Model>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -173,7 +174,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
     pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -221,7 +222,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         before: Option<PathBuf>,
     ) -> Result<PathBuf, SaveError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: Module + TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
@@ -240,25 +241,28 @@ impl<O, S: Schedule> Trainer<O, S> {
         saved.map(|()| path)
     }
 
-    /// Checks that the disk has room for the checkpoints.
-    pub(super) fn ensure_space<Model, E, D>(&self) -> Result<(), TrainError>
+    /// Checks before the first step of a run that the disk has room for the checkpoints.
+    pub(super) fn ensure_space<Model, E, D>(&mut self) -> Result<(), TrainError>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
         Model: TensorCollection<E, D>,
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let Some(series) = &self.checkpoints else {
+        let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
             return Ok(());
         };
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
         let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(series.path(), needed_bytes).map_err(|source| TrainError::Save { source, saved_at: None })
+        weights::ensure_space(series.path(), needed_bytes)
+            .map_err(|source| TrainError::Save { source, saved_at: None })?;
+        self.is_space_checked = true;
+        Ok(())
     }
 
-    fn training<Model, E>(&self) -> Training<'static>
+    fn training<Model, E: Real, D: Backend<E>>(&self) -> Training<'static>
     where
-        O: Optimizer<Model, E>,
+        O: Optimizer<Model, E, D>,
     {
         let mut settings: Vec<(String, String)> = vec![
             ("the optimizer".into(), self.optimizer.hyperparameters()),

@@ -21,6 +21,7 @@ use std::str::FromStr;
 /// | `weight = kernel [in head size -> (head size) in]` | the file's tensor has three dimensions, two of which are one [`Product`](crate::dims::Product) in the model: attentions of Flax |
 /// | `query_proj.weight = in_proj_weight part 1 of 3` | the parameter is the first third of the rows: `MultiheadAttention` of PyTorch, `c_attn` of nanoGPT |
 /// | `query_proj.weight = c_attn [in out -> out in] part 1 of 3` | both: the transposed tensor is divided into parts |
+/// | `norm.bias = norm.bias or norm.beta` | the file has one of these names: older and newer files of the same model |
 /// | `ignore *.attn.mask` | tensors of these names are not read |
 /// | `# from epoch 3` | a comment |
 ///
@@ -71,8 +72,9 @@ impl FromStr for NameMap {
             }
             let words: Vec<_> = text.split_whitespace().collect();
             match words[..] {
-                [path, "=", name, ref layout @ ..] => {
-                    let rule = Rule::parse(path, name, &layout.join(" "));
+                [path, "=", ref names @ ..] if !names.is_empty() => {
+                    let (names, layout) = split_names(names);
+                    let rule = Rule::parse(path, &names, &layout.join(" "));
                     map.rules.push(rule.map_err(error)?);
                 }
                 ["ignore", name] => map.ignored.push(Pattern::parse(name).map_err(error)?),
@@ -84,6 +86,17 @@ impl FromStr for NameMap {
         }
         Ok(map)
     }
+}
+
+/// The names of `NAME or NAME LAYOUT`, and the words of the layout.
+fn split_names<'a, 'b>(words: &'b [&'a str]) -> (Vec<&'a str>, &'b [&'a str]) {
+    let mut names = vec![words[0]];
+    let mut rest = &words[1..];
+    while let ["or", name, after @ ..] = rest {
+        names.push(name);
+        rest = after;
+    }
+    (names, rest)
 }
 
 impl NameMap {
@@ -108,12 +121,14 @@ impl NameMap {
         expected: &ExpectedTensor,
     ) -> Result<Vec<E>, LoadError> {
         let mut rules = self.rules.iter();
-        let Some((rule, name)) = rules.find_map(|rule| Some((rule, rule.name_in_file(expected.path)?))) else {
+        let Some((rule, names)) = rules.find_map(|rule| Some((rule, rule.names_in_file(expected.path)?))) else {
             return Err(LoadError::Unmapped { tensor: expected.path.into(), expected: format!("{:?}", expected.dims) });
         };
-        rule.read(&name, files, expected).map_err(|source| LoadError::Mapped {
+        let found = names.iter().find(|name| files.tensor(name).is_some());
+        let read_as = found.cloned().unwrap_or_else(|| names.join(" or "));
+        rule.read(&read_as, files, expected).map_err(|source| LoadError::Mapped {
             source: Box::new(source),
-            read_as: format!("{name} {}", rule.layout()).trim_end().into(),
+            read_as: format!("{read_as} {}", rule.layout()).trim_end().into(),
         })
     }
 }

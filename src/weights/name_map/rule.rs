@@ -4,11 +4,12 @@ use super::{
     pattern::Pattern,
 };
 
-/// One rule of a [`NameMap`](super::NameMap): `PATH = NAME [AXES] part I of N`.
+/// One rule of a [`NameMap`](super::NameMap): `PATH = NAME or NAME [AXES] part I of N`.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     path: Pattern,
-    name: Pattern,
+    /// The names in the file, of which the first that the file has is read.
+    names: Vec<Pattern>,
     /// The text after the name.
     layout: String,
     axes: Option<Axes>,
@@ -17,9 +18,11 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    pub fn parse(path: &str, name: &str, layout: &str) -> Result<Self, String> {
-        let (path, name) = (Pattern::parse(path)?, Pattern::parse(name)?);
-        if let Some(unknown) = name.wildcards().find(|&wildcard| path.wildcards().all(|w| w != wildcard)) {
+    pub fn parse(path: &str, names: &[&str], layout: &str) -> Result<Self, String> {
+        let path = Pattern::parse(path)?;
+        let names = names.iter().map(|name| Pattern::parse(name)).collect::<Result<Vec<_>, _>>()?;
+        let unknown = |&wildcard: &&str| path.wildcards().all(|known| known != wildcard);
+        if let Some(unknown) = names.iter().flat_map(Pattern::wildcards).find(unknown) {
             return Err(format!("`{unknown}` is on the right side but not on the left"));
         }
         let (axes, part) = match layout.strip_prefix('[') {
@@ -29,21 +32,22 @@ impl Rule {
                 Some((axes, part)) => (Some(Axes::parse(axes)?), part),
             },
         };
-        Ok(Self { path, name, layout: layout.into(), axes, part: parse_part(part.trim())? })
+        Ok(Self { path, names, layout: layout.into(), axes, part: parse_part(part.trim())? })
     }
 
     /// The rule for files whose names lack `prefix`.
     pub fn without_prefix(&self, prefix: &str) -> Self {
-        Self { name: self.name.without_prefix(prefix), ..self.clone() }
+        Self { names: self.names.iter().map(|name| name.without_prefix(prefix)).collect(), ..self.clone() }
     }
 
     pub fn layout(&self) -> &str {
         &self.layout
     }
 
-    /// The name in the file of the parameter at `path`, if the rule matches.
-    pub fn name_in_file(&self, path: &str) -> Option<String> {
-        Some(self.name.expand(&self.path.captures(path)?))
+    /// The names that the parameter at `path` may have in the file, if the rule matches.
+    pub fn names_in_file(&self, path: &str) -> Option<Vec<String>> {
+        let captures = self.path.captures(path)?;
+        Some(self.names.iter().map(|name| name.expand(&captures)).collect())
     }
 
     /// Reads the elements of a parameter from the tensor `name`, in the layout of the model.
@@ -76,8 +80,8 @@ impl Rule {
         Ok(elements)
     }
 
-    /// Whether each dimension of the model is one axis of the file, and perhaps axes of 1 element, or the product of
-    /// several axes; the first may be a part of an axis.
+    /// Whether each dimension of the model is one axis of the file, or the product of several: of its factors, or of
+    /// itself and of axes of 1 element. The first may be a part of an axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
@@ -91,35 +95,22 @@ impl Rule {
             let parts = if position == 0 { parts } else { 1 };
             let dim = dims.next().unwrap_or_default();
             let found: Vec<_> = group.iter().map(|&axis| sizes[axis]).collect();
-            if let [found] = found[..] {
-                return size.checked_mul(parts) == Some(found);
-            }
-            let (all, outer) = factors(dim);
-            match all[..] {
-                [_] => parts == 1 && found.iter().filter(|&&found| found != 1).eq([&size]),
-                _ => parts == 1 && (found == all || found == outer),
+            match found[..] {
+                [found] => size.checked_mul(parts) == Some(found),
+                _ => {
+                    let factors = factors(dim);
+                    parts == 1 && (factors == found || found.into_iter().filter(|&size| size != 1).eq(factors))
+                }
             }
         })
     }
 }
 
-/// All sizes in `Channels=3 * (Rows=4 * Columns=5),`, and those of the outer factors, 3 and 20.
-fn factors(dim: &str) -> (Vec<usize>, Vec<usize>) {
-    let (mut all, mut outer) = (Vec::new(), Vec::new());
-    let mut depth = 0;
-    for factor in dim.trim_end_matches(',').split(" * ") {
-        let name_and_size = factor.trim_start_matches('(');
-        let (opened, factor) = (factor.len() - name_and_size.len(), name_and_size.trim_end_matches(')'));
-        let closed = name_and_size.len() - factor.len();
-        let size: usize = factor.rsplit_once('=').and_then(|(_, size)| size.parse().ok()).unwrap_or(0);
-        all.push(size);
-        match outer.last_mut() {
-            Some(last) if depth > 0 => *last *= size,
-            _ => outer.push(size),
-        }
-        depth = (depth + opened).saturating_sub(closed);
-    }
-    (all, outer)
+/// The sizes in `NumHeads=7 * HeadDim=5,`.
+fn factors(dim: &str) -> Vec<usize> {
+    let factors = dim.trim_end_matches(',').split(" * ");
+    let sizes = factors.filter_map(|factor| factor.rsplit_once('=')?.1.parse().ok());
+    sizes.collect()
 }
 
 /// Parses `part 1 of 3`. The empty text is the whole: part 1 of 1.

@@ -3,6 +3,8 @@
 mod buffer;
 mod operand;
 mod partition;
+mod storage;
+mod view;
 mod worker_pool;
 
 pub use buffer::Buffer;
@@ -10,4 +12,6 @@ pub use buffer::Buffer;
 pub use operand::FlatTensor;
 pub use operand::{KernelOutput, Operand, record_kernel, with_backward};
 pub use partition::{Partition, Split, UnitRange};
+pub use storage::{elements, elements_mut};
+pub use view::View;
 pub use worker_pool::parallel_map;

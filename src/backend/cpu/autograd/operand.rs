@@ -1,10 +1,11 @@
-use crate::backend::cpu::simd::add_assign;
+use super::storage;
+use crate::backend::{cpu::simd::add_assign, gradient_hook};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use std::{mem, slice};
+use std::mem;
 
 /// A tensor without its dimensions: kernels are compiled once, not for every model.
 pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
@@ -36,26 +37,26 @@ impl Operand {
         tensor: &Tensor<Dims, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
-        Self::read(tensor.retaped::<T>(), tape)
+        let operand = Self::read(tensor.retaped::<T>(), tape)?;
+        let address = operand.address();
+        if T::OWNS_TAPE && gradient_hook::is_first_read(address) {
+            let parameter = operand.tensor.clone();
+            tape.add_backward_op(move |gradients| {
+                gradient_hook::gradient_is_complete(address, gradients.get_or_alloc_mut(&parameter)?);
+                Ok(())
+            });
+        }
+        Ok(operand)
+    }
+
+    /// The address of the elements.
+    pub fn address(&self) -> usize {
+        self.elements().as_ptr().addr()
     }
 
     /// The elements in the tensor's storage.
     pub fn elements(&self) -> &[f32] {
-        let (len,) = *self.tensor.shape();
-        if len == 0 {
-            return &[];
-        }
-        // Indexing checks that the storage reaches from the first element to the last.
-        let (first, last) = (&raw const self.tensor[[0]], &raw const self.tensor[[len - 1]]);
-        assert_eq!(last, first.wrapping_add(len - 1), "the tensor is not contiguous");
-        #[allow(unsafe_code, reason = "dfdx lends single elements only")]
-        // SAFETY: `first` and `last` point into one storage, a `Vec<f32>`, because a tensor of one axis indexes one
-        // storage with one stride, and this stride is 1. So `len` initialized elements start at `first`. The tensor
-        // keeps the storage alive, and it is borrowed as long as the slice. dfdx writes to a storage through
-        // `Arc::make_mut` or before it is shared, so another tensor with this storage gets its own copy before a write.
-        unsafe {
-            slice::from_raw_parts(first, len)
-        }
+        storage::elements(&self.tensor).expect("`read` makes the tensor contiguous")
     }
 
     /// The number of elements.
@@ -65,11 +66,7 @@ impl Operand {
 
     /// Memory for an output of `len` elements, from the cache of the operand's device.
     pub fn alloc_output(&self, len: usize) -> Result<Vec<f32>, CpuError> {
-        let mut allocation = self.tensor.device().try_alloc_len(len)?;
-        let memory = mem::take(&mut *allocation);
-        // The allocation is empty now. Dropping it would add an empty vector to the device's cache.
-        mem::forget(allocation);
-        Ok(memory)
+        alloc_output(self.tensor.device(), len)
     }
 
     /// A tensor of these elements on the operand's device.
@@ -96,6 +93,16 @@ impl Operand {
         add_assign(gradients.get_or_alloc_mut(&self.tensor)?, part);
         Ok(())
     }
+}
+
+/// Memory for an output of `len` elements, from the cache of `device`.
+pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
+    let mut allocation = device.try_alloc_len(len)?;
+    let memory = mem::take(&mut *allocation);
+    // The allocation is empty now. Dropping it would add an empty vector to the device's cache at each call. Forgetting it
+    // keeps a count of the cache's `Arc`, so the cache lives until the program ends, as does memory that it holds then.
+    mem::forget(allocation);
+    Ok(memory)
 }
 
 /// Pairs an output with its backward pass, which receives the gradient of the output.

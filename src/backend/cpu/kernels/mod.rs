@@ -4,6 +4,7 @@
 
 mod activation;
 pub mod attention;
+mod contraction;
 mod cross_entropy;
 mod embedding;
 mod linear;
@@ -12,6 +13,7 @@ mod positions;
 mod residual;
 
 pub use activation::{activation_forward, activation_forward_with_derivative};
+pub use contraction::contraction_kernel;
 pub use cross_entropy::cross_entropy_kernel;
 pub use embedding::embedding_kernel;
 pub use linear::{Linear, LinearGradient, linear_kernel};

@@ -1,4 +1,4 @@
-use super::Matrix;
+use super::{Matrix, matrix::MatrixMut};
 use gemm_common::Parallelism;
 use gemm_f32::gemm::f32::get_gemm_fn;
 
@@ -8,25 +8,33 @@ use gemm_f32::gemm::f32::get_gemm_fn;
 /// # Panics
 /// If the dimensions are inconsistent.
 pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
-    let (m, n, k) = (a.rows, b.columns, a.columns);
-    assert_eq!(k, b.rows);
+    let (m, n) = (a.rows, b.columns);
     assert_eq!(output.len(), m * n);
-    if output.is_empty() {
-        return;
+    if !output.is_empty() {
+        matmul_into(MatrixMut::of_strides(output, [m, n], [n, 1]), a, b, accumulate);
     }
+}
+
+/// [`matmul`] with an output of any strides, in which no element stands for two indices.
+///
+/// # Panics
+/// If the dimensions are inconsistent.
+pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
+    let (m, n, k) = (a.rows, b.columns, a.columns);
+    assert_eq!((k, m, n), (b.rows, output.rows, output.columns));
     let stride = |stride: usize| stride as isize;
     #[allow(unsafe_code, reason = "gemm takes pointers")]
-    // SAFETY: the constructors of `Matrix` ensure that its strides stay within its elements, and the length
-    // of `output` was checked above. `output` is borrowed mutably, so it overlaps neither operand.
+    // SAFETY: the constructors of `Matrix` and `MatrixMut` ensure that their strides stay within their elements. The
+    // elements of `output` are borrowed mutably, so they overlap neither operand.
     unsafe {
         // gemm is fastest if the columns of its output are contiguous, so it computes `outputᵀ = bᵀ aᵀ`.
         get_gemm_fn()(
             n,
             m,
             k,
-            output.as_mut_ptr(),
-            stride(n),
-            1,
+            output.elements.as_mut_ptr(),
+            stride(output.row_stride),
+            stride(output.column_stride),
             accumulate,
             b.elements.as_ptr(),
             stride(b.row_stride),

@@ -1,5 +1,6 @@
-//! gemm for large row-major products; products of contiguous rows for few rows; a register-blocked product for interleaved rows and attention heads.
+//! gemm for large products; products of contiguous rows for few rows; a register-blocked product for interleaved rows and attention heads.
 
+mod contraction;
 mod few_rows;
 mod gemm;
 mod interleaved;
@@ -7,7 +8,9 @@ mod layout;
 mod matrix;
 mod register_blocked;
 mod rows;
+mod small;
 
+pub use contraction::{StridedAxis, contract};
 pub use few_rows::matmul_few_rows;
 pub use gemm::matmul;
 pub use layout::{Layout, interleaved_if_half_full};

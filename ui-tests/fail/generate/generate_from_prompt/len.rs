@@ -14,7 +14,7 @@ fn write<Small: Writer, Large: Writer>(
     prompt: &TokenIds<Batch, SrcLen, Letters>,
     sampler: &mut Sampler<Letters>,
 ) {
-    let text = try_generate_from_prompt::<_, _, _, Small, _, _>(model, prompt, None, OtherLen, sampler);
+    let text = try_generate_from_prompt(model, prompt, None, OtherLen, sampler);
     let _text: Text = text.unwrap();
 }
 

@@ -1,6 +1,6 @@
 //! The training loss takes labels of the target, not of the source.
 //! Right with `TgtLen` for `SrcLen` in line 9.
-use typed_transformer::{ops::Reduction, prelude::*, train::cross_entropy};
+use typed_transformer::prelude::*;
 
 dims! { Letters = 28; SrcLen = 4; TgtLen = 4; Batch; }
 

@@ -1,6 +1,6 @@
 //! The training loss takes labels of the vocabulary that the model writes.
 //! Right with `Sounds` for `Letters` in line 9.
-use typed_transformer::{ops::Reduction, prelude::*, train::cross_entropy};
+use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Sounds = 28; TgtLen; Batch; }
 

@@ -8,7 +8,7 @@ dims! { Other; }
 fn learn<M: Seq2Seq, One: Backend<f32>, Other: Backend<f32>>(
     model: &mut LM<M, f32, One>,
     gradients: GradientsOf<LM<M, f32, One>, f32, Other>,
-    optimizer: &mut Adam<LM<M, f32, One>, f32>,
+    optimizer: &mut Adam<LM<M, f32, One>, f32, One>,
 ) -> Result<f64, OpError> {
     update::<_, f32, One>(model, gradients, optimizer, 1e-3, 1.0)
 }

@@ -4,7 +4,7 @@ use crate::{
         simd::round_up,
     },
     backend::{AttentionScale, MaskFill},
-    dims::{ConstDim, Dim},
+    dims::{ConstDim, Dim, MaybeSharded},
 };
 
 /// The dimensions of the attention of one sequence.
@@ -74,7 +74,7 @@ pub struct AttentionConfig {
 
 impl AttentionConfig {
     pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
-        (_, queries, keys): (impl Dim, impl Dim, impl Dim),
+        (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
         scale: AttentionScale,
         mask_fill: MaskFill,
     ) -> Self {

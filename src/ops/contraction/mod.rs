@@ -1,5 +1,10 @@
 //! Contractions of two tensors over plain sizes, lowered to one batched matrix product.
 
+mod kernel;
+mod sum;
+
+pub(super) use sum::sum_to;
+
 use super::{
     OpError, Real, device_error,
     views::{Sizes, permuted, with_leading_axes},
@@ -14,6 +19,7 @@ use dfdx::{
     tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{Device, PermuteTo, RealizeTo, ReshapeTo, TryMatMul, TryMul},
 };
+use kernel::fused;
 use std::array;
 
 /// The label of the only axis of a tensor without axes.
@@ -139,30 +145,37 @@ where
         true => pick(&left.labels, &|label| right.has(label)),
         false => pick(&right.labels, &|label| left.has(label)),
     };
-    let mut outer = pick(&shared, &|label| to.contains(&label));
+    let mut batch = pick(&shared, &|label| to.contains(&label));
     let inner = pick(&shared, &|label| !to.contains(&label));
     let rows = pick(&left.labels, &|label| !right.has(label));
     let columns = pick(&right.labels, &|label| !left.has(label));
     // dfdx counts matrices by two axes.
-    let batch: Vec<Label> = outer.pop().into_iter().collect();
+    let last_batch: Vec<Label> = batch.pop().into_iter().collect();
 
     let size = |label| left.size(label).max(right.size(label));
-    let product = [&outer, &batch, &rows, &columns].into_iter().flatten().copied();
+    let product = [&batch, &last_batch, &rows, &columns].into_iter().flatten().copied();
     let product: Vec<Label> = product.filter(|label| to.contains(label)).collect();
     let absent = to.iter().copied().filter(|label| !product.contains(label));
     let product: Vec<Label> = absent.chain(product.iter().copied()).collect();
     let shape = array::from_fn(|axis| size(product[axis]));
     let order = to.map(|label| position(&product, label).unwrap_or(0));
 
-    if batch.is_empty() && left.labels == *[&*rows, &inner].concat() && right.labels == *[&*columns, &inner].concat() {
+    if last_batch.is_empty()
+        && left.labels == *[&*rows, &inner].concat()
+        && right.labels == *[&*columns, &inner].concat()
+    {
         let size_of = |labels: &[Label]| labels.iter().map(|label| size(*label)).product();
         let shape_of_map = (Rows::new(size_of(&rows)), Columns::new(size_of(&columns)), Inner::new(size_of(&inner)));
         let output = linear_map(op, left.tensor, right.tensor, shape_of_map)?;
         return output.try_reshape_like(&shape).and_then(|output| permuted(output, order)).map_err(device_error(op));
     }
+    let (left, right) = match fused(op, left, right, to, &inner)? {
+        Fused(output) => return Ok(output),
+        NotFused(operands) => operands,
+    };
     let compute = || {
-        let left = into_blocks(left, [&outer, &batch, &rows, &inner])?;
-        let right = into_blocks(right, [&outer, &batch, &inner, &columns])?;
+        let left = into_blocks(left, [&batch, &last_batch, &rows, &inner])?;
+        let right = into_blocks(right, [&batch, &last_batch, &inner, &columns])?;
         permuted(left.try_matmul(right)?.try_reshape_like(&shape)?, order)
     };
     compute().map_err(device_error::<D::Err>(op))

@@ -1,0 +1,77 @@
+//! The command line.
+
+use crate::support::{BoxError, DeviceName, count};
+use clap::{Parser, ValueEnum};
+use std::path::PathBuf;
+use typed_transformer::{dims::ConstDim, generate::Sampler};
+
+/// Continue a prompt with a published model, from a folder of HuggingFace.
+#[derive(Parser)]
+#[command(version)]
+pub struct Cli {
+    /// Folder with config.json, tokenizer.json and model.safetensors or its shards
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub folder: PathBuf,
+    /// The published model whose folder it is
+    #[arg(long, value_enum, default_value_t)]
+    pub model: ModelName,
+    /// Beginning of the text
+    #[arg(long, value_name = "TEXT", default_value = "Once upon a time", allow_hyphen_values = true)]
+    pub prompt: String,
+    /// The most tokens to write
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = count)]
+    pub tokens: usize,
+    /// Draw tokens, with logits that are divided by this number; without it, the most likely token is written
+    #[arg(long)]
+    temperature: Option<f64>,
+    /// Draw only among this many most likely tokens
+    #[arg(long, value_name = "COUNT", requires = "temperature")]
+    top_k: Option<usize>,
+    /// Draw only among the most likely tokens that together reach this probability
+    #[arg(long, value_name = "PROBABILITY", requires = "temperature")]
+    top_p: Option<f64>,
+    /// Seed of the draws
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Device to run on; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    pub device: DeviceName,
+}
+
+/// A published model.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum ModelName {
+    /// 124 million parameters
+    #[default]
+    Gpt2,
+    /// 355 million parameters
+    Gpt2Medium,
+    /// SmolLM, 135 million parameters
+    #[value(name = "smollm-135m")]
+    SmolLm,
+    /// TinyLlama, 1.1 billion parameters
+    #[value(name = "tinyllama-1.1b")]
+    TinyLlama,
+    /// Llama 3.2, 1.2 billion parameters
+    #[value(name = "llama-3.2-1b")]
+    Llama,
+    /// Mixtral, 47 billion parameters, 187 GB of memory
+    #[value(name = "mixtral-8x7b")]
+    Mixtral,
+}
+
+impl Cli {
+    pub fn sampler<V: ConstDim>(&self) -> Result<Sampler<V>, BoxError> {
+        let Some(temperature) = self.temperature else {
+            return Ok(Sampler::greedy());
+        };
+        let mut sampler = Sampler::with_temperature(temperature, self.seed)?;
+        if let Some(k) = self.top_k {
+            sampler = sampler.top_k(k)?;
+        }
+        if let Some(p) = self.top_p {
+            sampler = sampler.top_p(p)?;
+        }
+        Ok(sampler)
+    }
+}

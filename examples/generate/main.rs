@@ -1,0 +1,102 @@
+//! Continues a prompt with a published model, from a folder as HuggingFace's `transformers` saves it. The text streams to
+//! standard output. `cargo run --features tokenizers --example generate -- --help` lists the options;
+//! `examples/README.md` explains them.
+
+mod cli;
+#[path = "../support/mod.rs"]
+mod support;
+
+use cli::{Cli, ModelName};
+use dfdx::nn::TensorCollection;
+use std::{
+    process::{self, ExitCode},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+use support::{BoxError, DeviceName, EXIT_SIGINT, cuda, log, parse, stop_on_signals, stream};
+use typed_transformer::{
+    generate::Generation,
+    models::published::{gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, smol_lm_135m, tiny_llama_1_1b},
+    nn::Autoregressive,
+    prelude::*,
+    tokens::Tokenizer,
+    weights::{Pretrained, eos_token_ids, load_pretrained},
+};
+
+dims! { Batch = 1; Prompt; }
+
+/// Reads the model from the folder, and writes its text.
+fn run<Model, D>(cli: &Cli, device: &D) -> Result<(), BoxError>
+where
+    Model: Pretrained + Autoregressive<Batch, f32, D> + TensorCollection<f32, D, To<f32, D> = Model>,
+    D: Backend<f32>,
+{
+    let mut sampler = cli.sampler()?;
+    // The small files first: their errors come at once.
+    let tokenizer = Tokenizer::<Model::VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
+    let prompt = tokenizer.encode(&cli.prompt).map_err(|error| format!("--prompt: {error}"))?;
+    let ids: Vec<usize> = prompt.iter().map(|token| token.value()).collect();
+    let ids = TokenIds::from_ids(&ids, None, (Batch, Prompt::new(ids.len())))
+        .map_err(|error| format!("--prompt: {error}"))?;
+    let ends = eos_token_ids::<Model::VocabSize>(&cli.folder)?;
+    let start = Instant::now();
+    let model: Model = load_pretrained(&cli.folder, device)?;
+    log(&format!("{} parameters in {:.1} s", Model::NUM_PARAMS, start.elapsed().as_secs_f64()));
+
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(stop.clone())?;
+    let start = Instant::now();
+    let generation = Generation::try_new(&model, &ids, ends, &mut sampler)?;
+    log(&format!("{} tokens of the prompt in {:.2} s", prompt.len(), start.elapsed().as_secs_f64()));
+
+    // The text of a token depends on the one before it: some tokenizers write a space only between two words.
+    let mut text = tokenizer.stream();
+    for &token in &prompt {
+        text.push(token)?;
+    }
+    let mut count = 0;
+    let mut first_token = None;
+    let mut is_read = stream(&cli.prompt)?;
+    for tokens in generation.take(cli.tokens) {
+        for token in tokens?.into_iter().flatten() {
+            is_read &= stream(&text.push(token)?)?;
+            count += 1;
+            first_token.get_or_insert_with(Instant::now);
+        }
+        if !is_read || stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    stream(&format!("{}\n", text.finish()?))?;
+    // The first token comes from the reading of the prompt.
+    if let (Some(start), 2..) = (first_token, count) {
+        let speed = f64::from(count - 1) / start.elapsed().as_secs_f64();
+        log(&format!("{count} tokens, {speed:.1} tokens/s after the first"));
+    }
+    if stop.load(Ordering::Relaxed) {
+        process::exit(EXIT_SIGINT.into());
+    }
+    Ok(())
+}
+
+fn run_on<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+    match cli.model {
+        ModelName::Gpt2 => run::<gpt2::Model<f32, D>, D>(cli, device),
+        ModelName::Gpt2Medium => run::<gpt2_medium::Model<f32, D>, D>(cli, device),
+        ModelName::SmolLm => run::<smol_lm_135m::Model<f32, D>, D>(cli, device),
+        ModelName::TinyLlama => run::<tiny_llama_1_1b::Model<f32, D>, D>(cli, device),
+        ModelName::Llama => run::<llama_3_2_1b::Model<f32, D>, D>(cli, device),
+        ModelName::Mixtral => run::<mixtral_8x7b::Model<f32, D>, D>(cli, device),
+    }
+}
+
+fn main() -> ExitCode {
+    let cli: Cli = parse();
+    support::exit_code(match cli.device {
+        DeviceName::Cpu => run_on(&cli, &Cpu::default()),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run_on(&cli, &gpu)),
+    })
+}

@@ -1,0 +1,47 @@
+//! The vectors of sentences, as `sentence-transformers` computes them: the mean of BERT's vectors, of length 1. That
+//! package cuts a sentence at 256 tokens; this program does not.
+
+use std::error::Error;
+use typed_transformer::{
+    models::published::all_mini_lm_l6_v2::{EmbedDim, MaxSeqLen, Model, TokenTypes, VocabSize},
+    ops::{try_div, try_masked_mean, try_mul, try_rename, try_sum_over},
+    prelude::*,
+    tokens::Tokenizer,
+};
+
+dims! {
+    pub Sentences;
+    pub OtherSentences;
+    pub Len <= MaxSeqLen;
+}
+
+/// A vector of length 1 for each sentence. A sentence that has more tokens than the model reads is an error.
+pub fn embed<D: Backend<f32>>(
+    model: &Model<f32, D>,
+    tokenizer: &Tokenizer<VocabSize>,
+    sentences: &[String],
+) -> Result<Tensor<(Sentences, EmbedDim), f32, D>, Box<dyn Error>> {
+    let rows: Vec<Vec<Fin<VocabSize>>> = sentences
+        .iter()
+        .map(|sentence| tokenizer.encode(sentence).map_err(|error| format!("{sentence:?}: {error}")))
+        .collect::<Result<_, _>>()?;
+    let pad = tokenizer.token("[PAD]").ok_or("the tokenizer has no token [PAD]")?;
+    let shape = (Sentences::new(rows.len()), Len::new(rows.iter().map(Vec::len).max().unwrap_or(0))?);
+    let ids = TokenIds::padded(&rows, pad, shape)?;
+    let types = Indices::<_, TokenTypes>::from_fn(shape, |_| Fin::literal::<0>());
+
+    let states: Tensor<(Sentences, Len, EmbedDim), f32, D> = model.try_forward(&ids, &types.into(), NoneTape)?;
+    let mean = try_masked_mean(states, &ids.padding_mask())?;
+    let squares = try_sum_over(try_mul(mean.clone(), &mean)?, axis::<EmbedDim>())?;
+    let length: Tensor<(Sentences,), f32, D> = squares.try_sqrt().map_err(|error| format!("{error:?}"))?;
+    Ok(try_div(mean, length)?)
+}
+
+/// The cosine of the angle between each two vectors of length 1.
+pub fn cosines<D: Backend<f32>>(
+    vectors: &Tensor<(Sentences, EmbedDim), f32, D>,
+) -> Result<Tensor<(Sentences, OtherSentences), f32, D>, OpError> {
+    let others = OtherSentences::new(vectors.shape().0.size());
+    let others: Tensor<(OtherSentences, EmbedDim), f32, D> = try_rename(vectors.clone(), axis::<Sentences>(), others)?;
+    try_einsum!(vectors: (Sentences, EmbedDim), others: (OtherSentences, EmbedDim) -> (Sentences, OtherSentences))
+}

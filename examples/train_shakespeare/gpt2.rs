@@ -1,0 +1,86 @@
+//! `--from`: goes on from GPT-2's weights, with its tokenizer.
+
+use crate::{
+    SeqLen, TextModel,
+    cli::Cli,
+    mean_loss,
+    support::{self, BoxError, Outcome, World, load_weights, on_first, print},
+    text::{Text, Windows},
+    train,
+};
+use std::{collections::HashMap, path::Path};
+use typed_transformer::{
+    generate::Generation,
+    models::published::gpt2::{self, VocabSize},
+    prelude::*,
+    ranks::Ranks,
+    tokens::Tokenizer,
+    weights::{eos_token_ids, load_pretrained},
+};
+
+type Model<D> = gpt2::Model<f32, D>;
+
+dims! { Texts = 1; Prompt; }
+
+impl<D: Backend<f32>> TextModel<D> for Model<D> {
+    type VocabSize = VocabSize;
+
+    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
+        &self,
+        ids: &TokenIds<B, SeqLen, VocabSize>,
+        tape: T,
+    ) -> Result<Tensor<(B, SeqLen, VocabSize), f32, D, T>, OpError> {
+        self.try_forward(ids, tape)
+    }
+}
+
+/// Trains GPT-2 on the text, or loads what was trained so; then samples.
+pub fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, folder: &Path, device: &D) -> Result<(), BoxError> {
+    let sampler = cli.sampler()?;
+    #[cfg(feature = "plot")]
+    let mut report = on_first(ranks, || cli.files.report("GPT-2 on a text"))?.flatten();
+    let tokenizer = Tokenizer::<VocabSize>::from_file(folder.join("tokenizer.json"))?;
+    let prompt = cli.prompt.as_deref().filter(|text| !text.is_empty()).unwrap_or("\n");
+    let tokens = tokenizer.encode(prompt).map_err(|error| format!("--prompt: {error}"))?;
+    let ends = eos_token_ids(folder)?;
+    let (mut trained, mut saved, mut printed): (Outcome, Outcome, Outcome) = (Ok(()), Ok(()), Ok(()));
+    let model: Model<D>;
+    match &cli.load {
+        Some(path) => model = load_weights(path, device)?,
+        None => {
+            let encode = |text: &str| Ok(((), tokenizer.encode(text)?));
+            let ((), text) = ranks.agree(Text::read(cli.data.as_deref(), "tokens", encode))?;
+            let from: Model<D> = ranks.agree(load_pretrained(folder, device).map_err(BoxError::from))?;
+            (model, trained) = train(cli, ranks, &text, device, || Ok(from.clone()))?;
+            // The first rank samples, writes and shows.
+            if !ranks.is_first() {
+                return Ok(());
+            }
+            saved = cli.files.save(&model, &HashMap::new());
+            let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
+            let result = format!("validation loss {loss:.4} over all {} tokens", text.validation.len());
+            printed = print(&format!("{result}\n\n"));
+            #[cfg(feature = "plot")]
+            if let Some(report) = &mut report {
+                cli.files.metrics().iter().for_each(|metrics| report.training_curves(metrics));
+                report.page.text(&result);
+            }
+        }
+    }
+    let ids: Vec<usize> = tokens.iter().map(|token| token.value()).collect();
+    let ids = TokenIds::from_ids(&ids, None, (Texts, Prompt::new(ids.len())))?;
+    let mut sampler = sampler.restrict_to(tokenizer.tokens());
+    let mut text = tokenizer.stream();
+    let mut sample = prompt.to_string();
+    for tokens in Generation::try_new(&model, &ids, ends, &mut sampler)?.take(cli.sample) {
+        for token in tokens?.into_iter().flatten() {
+            sample += &text.push(token)?;
+        }
+    }
+    sample += &text.finish()?;
+    let printed_sample = print(&format!("{sample}\n"));
+    let reported: Outcome = Ok(());
+    #[cfg(feature = "plot")]
+    let reported = report.map_or(reported, |report| crate::plots::finish(report, cli, &model, &sample));
+    support::all([trained, saved, printed, printed_sample, reported])
+}

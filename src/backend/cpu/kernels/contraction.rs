@@ -1,0 +1,38 @@
+use crate::backend::{
+    ContractionAxis,
+    cpu::{
+        autograd::{KernelOutput, View, with_backward},
+        matmul::{StridedAxis, contract},
+    },
+};
+use dfdx::tensor::CpuError;
+
+/// `Σ left · right` over the axes that the output does not have. The output has its axes in their order.
+pub fn contraction_kernel(left: View, right: View, axes: &[ContractionAxis]) -> Result<KernelOutput, CpuError> {
+    let mut len = 1;
+    let axis = |axis: &ContractionAxis| {
+        let stride = |view: &View, position: Option<usize>| position.map_or(0, |position| view.stride(position));
+        let output = if axis.is_in_output { len } else { 0 };
+        len *= if axis.is_in_output { axis.size } else { 1 };
+        StridedAxis { size: axis.size, output, left: stride(&left, axis.left), right: stride(&right, axis.right) }
+    };
+    // The last axis of the output has neighbouring elements.
+    let axes: Vec<StridedAxis> = axes.iter().rev().map(axis).collect();
+    let mut output = left.alloc_output(len)?;
+    contract(&mut output, left.storage(), right.storage(), &axes, false);
+    let output = left.new_tensor(output)?;
+
+    Ok(with_backward(output, move |d_output, gradients| {
+        let for_left = |axis: &StridedAxis| StridedAxis { output: axis.left, left: axis.output, ..*axis };
+        let for_right = |axis: &StridedAxis| StridedAxis { output: axis.right, right: axis.output, ..*axis };
+        let mut d_left = left.take_gradient(gradients)?;
+        let axes_of_left: Vec<_> = axes.iter().map(for_left).collect();
+        contract(&mut d_left, d_output, right.storage(), &axes_of_left, true);
+        left.put_gradient(gradients, d_left)?;
+
+        let mut d_right = right.take_gradient(gradients)?;
+        let axes_of_right: Vec<_> = axes.iter().map(for_right).collect();
+        contract(&mut d_right, left.storage(), d_output, &axes_of_right, true);
+        right.put_gradient(gradients, d_right)
+    }))
+}

@@ -1,0 +1,238 @@
+//! The contraction of two tensors of any strides, as products of matrices of any strides.
+
+use super::{
+    Matrix,
+    gemm::matmul_into,
+    matrix::MatrixMut,
+    small::{is_small, matmul_small},
+};
+use crate::backend::cpu::autograd::Partition;
+use std::cmp::Reverse;
+
+/// An axis of a contraction: its size, and its strides in the output and in the two operands. A stride is 0 if the axis
+/// is not in the tensor, or is repeated there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StridedAxis {
+    pub size: usize,
+    pub output: usize,
+    pub left: usize,
+    pub right: usize,
+}
+
+impl StridedAxis {
+    /// An axis of one element.
+    const ONE: Self = Self { size: 1, output: 0, left: 0, right: 0 };
+
+    fn offsets(self, index: usize) -> Offsets {
+        Offsets { output: index * self.output, left: index * self.left, right: index * self.right }
+    }
+
+    /// This axis and the next one as one axis, if their elements follow each other at equal distances.
+    fn merged(self, next: Self) -> Option<Self> {
+        let follows = |outer: usize, inner: usize| outer == inner * next.size;
+        let is_one =
+            follows(self.output, next.output) && follows(self.left, next.left) && follows(self.right, next.right);
+        is_one.then_some(Self { size: self.size * next.size, ..next })
+    }
+}
+
+/// Positions in the output and in the two operands.
+#[derive(Clone, Copy, Default)]
+struct Offsets {
+    output: usize,
+    left: usize,
+    right: usize,
+}
+
+impl Offsets {
+    fn plus(self, other: Self) -> Self {
+        Self { output: self.output + other.output, left: self.left + other.left, right: self.right + other.right }
+    }
+}
+
+/// `output += Σ left · right` over the axes that the output does not have; `output = …` if not `accumulate`.
+///
+/// Axes of the output and of one operand alone are the rows and the columns of a matrix, the axes of the sum its inner
+/// axis. There is a product of matrices for each index of the other axes.
+pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
+    let plan = Plan::new(axes);
+    let Some(split) = plan.split_axis() else {
+        return plan.run(output, left, right, accumulate, None);
+    };
+    // Each thread has a range of the axis that the output's elements are farthest apart on.
+    let macs_per_index = axes.iter().map(|axis| axis.size).product::<usize>() / split.size;
+    let partition = Partition::new(split.size, macs_per_index, usize::MAX);
+    let last_offset = |axis: &StridedAxis| (axis.size - 1) * axis.output;
+    let len = axes.iter().map(last_offset).sum::<usize>() + 1;
+    // The elements after the last one, up to the next index of the axis, are not there.
+    let mut rest = &mut output[..len];
+    let chunks = partition.ranges().map(|range| {
+        let len = (range.len() * split.output).min(rest.len());
+        let (chunk, after) = std::mem::take(&mut rest).split_at_mut(len);
+        rest = after;
+        (range, chunk)
+    });
+    let chunks: Vec<_> = chunks.collect();
+    partition.map_chunks(chunks.into_iter(), |(range, chunk)| {
+        let start = split.offsets(range.start());
+        let part = StridedAxis { size: range.len(), ..split };
+        plan.run(chunk, &left[start.left..], &right[start.right..], accumulate, Some((split, part)));
+    });
+}
+
+/// The axes of a contraction by their use.
+struct Plan {
+    rows: StridedAxis,
+    columns: StridedAxis,
+    inner: StridedAxis,
+    /// Other axes of the output.
+    outer: Vec<StridedAxis>,
+    /// Other axes of the sum.
+    sums: Vec<StridedAxis>,
+}
+
+impl Plan {
+    fn new(axes: &[StridedAxis]) -> Self {
+        let class = |class: fn(&StridedAxis) -> bool| {
+            merged(axes.iter().copied().filter(|axis| axis.size > 1).filter(class).collect())
+        };
+        let mut rows = class(|axis| axis.output > 0 && axis.left > 0 && axis.right == 0);
+        let mut columns = class(|axis| axis.output > 0 && axis.left == 0 && axis.right > 0);
+        let mut sums = class(|axis| axis.output == 0);
+        let mut outer = class(|axis| axis.output > 0 && (axis.left > 0) == (axis.right > 0));
+        let plan = [largest(&mut rows), largest(&mut columns), largest(&mut sums)];
+        outer.extend(rows.into_iter().chain(columns));
+        Self { rows: plan[0], columns: plan[1], inner: plan[2], outer, sums }
+    }
+
+    /// The axis that the threads share, if all elements of the output at one of its indices stand before those at the
+    /// next.
+    fn split_axis(&self) -> Option<StridedAxis> {
+        let axes = || self.outer.iter().copied().chain([self.rows, self.columns]);
+        let axis = axes().max_by_key(|axis| axis.output).filter(|axis| axis.size > 1)?;
+        let others = axes().map(|axis| (axis.size - 1) * axis.output).sum::<usize>() - (axis.size - 1) * axis.output;
+        (others < axis.output).then_some(axis)
+    }
+
+    /// The contraction, with a part of one axis in place of the whole.
+    fn run(
+        &self,
+        output: &mut [f32],
+        left: &[f32],
+        right: &[f32],
+        accumulate: bool,
+        part: Option<(StridedAxis, StridedAxis)>,
+    ) {
+        let of_part = |axis: StridedAxis| match part {
+            Some((whole, part)) if whole == axis => part,
+            _ => axis,
+        };
+        let (rows, columns, inner) = (of_part(self.rows), of_part(self.columns), self.inner);
+        let outer: Vec<StridedAxis> = self.outer.iter().copied().map(of_part).collect();
+        let (is_small, mut scratch) = (is_small(rows.size, columns.size, inner.size), Vec::new());
+        for_each_index(&outer, Offsets::default(), &mut |start| {
+            let mut is_first = true;
+            for_each_index(&self.sums, start, &mut |at| {
+                let left = Matrix::of_strides(&left[at.left..], [rows.size, inner.size], [rows.left, inner.left]);
+                let strides = [inner.right, columns.right];
+                let right = Matrix::of_strides(&right[at.right..], [inner.size, columns.size], strides);
+                let strides = [rows.output, columns.output];
+                let output = MatrixMut::of_strides(&mut output[at.output..], [rows.size, columns.size], strides);
+                match is_small {
+                    true => matmul_small(output, left, right, accumulate || !is_first, &mut scratch),
+                    false => matmul_into(output, left, right, accumulate || !is_first),
+                }
+                is_first = false;
+            });
+        });
+    }
+}
+
+/// Removes the largest axis; one of size 1 if there is none.
+fn largest(axes: &mut Vec<StridedAxis>) -> StridedAxis {
+    let largest = axes.iter().enumerate().max_by_key(|(_, axis)| axis.size).map(|(i, _)| i);
+    largest.map_or(StridedAxis::ONE, |i| axes.remove(i))
+}
+
+/// The axes as few axes, those farthest apart first.
+fn merged(mut axes: Vec<StridedAxis>) -> Vec<StridedAxis> {
+    axes.sort_by_key(|axis| Reverse((axis.output, axis.left, axis.right)));
+    let mut merged: Vec<StridedAxis> = Vec::with_capacity(axes.len());
+    for axis in axes {
+        match merged.last_mut().and_then(|last| Some((last.merged(axis)?, last))) {
+            Some((one, last)) => *last = one,
+            None => merged.push(axis),
+        }
+    }
+    merged
+}
+
+/// Calls `run` with the positions of each index of the axes.
+fn for_each_index(axes: &[StridedAxis], start: Offsets, run: &mut impl FnMut(Offsets)) {
+    match axes {
+        [] => run(start),
+        [axis, rest @ ..] => {
+            for index in 0..axis.size {
+                for_each_index(rest, start.plus(axis.offsets(index)), run);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition: one multiply-add after the other.
+    fn definition(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis]) {
+        for_each_index(axes, Offsets::default(), &mut |at| output[at.output] += left[at.left] * right[at.right]);
+    }
+
+    fn number(i: usize) -> f32 {
+        ((i * 7919) % 13) as f32 - 6.0
+    }
+
+    #[test]
+    fn agrees_with_the_definition_for_all_strides() {
+        // Sizes, and strides in the output, on the left and on the right; with many sizes also for several threads.
+        let cases: [&[[usize; 4]]; 9] = [
+            &[],
+            &[[5, 0, 1, 1]],
+            &[[4, 3, 0, 1], [3, 1, 1, 0]],
+            // Scores: batch, head, query, key and width; heads before positions, and after them.
+            &[[2, 60, 60, 60], [3, 20, 20, 20], [4, 5, 5, 0], [5, 1, 0, 5], [5, 0, 1, 1]],
+            &[[2, 60, 40, 75], [3, 20, 5, 5], [4, 5, 10, 0], [5, 1, 0, 15], [5, 0, 1, 1]],
+            // Two axes of the sum and two of the rows that are not neighbours.
+            &[[3, 14, 20, 0], [2, 0, 10, 7], [7, 2, 0, 1], [2, 1, 5, 0], [5, 0, 1, 14]],
+            // The operands repeat themselves, along an axis of the output and one of the sum.
+            &[[3, 8, 0, 0], [4, 2, 1, 0], [2, 1, 0, 1], [6, 0, 4, 0]],
+            // More work than for one thread.
+            &[[2, 40_000, 20_000, 20_000], [200, 200, 100, 0], [200, 1, 0, 100], [100, 0, 1, 1]],
+            &[[200, 1, 100, 0], [200, 200, 0, 100], [100, 0, 1, 1]],
+        ];
+        for case in cases {
+            let axes: Vec<_> =
+                case.iter().map(|&[size, output, left, right]| StridedAxis { size, output, left, right }).collect();
+            let len = |stride: fn(&StridedAxis) -> usize| {
+                axes.iter().map(|axis| (axis.size - 1) * stride(axis)).sum::<usize>() + 1
+            };
+            let left: Vec<f32> = (0..len(|axis| axis.left)).map(number).collect();
+            let right: Vec<f32> = (0..len(|axis| axis.right)).map(|i| number(i + 3)).collect();
+            for accumulate in [false, true] {
+                let start = if accumulate { 2.0 } else { 0.0 };
+                let mut expected = vec![start; len(|axis| axis.output)];
+                definition(&mut expected, &left, &right, &axes);
+                let mut output = vec![2.0; expected.len()];
+                contract(&mut output, &left, &right, &axes, accumulate);
+                assert_eq!(output, expected, "{axes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn neighbouring_axes_are_one() {
+        let axis = |size, output, left, right| StridedAxis { size, output, left, right };
+        assert_eq!(merged(vec![axis(4, 3, 3, 0), axis(2, 12, 12, 0), axis(3, 1, 1, 0)]), [axis(24, 1, 1, 0)]);
+        assert_eq!(merged(vec![axis(4, 3, 1, 0), axis(3, 1, 4, 0)]).len(), 2);
+    }
+}

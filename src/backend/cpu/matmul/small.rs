@@ -1,0 +1,133 @@
+use super::{Matrix, matrix::MatrixMut};
+use crate::backend::cpu::simd::{dispatch_simd, dot};
+
+/// The most multiply-adds of a product that takes less time here than gemm takes to pack its operands.
+const MAX_MACS: usize = 1 << 13;
+
+/// Whether [`matmul_small`] is faster than gemm for `(m, k), (k, n) -> (m, n)`.
+pub fn is_small(m: usize, n: usize, k: usize) -> bool {
+    // A scalar product or the multiple of a vector reads each element once.
+    m * n * k <= MAX_MACS || m * n == 1 || (m.min(n) == 1 && k == 1)
+}
+
+/// `output = a b`, or `output += a b` if `accumulate`, for small matrices of any strides. `scratch` is memory that the
+/// next product can use again.
+///
+/// # Panics
+/// If the dimensions are inconsistent.
+pub fn matmul_small(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
+    assert_eq!((output.rows, output.columns, a.columns), (a.rows, b.columns, b.rows));
+    // Vectors along the columns of the output, if they are neighbours.
+    if output.column_stride != 1 && output.row_stride == 1 && output.rows > 1 || output.columns == 1 {
+        return add_rows(output.transposed(), b.transposed(), a.transposed(), accumulate, scratch);
+    }
+    add_rows(output, a, b, accumulate, scratch);
+}
+
+fn add_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
+    let MatrixMut { elements: output, rows, columns, row_stride, column_stride } = output;
+    let inner = a.columns;
+    if rows * columns == 1 && (a.column_stride, b.row_stride) == (1, 1) {
+        let product = dispatch_simd(
+            #[inline(always)]
+            || dot(&a.elements[..inner], &b.elements[..inner]),
+        );
+        output[0] = if accumulate { output[0] + product } else { product };
+        return;
+    }
+    if rows * inner == 1 && (b.column_stride, column_stride) == (1, 1) {
+        let (factor, output, b) = (a.get(0, 0), &mut output[..columns], &b.elements[..columns]);
+        return dispatch_simd(
+            #[inline(always)]
+            || match accumulate {
+                true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
+                false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
+            },
+        );
+    }
+    scratch.clear();
+    scratch.resize(inner * LANES, 0.0);
+    for start in (0..columns).step_by(LANES) {
+        let width = LANES.min(columns - start);
+        // Lanes without a column keep what they have; nothing reads them.
+        for (l, row) in scratch.chunks_exact_mut(LANES).enumerate() {
+            for (lane, element) in row[..width].iter_mut().enumerate() {
+                *element = b.get(l, start + lane);
+            }
+        }
+        let (b, _) = scratch.as_chunks::<LANES>();
+        let mut put = |i: usize, sums: &[f32; LANES]| {
+            let row = output[i * row_stride + start * column_stride..].iter_mut().step_by(column_stride.max(1));
+            for (to, sum) in row.zip(&sums[..width]) {
+                *to = if accumulate { *to + sum } else { *sum };
+            }
+        };
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                for i in (0..rows).step_by(TILE_ROWS) {
+                    match rows - i {
+                        rest if rest < TILE_ROWS => {
+                            (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
+                        }
+                        _ => {
+                            let sums = multiply_rows::<TILE_ROWS>(a, b, i);
+                            sums.iter().enumerate().for_each(|(row, sums)| put(i + row, sums));
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// The columns that are computed at once: a vector of AVX-512, or two of AVX2.
+const LANES: usize = 16;
+/// The rows that are computed at once: enough independent sums to hide the latency of an addition.
+const TILE_ROWS: usize = 4;
+
+/// `ROWS` rows of `a b`, from row `start` on.
+#[inline(always)]
+fn multiply_rows<const ROWS: usize>(a: Matrix, b: &[[f32; LANES]], start: usize) -> [[f32; LANES]; ROWS] {
+    let mut sums = [[0.0; LANES]; ROWS];
+    for (l, b) in b.iter().enumerate() {
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let factor = a.get(start + row, l);
+            for (sum, b) in sums.iter_mut().zip(b) {
+                *sum += factor * b;
+            }
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cpu::matmul::gemm::matmul_into;
+
+    #[test]
+    fn agrees_with_gemm() {
+        let number = |i: usize| ((i * 7919) % 31) as f32 - 15.0;
+        let mut scratch = Vec::new();
+        for (m, n, k) in [(1, 1, 1), (1, 1, 40), (2, 3, 5), (15, 15, 5), (15, 5, 15), (1, 9, 1), (7, 1, 1), (7, 1, 3)] {
+            let a: Vec<f32> = (0..m * k).map(number).collect();
+            let b: Vec<f32> = (0..k * n).map(|i| number(i + 3)).collect();
+            for accumulate in [false, true] {
+                for a in [Matrix::of_strides(&a, [m, k], [k, 1]), Matrix::of_strides(&a, [m, k], [1, m])] {
+                    for b in [Matrix::of_strides(&b, [k, n], [n, 1]), Matrix::of_strides(&b, [k, n], [1, k])] {
+                        for strides in [[n, 1], [1, m], [2 * n, 2]] {
+                            let mut expected = vec![2.0; 2 * m * n];
+                            let mut output = expected.clone();
+                            let sizes = [m, n];
+                            matmul_into(MatrixMut::of_strides(&mut expected, sizes, strides), a, b, accumulate);
+                            let to = MatrixMut::of_strides(&mut output, sizes, strides);
+                            matmul_small(to, a, b, accumulate, &mut scratch);
+                            assert_eq!(output, expected, "{m} {n} {k} {strides:?} {accumulate}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

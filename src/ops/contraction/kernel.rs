@@ -1,0 +1,68 @@
+use super::{Labelled, position};
+use crate::{
+    backend::{Backend, ContractionAxis, Fused, KernelResult, NotFused},
+    dims::Label,
+    ops::{
+        Real, device_error,
+        views::{Sizes, with_leading_axes},
+    },
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
+    tensor_ops::{Device, ReshapeTo},
+};
+use std::array;
+
+/// The contraction by the device's kernel, which reads both operands in place, if it has one.
+pub fn fused<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    left: Labelled<L, E, D, T>,
+    right: Labelled<R, E, D, T>,
+    to: [Label; N],
+    inner: &[Label],
+) -> KernelResult<Tensor<[usize; N], E, D, T>, (Labelled<L, E, D, T>, Labelled<R, E, D, T>)>
+where
+    [usize; L]: Sizes,
+    [usize; R]: Sizes,
+    [usize; N]: Sizes,
+{
+    let size = |label| left.size(label).max(right.size(label));
+    let axis = |label: Label, is_in_output| ContractionAxis {
+        size: size(label),
+        left: position(&left.labels, label).map(|axis| axis + MAX_AXES - L),
+        right: position(&right.labels, label).map(|axis| axis + MAX_AXES - R),
+        is_in_output,
+    };
+    let axes = to.iter().map(|label| axis(*label, true)).chain(inner.iter().map(|label| axis(*label, false)));
+    let axes: Vec<ContractionAxis> = axes.collect();
+    let shape = to.map(size);
+
+    let (left_tensor, tape) = left.tensor.split_tape();
+    let (right_tensor, right_tape) = right.tensor.split_tape();
+    let error = device_error::<D::Err>(op);
+    let left_view = with_all_axes(left_tensor.clone()).map_err(&error)?;
+    let right_view = with_all_axes(right_tensor.clone()).map_err(&error)?;
+    Ok(match D::fused_contraction(&left_view, &right_view, &axes, tape.merge(right_tape))? {
+        Fused(output) => Fused(output.try_reshape_like(&shape).map_err(error)?),
+        NotFused(tape) => NotFused((
+            Labelled { tensor: left_tensor.put_tape(tape), labels: left.labels },
+            Labelled { tensor: right_tensor.put_tape(T::default()), labels: right.labels },
+        )),
+    })
+}
+
+/// The most axes of a tensor.
+const MAX_AXES: usize = 6;
+
+/// A view of `x` with axes of size 1 before its own.
+fn with_all_axes<const N: usize, E: Real, D: Device<E>>(
+    x: Tensor<[usize; N], E, D>,
+) -> Result<Tensor<[usize; MAX_AXES], E, D>, D::Err>
+where
+    [usize; N]: Sizes,
+{
+    let sizes = *x.shape();
+    let shape = array::from_fn(|axis| (axis + N).checked_sub(MAX_AXES).map_or(1, |axis| sizes[axis]));
+    with_leading_axes::<N, MAX_AXES, E, D, NoneTape>(x, shape)
+}

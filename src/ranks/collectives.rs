@@ -1,0 +1,252 @@
+//! The collective operations on slices.
+
+use super::{
+    Element, Pending, RankAxis, Ranks, RanksError,
+    communicator::{Communicator, EngineResult},
+    handle::part_of,
+    worker::Counts,
+};
+use bytemuck::{cast_slice, cast_slice_mut};
+use std::{
+    iter,
+    sync::{Arc, atomic::Ordering},
+};
+
+/// Below this many bytes, each rank gets all terms of a sum: one message is then faster than two.
+const SMALL_SUM_LEN_BYTES: usize = 4096;
+/// The most bytes of one message.
+const MAX_MESSAGE_LEN_BYTES: usize = 1 << 28;
+
+impl<Axis: RankAxis> Ranks<Axis> {
+    /// Sums `values` over the ranks, element by element, in the order of the ranks. Every rank gets the same bits.
+    ///
+    /// With `N` ranks, each sends `2 (N - 1) / N` of the elements, which is the least: it sums its part of them, and
+    /// then all gather the sums. Up to 4 KiB, each rank sends all its values to all others: one message is faster than
+    /// two.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`]. All ranks must give equally many values; with MPI this is not checked.
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let sums = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let mut values = [1.0_f32, ranks.rank() as f32];
+    ///     ranks.all_reduce(&mut values).map(|()| values)
+    /// });
+    /// assert_eq!(sums, [Ok([2.0, 1.0]), Ok([2.0, 1.0])]);
+    /// ```
+    pub fn all_reduce<E: Element>(&self, values: &mut [E]) -> Result<(), RanksError> {
+        let sums = self.start_all_reduce(values.to_vec()).wait()?;
+        values.copy_from_slice(&sums);
+        Ok(())
+    }
+
+    /// [`all_reduce`](Self::all_reduce), but returns while it goes on.
+    pub fn start_all_reduce<E: Element>(&self, mut values: Vec<E>) -> Pending<Vec<E>> {
+        let counts = self.counts();
+        self.start_operation("all-reduce", move |communicator| {
+            if communicator.size() == 1 {
+                return Ok(values);
+            }
+            let sent = if size_of_val(&*values) <= SMALL_SUM_LEN_BYTES {
+                sum_all(communicator, &mut values)?
+            } else {
+                let chunks = values.chunks_mut(MAX_MESSAGE_LEN_BYTES / size_of::<E>());
+                chunks.map(|chunk| sum_by_parts(communicator, chunk)).sum::<EngineResult<usize>>()?
+            };
+            counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            Ok(values)
+        })
+    }
+
+    /// Sums `values` over the ranks, and returns this rank's part of the sums: part `r` has `lens[r]` elements.
+    ///
+    /// # Errors
+    /// [`RanksError::Len`] if the parts are not as long as `values` together; [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let sums = Ranks::<World>::in_threads(2, |ranks| ranks.reduce_scatter(&[1.0_f32, 2.0, 3.0], &[2, 1]));
+    /// assert_eq!(sums, [Ok(vec![2.0, 4.0]), Ok(vec![6.0])]);
+    /// ```
+    pub fn reduce_scatter<E: Element>(&self, values: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
+        self.ensure_lens("reduce-scatter", lens, values.len())?;
+        let (values, lens, counts) = (values.to_vec(), lens.to_vec(), self.counts());
+        let operation = move |communicator: &dyn Communicator| {
+            let part = sum_part(communicator, &values, &lens)?;
+            let sent = size_of_val(&*values) - size_of_val(&*part);
+            counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            Ok(part)
+        };
+        self.start_operation("reduce-scatter", operation).wait()
+    }
+
+    /// The parts of all ranks, in their order: part `r` has `lens[r]` elements.
+    ///
+    /// # Errors
+    /// [`RanksError::Len`] if this rank's part has another length; [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let parts = [vec![1.0_f32, 2.0], vec![3.0]];
+    /// let wholes = Ranks::<World>::in_threads(2, |ranks| ranks.all_gather(&parts[ranks.rank()], &[2, 1]));
+    /// assert_eq!(wholes, [Ok(vec![1.0, 2.0, 3.0]), Ok(vec![1.0, 2.0, 3.0])]);
+    /// ```
+    pub fn all_gather<E: Element>(&self, part: &[E], lens: &[usize]) -> Result<Vec<E>, RanksError> {
+        self.ensure_lens("all-gather", lens, lens.iter().sum())?;
+        self.ensure_len("all-gather", lens[self.rank()], part.len())?;
+        let (part, lens, counts) = (part.to_vec(), lens.to_vec(), self.counts());
+        let operation = move |communicator: &dyn Communicator| {
+            let mut whole = vec![E::zero(); lens.iter().sum()];
+            let sent = gather(communicator, &part, &mut whole, &lens)?;
+            counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+            Ok(whole)
+        };
+        self.start_operation("all-gather", operation).wait()
+    }
+
+    /// Overwrites `values` with those of rank `root`.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let received = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let mut values = [ranks.rank() as f64];
+    ///     ranks.broadcast(&mut values, 1).map(|()| values)
+    /// });
+    /// assert_eq!(received, [Ok([1.0]), Ok([1.0])]);
+    /// ```
+    pub fn broadcast<E: Element>(&self, values: &mut [E], root: usize) -> Result<(), RanksError> {
+        self.broadcast_bytes(cast_slice_mut(values), root)
+    }
+
+    pub(crate) fn broadcast_bytes(&self, bytes: &mut [u8], root: usize) -> Result<(), RanksError> {
+        for chunk in bytes.chunks_mut(MAX_MESSAGE_LEN_BYTES) {
+            let (mut data, counts) = (chunk.to_vec(), self.counts());
+            let operation = move |communicator: &dyn Communicator| {
+                communicator.broadcast(&mut data, root)?;
+                let sent = if communicator.rank() == root { data.len() * (communicator.size() - 1) } else { 0 };
+                counts.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+                Ok(data)
+            };
+            chunk.copy_from_slice(&self.start_operation("broadcast", operation).wait()?);
+        }
+        Ok(())
+    }
+
+    /// The bytes of rank 0, however many they are.
+    pub(crate) fn broadcast_vec(&self, mut bytes: Vec<u8>) -> Result<Vec<u8>, RanksError> {
+        let mut len = (bytes.len() as u64).to_ne_bytes();
+        self.broadcast_bytes(&mut len, 0)?;
+        bytes.resize(u64::from_ne_bytes(len) as usize, 0);
+        self.broadcast_bytes(&mut bytes, 0)?;
+        Ok(bytes)
+    }
+
+    /// The bytes of all ranks, in their order. Every rank gives equally many.
+    pub(crate) fn all_gather_bytes(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
+        let (part, size) = (bytes.to_vec(), self.size());
+        let operation = move |communicator: &dyn Communicator| {
+            let mut whole = vec![0; size * part.len()];
+            communicator.all_gather(&part, &mut whole, &vec![part.len(); size])?;
+            Ok(whole)
+        };
+        let whole = self.start_operation("all-gather", operation).wait()?;
+        Ok(whole.chunks(bytes.len().max(1)).map(<[u8]>::to_vec).collect())
+    }
+
+    /// Waits until all ranks are here.
+    ///
+    /// # Errors
+    /// [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// assert_eq!(Ranks::<World>::in_threads(2, |ranks| ranks.barrier()), [Ok(()), Ok(())]);
+    /// ```
+    pub fn barrier(&self) -> Result<(), RanksError> {
+        self.all_gather_bytes(&[0]).map(|_| ())
+    }
+
+    /// The number of elements of each rank's part of `len` rows of `row_len` elements.
+    #[must_use]
+    pub fn lens(&self, len: usize, row_len: usize) -> Vec<usize> {
+        (0..self.size()).map(|rank| self.part_of(len, rank).len() * row_len).collect()
+    }
+
+    fn counts(&self) -> Arc<Counts> {
+        self.worker.counts().clone()
+    }
+
+    fn ensure_lens(&self, operation: &'static str, lens: &[usize], expected: usize) -> Result<(), RanksError> {
+        self.ensure_len(operation, self.size(), lens.len())?;
+        self.ensure_len(operation, expected, lens.iter().sum())
+    }
+
+    pub(super) fn ensure_len(&self, operation: &'static str, expected: usize, found: usize) -> Result<(), RanksError> {
+        if expected == found {
+            return Ok(());
+        }
+        Err(RanksError::Len { rank: self.rank(), axis: Axis::NAME, operation, expected, found })
+    }
+}
+
+/// Sums few values: every rank gets all terms. Returns the number of bytes that this rank sends.
+fn sum_all<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> EngineResult<usize> {
+    let size = communicator.size();
+    let mut terms = vec![E::zero(); size * values.len()];
+    communicator.all_gather(cast_slice(values), cast_slice_mut(&mut terms), &vec![size_of_val(values); size])?;
+    values.copy_from_slice(&sum_in_order(&terms, values.len()));
+    Ok((size - 1) * size_of_val(values))
+}
+
+/// Sums many values: each rank sums its part of them, and all gather the sums. Returns the number of bytes that this
+/// rank sends.
+fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -> EngineResult<usize> {
+    let size = communicator.size();
+    let lens: Vec<usize> = (0..size).map(|rank| part_of(values.len(), rank, size).len()).collect();
+    let part = sum_part(communicator, values, &lens)?;
+    let sent = size_of_val(values) - size_of_val(&*part);
+    Ok(sent + gather(communicator, &part, values, &lens)?)
+}
+
+/// This rank's part of the sums.
+fn sum_part<E: Element>(communicator: &dyn Communicator, values: &[E], lens: &[usize]) -> EngineResult<Vec<E>> {
+    let (rank, size) = (communicator.rank(), communicator.size());
+    let own_len = lens[rank];
+    let mut terms = vec![E::zero(); size * own_len];
+    let bytes = |len: &usize| len * size_of::<E>();
+    let send_lens: Vec<usize> = lens.iter().map(bytes).collect();
+    let receive_lens: Vec<usize> = iter::repeat_n(bytes(&own_len), size).collect();
+    communicator.all_to_all(cast_slice(values), &send_lens, cast_slice_mut(&mut terms), &receive_lens)?;
+    Ok(sum_in_order(&terms, own_len))
+}
+
+/// The sums of the terms of all ranks, from rank 0 on.
+fn sum_in_order<E: Element>(terms: &[E], len: usize) -> Vec<E> {
+    let (first, rest) = terms.split_at(len);
+    let mut sums = first.to_vec();
+    for terms in rest.chunks_exact(len.max(1)) {
+        sums.iter_mut().zip(terms).for_each(|(sum, &term)| *sum = *sum + term);
+    }
+    sums
+}
+
+/// The parts of all ranks. Returns the number of bytes that this rank sends.
+fn gather<E: Element>(
+    communicator: &dyn Communicator,
+    part: &[E],
+    whole: &mut [E],
+    lens: &[usize],
+) -> EngineResult<usize> {
+    let lens: Vec<usize> = lens.iter().map(|len| len * size_of::<E>()).collect();
+    communicator.all_gather(cast_slice(part), cast_slice_mut(whole), &lens)?;
+    Ok((communicator.size() - 1) * size_of_val(part))
+}

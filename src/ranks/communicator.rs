@@ -1,0 +1,59 @@
+//! What an engine can do. Engines move bytes; sums are made by the ranks themselves, in the order of the ranks.
+
+use std::sync::Arc;
+
+/// The error of an engine, in its own words.
+pub type EngineResult<Value = ()> = Result<Value, String>;
+
+/// A group of ranks that can send bytes to each other. All ranks of a group call the same methods in the same order.
+pub trait Communicator: Send + Sync {
+    /// This process's rank in the group, from 0.
+    fn rank(&self) -> usize;
+
+    /// The number of ranks in the group.
+    fn size(&self) -> usize;
+
+    /// Sends block `r` of `send` to rank `r`, and receives block `r` of `receive` from rank `r`. Blocks are
+    /// consecutive; the lengths count bytes.
+    fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult;
+
+    /// Sends `part` to all ranks, and receives block `r` of `whole` from rank `r`. The lengths count bytes.
+    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult;
+
+    /// Sends `data` of rank `root` to all ranks.
+    fn broadcast(&self, data: &mut [u8], root: usize) -> EngineResult;
+
+    /// Divides the group: ranks that give the same `group` are together, in the order of their ranks here.
+    fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>>;
+}
+
+/// The engine of a single process: each collective operation copies.
+pub struct SingleProcess;
+
+impl Communicator for SingleProcess {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn all_to_all(&self, send: &[u8], _: &[usize], receive: &mut [u8], _: &[usize]) -> EngineResult {
+        receive.copy_from_slice(send);
+        Ok(())
+    }
+
+    fn all_gather(&self, part: &[u8], whole: &mut [u8], _: &[usize]) -> EngineResult {
+        whole.copy_from_slice(part);
+        Ok(())
+    }
+
+    fn broadcast(&self, _: &mut [u8], _: usize) -> EngineResult {
+        Ok(())
+    }
+
+    fn split(&self, _: usize) -> EngineResult<Arc<dyn Communicator>> {
+        Ok(Arc::new(Self))
+    }
+}

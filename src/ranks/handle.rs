@@ -1,0 +1,279 @@
+use super::{
+    ConstRankAxis, RankAxis, RanksError, Shard,
+    communicator::{Communicator, SingleProcess},
+    pending::Pending,
+    threads::Thread,
+    worker::Worker,
+};
+use std::{
+    env, fmt,
+    marker::PhantomData,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+/// The variables by which launchers of MPI programs say how many processes they started.
+const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"];
+/// The variable of a launcher that says only which process this is.
+const PMIX_LAUNCHER: &str = "PMIX_RANK";
+
+/// The time in which collective operations ran, and the part of it in which the caller waited. The difference was hidden
+/// behind computation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommunicationTime {
+    /// The time in which operations ran.
+    pub running: Duration,
+    /// The part of it in which the caller waited for them.
+    pub waited: Duration,
+}
+
+/// A communicator (process group) of the ranks of `Axis`: this process's place among them, and their collective
+/// operations. Clones share the place.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
+/// ranks! { pub World; }
+/// let ranks = Ranks::<World>::start()?;
+/// assert_eq!((ranks.rank(), ranks.size()), (0, 1)); // `mpirun -n 4` starts four
+/// # Ok::<(), RanksError>(())
+/// ```
+pub struct Ranks<Axis> {
+    pub(super) communicator: Arc<dyn Communicator>,
+    pub(super) worker: Arc<Worker>,
+    /// Whether these are all ranks, not those of a split.
+    pub(super) is_world: bool,
+    axis: PhantomData<fn() -> Axis>,
+}
+
+impl<Axis: RankAxis> Ranks<Axis> {
+    /// Joins the processes that `mpirun -n N` started, or is the only rank.
+    ///
+    /// A launcher is recognized by a variable of the environment: `OMPI_COMM_WORLD_SIZE` (Open MPI), `PMI_SIZE`
+    /// (MPICH, Intel MPI, `srun --mpi=pmi2`), `MPI_LOCALNRANKS` (MPICH) or `PMIX_RANK` (`srun --mpi=pmix`).
+    ///
+    /// Call [`finish`](Self::finish) before the last clone is dropped. A process that drops it without `finish` ends
+    /// all others after 5 seconds.
+    ///
+    /// # Errors
+    /// [`RanksError::NoEngine`] under a launcher without the feature `mpi`; [`RanksError::Size`] if the type of the
+    /// axis says another number of ranks; [`RanksError::StartedBefore`]; [`RanksError::Start`].
+    pub fn start() -> Result<Self, RanksError> {
+        match launcher(|variable| env::var(variable).ok()) {
+            None => Self::single(),
+            #[cfg(not(feature = "mpi"))]
+            Some(launcher) => Err(RanksError::NoEngine { launcher }),
+            #[cfg(feature = "mpi")]
+            Some(_) => {
+                let (communicator, worker) = super::mpi::start()?;
+                Self::new(communicator, Arc::new(worker))
+            }
+        }
+    }
+
+    /// A single rank: this process.
+    ///
+    /// # Errors
+    /// [`RanksError::Size`] if the type of the axis says another number of ranks.
+    pub fn single() -> Result<Self, RanksError> {
+        Self::new(Arc::new(SingleProcess), Arc::default())
+    }
+
+    /// Runs `run` on `count` threads of this process, which are ranks to each other: for tests and examples. Returns
+    /// the results in the order of the ranks.
+    ///
+    /// # Panics
+    /// If a thread panics, or if the type of the axis says another number of ranks.
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let sums = Ranks::<World>::in_threads(3, |ranks| {
+    ///     let mut sum = [ranks.rank() as f64];
+    ///     ranks.all_reduce(&mut sum).map(|()| sum)
+    /// });
+    /// assert_eq!(sums, [Ok([3.0]), Ok([3.0]), Ok([3.0])]);
+    /// ```
+    pub fn in_threads<Value: Send>(count: usize, run: impl Fn(&Self) -> Value + Sync) -> Vec<Value> {
+        let run = &run;
+        thread::scope(|scope| {
+            let start = |member: Thread| {
+                scope.spawn(move || {
+                    let ranks = Self::new(Arc::new(member), Arc::default());
+                    run(&ranks.unwrap_or_else(|error| panic!("{error}")))
+                })
+            };
+            let threads: Vec<_> = Thread::group(count).into_iter().map(start).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, Value>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        })
+    }
+
+    fn new(communicator: Arc<dyn Communicator>, worker: Arc<Worker>) -> Result<Self, RanksError> {
+        let found = communicator.size();
+        match Axis::EXPECTED_SIZE {
+            Some(expected) if expected != found => Err(RanksError::Size { axis: Axis::NAME, expected, found }),
+            _ => Ok(Self { communicator, worker, is_world: true, axis: PhantomData }),
+        }
+    }
+
+    /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel: rank `r` is
+    /// `r / columns` along `Outer` and `r % columns` along `Inner`. The ranks of one `Inner` are neighbours, which are
+    /// on one machine if any are.
+    ///
+    /// # Errors
+    /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of
+    /// `Outer` says another number of ranks; [`RanksError::Engine`].
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; pub Data; pub Tp = 2; }
+    /// let places = Ranks::<World>::in_threads(4, |ranks| {
+    ///     let (data, tp) = ranks.split::<Data, Tp>()?;
+    ///     Ok((data.rank(), tp.rank()))
+    /// });
+    /// # let _: &Vec<Result<(usize, usize), typed_transformer::ranks::RanksError>> = &places;
+    /// assert_eq!(places, [Ok((0, 0)), Ok((0, 1)), Ok((1, 0)), Ok((1, 1))]);
+    /// ```
+    pub fn split<Outer: RankAxis, Inner: ConstRankAxis>(&self) -> Result<(Ranks<Outer>, Ranks<Inner>), RanksError> {
+        let (size, columns) = (self.size(), <Inner as dfdx::shapes::ConstDim>::SIZE);
+        if !size.is_multiple_of(columns) {
+            return Err(RanksError::Grid { axis: Axis::NAME, size, inner: Inner::NAME, columns });
+        }
+        let (row, column) = (self.rank() / columns, self.rank() % columns);
+        let outer = self.start_operation("split", move |communicator| communicator.split(column)).wait()?;
+        let inner = self.start_operation("split", move |communicator| communicator.split(row)).wait()?;
+        let outer = Ranks { is_world: false, ..Ranks::new(outer, self.worker.clone())? };
+        let inner = Ranks { is_world: false, ..Ranks::new(inner, self.worker.clone())? };
+        Ok((outer, inner))
+    }
+
+    /// This process's rank, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.communicator.rank()
+    }
+
+    /// The number of ranks.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.communicator.size()
+    }
+
+    /// Whether this is rank 0, the one that writes files and shows progress.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the longer
+    /// ones come first.
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let parts = Ranks::<World>::in_threads(3, |ranks| ranks.part_of(5, ranks.rank()));
+    /// assert_eq!(parts, [0..2, 2..4, 4..5]);
+    /// ```
+    #[must_use]
+    pub fn part_of(&self, len: usize, rank: usize) -> Range<usize> {
+        part_of(len, rank, self.size())
+    }
+
+    /// This rank's part of a dimension.
+    ///
+    /// ```
+    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// dims! { pub Batch; }
+    /// let rows = Ranks::<World>::in_threads(2, |ranks| ranks.shard(Batch::new(5)).range());
+    /// assert_eq!(rows, [0..3, 3..5]);
+    /// ```
+    pub fn shard<Whole: crate::dims::Dim>(&self, whole: Whole) -> Shard<Whole, Axis> {
+        Shard::new(self.part_of(whole.size(), self.rank()), whole.size())
+    }
+
+    /// Bytes that this process has sent to other ranks so far.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.worker.counts().sent_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The time that communication has taken in this process so far.
+    #[must_use]
+    pub fn communication_time(&self) -> CommunicationTime {
+        let counts = self.worker.counts();
+        let load = |nanoseconds: &AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
+        CommunicationTime { running: load(&counts.running_nanoseconds), waited: load(&counts.waited_nanoseconds) }
+    }
+
+    /// Starts a collective operation.
+    pub(super) fn start_operation<Value: Send + 'static>(
+        &self,
+        name: &'static str,
+        operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
+    ) -> Pending<Value> {
+        // A rank that leaves without agreement now would let the others wait.
+        self.worker.set_finished(false);
+        let rank = self.rank();
+        let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };
+        self.worker.start(&self.communicator, describe, operation)
+    }
+}
+
+impl<Axis> Clone for Ranks<Axis> {
+    fn clone(&self) -> Self {
+        Self {
+            communicator: self.communicator.clone(),
+            worker: self.worker.clone(),
+            is_world: self.is_world,
+            axis: PhantomData,
+        }
+    }
+}
+
+impl<Axis: RankAxis> fmt::Debug for Ranks<Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {} of `{}`", self.rank(), self.size(), Axis::NAME)
+    }
+}
+
+/// The variable of the launcher that started several processes; `read` gives the value of one.
+fn launcher(read: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let sizes: Vec<_> = LAUNCHERS.into_iter().filter_map(|launcher| Some((launcher, read(launcher)?))).collect();
+    if sizes.is_empty() {
+        // It does not say how many there are.
+        return read(PMIX_LAUNCHER).map(|_| PMIX_LAUNCHER);
+    }
+    sizes.into_iter().find(|(_, size)| size != "1").map(|(launcher, _)| launcher)
+}
+
+/// The part of `0..len` that belongs to `rank` of `size` ranks.
+pub(super) fn part_of(len: usize, rank: usize, size: usize) -> Range<usize> {
+    let (least, more) = (len / size, len % size);
+    let start = rank * least + rank.min(more);
+    start..start + least + usize::from(rank < more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_is_one_of_several_processes() {
+        let found = |variables: &'static [(&str, &str)]| {
+            launcher(|name| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).into()))
+        };
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "1"), ("PMIX_RANK", "0")]), None);
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "2"), ("PMIX_RANK", "0")]), Some("OMPI_COMM_WORLD_SIZE"));
+        assert_eq!(found(&[("PMI_SIZE", "3")]), Some("PMI_SIZE"));
+        assert_eq!(found(&[("PMIX_RANK", "0")]), Some("PMIX_RANK"));
+    }
+}

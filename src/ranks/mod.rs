@@ -1,0 +1,48 @@
+//! Ranks: the processes that train one model together, and what their values are to each other.
+//!
+//! [`ranks!`](crate::ranks!) declares an axis of ranks as a type, and [`Ranks<World>`](Ranks) is this process's place
+//! on it. The type of a value says what the ranks hold of it:
+//!
+//! | type | what a rank holds | made by | opened by |
+//! | --- | --- | --- | --- |
+//! | `X` | a value of its own | | |
+//! | [`Replicated<X, W>`](Replicated) | the same bits as every other rank | [`Ranks::replicate`], a reduction | `Deref` |
+//! | [`Partial<X, W>`](Partial) | its term of a sum over the ranks | a loss of its own rows | a reduction only |
+//! | a tensor over [`Shard<Dim, W>`](Shard) | its part of a dimension | [`Ranks::shard`] | a gather |
+//!
+//! Collective operations are called by all ranks, in the same order. Sums are made in the order of the ranks, so they
+//! are the same bits on all ranks, and from run to run with the same number of ranks.
+//!
+//! # Engines
+//!
+//! | engine | ranks | started by |
+//! | --- | --- | --- |
+//! | a single process | one | [`Ranks::start`] |
+//! | MPI (feature `mpi`) | processes, on one machine or many | [`Ranks::start`] under `mpirun -n N` |
+//! | threads of one process, for tests | threads | [`Ranks::in_threads`] |
+
+mod agreement;
+mod axis;
+mod collectives;
+mod communicator;
+mod element;
+mod elements;
+mod error;
+mod handle;
+#[cfg(feature = "mpi")]
+mod mpi;
+mod partial;
+mod pending;
+mod replicated;
+mod shard;
+mod threads;
+mod worker;
+
+pub use axis::{ConstRankAxis, RankAxis};
+pub use element::Element;
+pub use error::RanksError;
+pub use handle::{CommunicationTime, Ranks};
+pub use partial::{Partial, Reduce};
+pub use pending::Pending;
+pub use replicated::Replicated;
+pub use shard::{GatheredOver, Shard};

@@ -1,0 +1,161 @@
+//! The engine on MPI: a thread of its own makes all calls, so that messages move while the caller computes.
+
+use super::{
+    RanksError,
+    communicator::{Communicator, EngineResult},
+    worker::{Job, WAITING, Worker},
+};
+use ferrompi::{Mpi, Request, Result as MpiResult, Scope, ThreadLevel};
+use std::{
+    io::Write,
+    mem::ManuallyDrop,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// An operation that takes longer is given up: a rank hangs, or is out of reach.
+const TIMEOUT: Duration = Duration::from_secs(1800);
+/// How long a rank that ends by itself waits for the others before it ends them.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the thread sleeps between two looks at an operation for which no one waits.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// Starts MPI on a thread of its own.
+pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
+    let failed = |message: String| RanksError::Start { message };
+    let (jobs, queue) = mpsc::channel();
+    let (sender, world) = mpsc::channel();
+    let finished = Arc::new(AtomicBool::new(false));
+    let is_finished = finished.clone();
+    let run = move || run(&queue, &sender, &is_finished);
+    let thread = thread::Builder::new().name("ranks".into()).spawn(run).map_err(|error| failed(error.to_string()))?;
+    match world.recv() {
+        Ok(Ok(world)) => Ok((Arc::new(world), Worker::on_thread(jobs, thread, finished))),
+        Ok(Err(error)) => Err(error),
+        Err(_) => Err(failed("the thread of MPI has ended".into())),
+    }
+}
+
+/// The thread: starts MPI, runs the operations in their order, and ends MPI together with the other ranks.
+fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, finished: &AtomicBool) {
+    let failed = |message: String| RanksError::Start { message };
+    let start = || -> Result<(Mpi, Group), RanksError> {
+        let mpi = Mpi::init_thread(ThreadLevel::Funneled).map_err(|error| match error {
+            ferrompi::Error::AlreadyInitialized | ferrompi::Error::Finalized => RanksError::StartedBefore,
+            error => failed(error.to_string()),
+        })?;
+        if mpi.thread_level() < ThreadLevel::Funneled {
+            return Err(failed("this MPI does not support threads (MPI_THREAD_FUNNELED)".into()));
+        }
+        let last = mpi.world().duplicate().map_err(|error| failed(error.to_string()))?;
+        Ok((mpi, Group(ManuallyDrop::new(last))))
+    };
+    let (mpi, last) = match start() {
+        Ok(started) => started,
+        Err(error) => return drop(world.send(Err(error))),
+    };
+    // If no one takes it, the queue is closed too.
+    let _ = world.send(Ok(Group(ManuallyDrop::new(mpi.world()))));
+    for job in jobs {
+        // Unwinding would end MPI, which waits for the other ranks.
+        if catch_unwind(AssertUnwindSafe(job)).is_err() {
+            last.give_up("panicked in a collective operation");
+        }
+    }
+    let limit = if finished.load(Ordering::Relaxed) { Duration::MAX } else { LEAVE_TIMEOUT };
+    let left = ferrompi::scope(|scope| wait(last.0.ibarrier(scope)?, limit, || last.give_up("left before the others")));
+    if let Err(error) = left {
+        last.give_up(&error.to_string());
+    }
+    drop(mpi);
+}
+
+/// A group of MPI processes. The communicator is never freed: MPI must be called by its thread, and ends with it.
+struct Group(ManuallyDrop<ferrompi::Communicator>);
+
+impl Group {
+    /// Writes why this rank cannot go on, and ends all ranks.
+    fn give_up(&self, why: &str) -> ! {
+        let (rank, size) = (self.0.rank(), self.0.size());
+        // Standard error may be closed.
+        let _ = writeln!(std::io::stderr(), "rank {rank} of {size} ends all ranks: it {why}");
+        self.0.abort(1)
+    }
+
+    /// Starts an operation and waits until it is complete.
+    fn complete<'env>(
+        &self,
+        start: impl for<'s> FnOnce(&'s Scope<'s, 'env>) -> MpiResult<Request<'s>>,
+    ) -> EngineResult {
+        let give_up = || self.give_up(&format!("waited {} s for another rank", TIMEOUT.as_secs()));
+        ferrompi::scope(|scope| wait(start(scope)?, TIMEOUT, give_up)).map_err(|error| error.to_string())
+    }
+}
+
+/// Waits until a request is complete, for at most `limit`.
+fn wait(mut request: Request<'_>, limit: Duration, give_up: impl FnOnce()) -> MpiResult<()> {
+    let start = Instant::now();
+    while request.test()?.is_none() {
+        if start.elapsed() > limit {
+            give_up();
+            break;
+        }
+        match WAITING.load(Ordering::Relaxed) {
+            0 => thread::sleep(PAUSE),
+            _ => thread::yield_now(),
+        }
+    }
+    Ok(())
+}
+
+impl Communicator for Group {
+    fn rank(&self) -> usize {
+        self.0.rank() as usize
+    }
+
+    fn size(&self) -> usize {
+        self.0.size() as usize
+    }
+
+    fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult {
+        let (send_counts, send_starts) = counts_and_starts(send_lens)?;
+        let (receive_counts, receive_starts) = counts_and_starts(receive_lens)?;
+        self.complete(|scope| {
+            self.0.ialltoallv(scope, send, &send_counts, &send_starts, receive, &receive_counts, &receive_starts)
+        })
+    }
+
+    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult {
+        let (counts, starts) = counts_and_starts(lens)?;
+        self.complete(|scope| self.0.iallgatherv(scope, part, whole, &counts, &starts))
+    }
+
+    fn broadcast(&self, data: &mut [u8], root: usize) -> EngineResult {
+        self.complete(|scope| self.0.ibroadcast(scope, data, root as i32))
+    }
+
+    fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>> {
+        let split = self.0.split(Some(group as i32), self.0.rank()).map_err(|error| error.to_string())?;
+        let split = split.ok_or("this rank is in no group")?;
+        Ok(Arc::new(Group(ManuallyDrop::new(split))))
+    }
+}
+
+/// The number of bytes of each block and where it starts, as MPI counts.
+fn counts_and_starts(lens: &[usize]) -> EngineResult<(Vec<i32>, Vec<i32>)> {
+    let count = |&len: &usize| i32::try_from(len);
+    let start = |start: &mut usize, &len: &usize| {
+        let before = *start;
+        *start += len;
+        Some(i32::try_from(before))
+    };
+    let counts = lens.iter().map(count).collect::<Result<Vec<_>, _>>();
+    let starts = lens.iter().scan(0, start).collect::<Result<Vec<_>, _>>();
+    counts.ok().zip(starts.ok()).ok_or_else(|| "a message is longer than 2 GiB".into())
+}

@@ -1,0 +1,105 @@
+use super::{
+    Element, RankAxis, Ranks, RanksError,
+    elements::{read_elements, write_elements},
+};
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
+use std::{fmt, marker::PhantomData, ops::Deref};
+
+/// A value that is the same bits on all ranks of `Axis`.
+///
+/// It can be read, but only an operation that all ranks do alike changes it: a model that one rank changes alone is no
+/// longer the model of the others.
+pub struct Replicated<X, Axis> {
+    value: X,
+    axis: PhantomData<fn() -> Axis>,
+}
+
+impl<X, Axis> Replicated<X, Axis> {
+    /// Says that the value is the same bits on all ranks.
+    pub(crate) fn assume(value: X) -> Self {
+        Self { value, axis: PhantomData }
+    }
+
+    /// The value, for a change that all ranks make alike.
+    pub(crate) fn as_mut(&mut self) -> &mut X {
+        &mut self.value
+    }
+
+    /// The value alone: from now on, the types no longer say that the ranks have the same.
+    pub fn into_inner(self) -> X {
+        self.value
+    }
+}
+
+impl<X, Axis> Deref for Replicated<X, Axis> {
+    type Target = X;
+    fn deref(&self) -> &X {
+        &self.value
+    }
+}
+
+impl<X: Clone, Axis> Clone for Replicated<X, Axis> {
+    fn clone(&self) -> Self {
+        Self::assume(self.value.clone())
+    }
+}
+
+impl<X: fmt::Debug, Axis> fmt::Debug for Replicated<X, Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<Axis: RankAxis> Ranks<Axis> {
+    /// Gives every rank the parameters of rank 0's model.
+    ///
+    /// # Errors
+    /// [`RanksError::Len`] if the model has another number of elements than that of rank 0, and
+    /// [`RanksError::OtherRanks`] on the other ranks; [`RanksError::Engine`]; [`RanksError::Device`].
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// let weights = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::seed_from_u64(ranks.rank() as u64));
+    ///     let model = ranks.replicate(model)?;
+    ///     Ok(model.weight.as_vec())
+    /// });
+    /// # let _: &Vec<Result<Vec<f32>, typed_transformer::ranks::RanksError>> = &weights;
+    /// assert_eq!(weights[0], weights[1]);
+    /// ```
+    pub fn replicate<Model, E, D>(&self, mut model: Model) -> Result<Replicated<Model, Axis>, RanksError>
+    where
+        Model: TensorCollection<E, D>,
+        E: Element,
+        D: Device<E>,
+    {
+        let mut elements = read_elements(&model).map_err(RanksError::device("replicate"))?;
+        let mut len = (elements.len() as u64).to_ne_bytes();
+        self.broadcast_bytes(&mut len, 0)?;
+        self.agree(self.ensure_len("replicate", u64::from_ne_bytes(len) as usize, elements.len()))?;
+        self.broadcast(&mut elements, 0)?;
+        write_elements(&mut model, &elements).map_err(RanksError::device("replicate"))?;
+        Ok(Replicated::assume(model))
+    }
+
+    /// Compares a model with that of rank 0, bit by bit except for hash collisions.
+    ///
+    /// # Errors
+    /// [`RanksError::Differs`] with the ranks that have other parameters; [`RanksError::Engine`].
+    pub fn ensure_replicated<Model, E, D>(&self, model: &Replicated<Model, Axis>) -> Result<(), RanksError>
+    where
+        Model: TensorCollection<E, D>,
+        E: Element,
+        D: Device<E>,
+    {
+        let elements = read_elements::<Model, E, D>(model).map_err(RanksError::device("ensure_replicated"))?;
+        let hash = crc32fast::hash(bytemuck::cast_slice(&elements));
+        let hashes = self.all_gather_bytes(&hash.to_ne_bytes())?;
+        let ranks: Vec<usize> = (0..self.size()).filter(|&rank| hashes[rank] != hashes[0]).collect();
+        if ranks.is_empty() {
+            return Ok(());
+        }
+        Err(RanksError::Differs { axis: Axis::NAME, what: "the model", ranks })
+    }
+}

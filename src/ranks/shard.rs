@@ -1,0 +1,150 @@
+use super::{ConstRankAxis, RankAxis, RanksError};
+use crate::dims::{ConstDim, Dim, Divides, MaybeSharded};
+use dfdx::shapes;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    marker::PhantomData,
+    ops::Range,
+};
+
+/// This rank's part of the dimension `Whole`, which the ranks of `Axis` share.
+///
+/// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
+/// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's.
+///
+/// It is a dimension of a tensor, but not a [`Dim`] of the crate's own: a sum, mean, norm, softmax or contraction along
+/// it would take a part for the whole.
+pub struct Shard<Whole, Axis> {
+    len: usize,
+    /// The index of the first element in the whole; `None` if `Ranks::shard` did not make the shard.
+    start: Option<usize>,
+    /// The length of the whole; `None` if a shape was made from sizes alone.
+    whole: Option<usize>,
+    axis: PhantomData<fn() -> (Whole, Axis)>,
+}
+
+impl<Whole, Axis> Shard<Whole, Axis> {
+    pub(super) fn new(range: Range<usize>, whole: usize) -> Self {
+        Self { len: range.len(), start: Some(range.start), whole: Some(whole), axis: PhantomData }
+    }
+
+    /// The length of this rank's part.
+    #[must_use]
+    pub fn size(self) -> usize {
+        self.len
+    }
+
+    /// Whether this rank has nothing of the dimension.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The indices of this rank's part in the whole.
+    ///
+    /// # Panics
+    /// With the text of the error of [`try_range`](Self::try_range).
+    ///
+    /// ```
+    /// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
+    /// ranks! { pub World; }
+    /// dims! { pub Batch; }
+    /// let words = ["to", "be", "or", "not", "to"];
+    /// let parts = Ranks::<World>::in_threads(2, |ranks| {
+    ///     let batch = ranks.shard(Batch::new(words.len()));
+    ///     words[batch.range()].to_vec()
+    /// });
+    /// assert_eq!(parts, [vec!["to", "be", "or"], vec!["not", "to"]]);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn range(self) -> Range<usize>
+    where
+        Whole: Dim,
+        Axis: RankAxis,
+    {
+        self.try_range().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// [`range`](Self::range), but an error instead of a panic.
+    ///
+    /// # Errors
+    /// [`RanksError::Place`] if [`Ranks::shard`](super::Ranks::shard) did not make the shard: it has a length and no
+    /// place.
+    pub fn try_range(self) -> Result<Range<usize>, RanksError>
+    where
+        Whole: Dim,
+        Axis: RankAxis,
+    {
+        let start = self.start.ok_or_else(|| RanksError::Place { dim: format!("{self:?}") })?;
+        Ok(start..start + self.len)
+    }
+
+    /// The length of the whole dimension, if it is known: a shape that dfdx made from sizes alone does not tell.
+    #[must_use]
+    pub fn whole_size(self) -> Option<usize> {
+        self.whole
+    }
+}
+
+impl<Whole: Dim, Axis: RankAxis> shapes::Dim for Shard<Whole, Axis> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.len
+    }
+    #[inline(always)]
+    fn from_size(size: usize) -> Option<Self> {
+        Some(Self { len: size, start: None, whole: None, axis: PhantomData })
+    }
+}
+impl<Whole: Dim, Axis: RankAxis> MaybeSharded for Shard<Whole, Axis> {}
+
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> shapes::ConstDim for Shard<Whole, Axis> {
+    const SIZE: usize = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
+}
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Whole, Axis> {
+    /// A part of the size that every rank has. It does not know which of them it is.
+    fn default() -> Self {
+        let len = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
+        Self { len, start: None, whole: Some(Whole::SIZE), axis: PhantomData }
+    }
+}
+
+/// A dimension that no axis of ranks shares. There is none: the trait gives a shard in the place of a whole dimension
+/// its own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is sharded over `{Axis}`, but here all of `{Self}` is needed",
+    label = "this rank has only its part of `{Self}`",
+    note = "gather `{Self}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
+)]
+pub trait GatheredOver<Axis> {}
+
+impl<Whole: Dim + GatheredOver<Axis>, Axis: RankAxis> Dim for Shard<Whole, Axis> {}
+
+// Derived impls would require the same traits of `Whole` and `Axis`.
+impl<Whole, Axis> Clone for Shard<Whole, Axis> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<Whole, Axis> Copy for Shard<Whole, Axis> {}
+/// Two parts are equal if they are equally long: dfdx compares the sizes of dimensions so.
+impl<Whole, Axis> PartialEq for Shard<Whole, Axis> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len
+    }
+}
+impl<Whole, Axis> Eq for Shard<Whole, Axis> {}
+impl<Whole, Axis> Hash for Shard<Whole, Axis> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len.hash(state);
+    }
+}
+impl<Whole: Dim, Axis: RankAxis> fmt::Debug for Shard<Whole, Axis> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.whole.map_or(String::new(), |whole| format!(" of {whole}"));
+        write!(f, "Shard<{}, {}>={}{whole}", crate::dims::name::<Whole>(), Axis::NAME, self.len)
+    }
+}

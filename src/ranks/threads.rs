@@ -1,0 +1,157 @@
+//! Ranks that are threads of one process: an engine for tests, which needs no launcher.
+
+use super::communicator::{Communicator, EngineResult};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+/// What the threads of a group share.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    size: usize,
+}
+
+#[derive(Default)]
+struct State {
+    /// The number of the exchange that is going on.
+    exchange: u64,
+    /// What each rank has sent in it.
+    sent: BTreeMap<usize, Arc<[u8]>>,
+    /// How many ranks have not read it yet, once all have sent.
+    unread: usize,
+    /// The ranks whose thread has ended.
+    left: Vec<usize>,
+    /// The subgroups that are being made, by their number.
+    groups: BTreeMap<usize, Arc<Shared>>,
+}
+
+/// A thread's place in a group of threads.
+pub struct Thread {
+    rank: usize,
+    shared: Arc<Shared>,
+}
+
+impl Thread {
+    /// The members of a new group of `size` threads.
+    pub fn group(size: usize) -> Vec<Self> {
+        let shared = Arc::new(Shared::new(size));
+        (0..size).map(|rank| Self { rank, shared: shared.clone() }).collect()
+    }
+
+    /// Sends bytes to all ranks, and returns those of every rank.
+    fn exchange(&self, bytes: &[u8]) -> EngineResult<Vec<Arc<[u8]>>> {
+        let Shared { changed, size, .. } = &*self.shared;
+        let mut state = self.shared.lock();
+        // The exchange before must have been read by all.
+        while state.unread > 0 {
+            state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let exchange = state.exchange;
+        state.sent.insert(self.rank, bytes.into());
+        if state.sent.len() == *size {
+            state.unread = *size;
+            changed.notify_all();
+        }
+        while state.unread == 0 && state.exchange == exchange {
+            if let Some(rank) = state.left.first() {
+                return Err(format!("the thread of rank {rank} has ended"));
+            }
+            state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let all = state.sent.values().cloned().collect();
+        state.unread -= 1;
+        if state.unread == 0 {
+            state.sent.clear();
+            state.exchange += 1;
+            changed.notify_all();
+        }
+        Ok(all)
+    }
+}
+
+impl Shared {
+    fn new(size: usize) -> Self {
+        Self { state: Mutex::default(), changed: Condvar::new(), size }
+    }
+
+    /// A panic of a thread cannot break an invariant of the state, so poisoning is ignored.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.shared.lock().left.push(self.rank);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Communicator for Thread {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.shared.size
+    }
+
+    fn all_to_all(&self, send: &[u8], send_lens: &[usize], receive: &mut [u8], receive_lens: &[usize]) -> EngineResult {
+        // Each rank sends all of its blocks, preceded by where they begin.
+        let mut message = Vec::new();
+        let mut start = 0_u64;
+        for &len in send_lens {
+            message.extend_from_slice(&start.to_ne_bytes());
+            start += len as u64;
+        }
+        let header = message.len();
+        message.extend_from_slice(send);
+        let mut receive = receive;
+        for (message, &len) in self.exchange(&message)?.iter().zip(receive_lens) {
+            let (starts, _) = message.as_chunks::<8>();
+            let start = header + u64::from_ne_bytes(starts[self.rank]) as usize;
+            let (block, rest) = receive.split_at_mut(len);
+            let sent = message.get(start..start + len);
+            block.copy_from_slice(sent.ok_or("a rank sent a block of another length")?);
+            receive = rest;
+        }
+        Ok(())
+    }
+
+    fn all_gather(&self, part: &[u8], whole: &mut [u8], lens: &[usize]) -> EngineResult {
+        let mut whole = whole;
+        for (message, &len) in self.exchange(part)?.iter().zip(lens) {
+            let (block, rest) = whole.split_at_mut(len);
+            if message.len() != len {
+                return Err(format!("a rank sent {} bytes, but {len} were expected", message.len()));
+            }
+            block.copy_from_slice(message);
+            whole = rest;
+        }
+        Ok(())
+    }
+
+    fn broadcast(&self, data: &mut [u8], root: usize) -> EngineResult {
+        let sent = self.exchange(if self.rank == root { data } else { &[] })?;
+        if sent[root].len() != data.len() {
+            return Err(format!("rank {root} sent {} bytes, but {} were expected", sent[root].len(), data.len()));
+        }
+        data.copy_from_slice(&sent[root]);
+        Ok(())
+    }
+
+    fn split(&self, group: usize) -> EngineResult<Arc<dyn Communicator>> {
+        let groups = self.exchange(&group.to_ne_bytes())?;
+        let members: Vec<usize> = (0..self.size()).filter(|&rank| *groups[rank] == group.to_ne_bytes()).collect();
+        let size = members.len();
+        let shared = self.shared.lock().groups.entry(group).or_insert_with(|| Arc::new(Shared::new(size))).clone();
+        let rank = members.iter().position(|&rank| rank == self.rank).ok_or("this rank is in no group")?;
+        // The next split makes new groups.
+        self.exchange(&[])?;
+        self.shared.lock().groups.clear();
+        self.exchange(&[])?;
+        Ok(Arc::new(Self { rank, shared }))
+    }
+}

@@ -1,0 +1,114 @@
+//! Where collective operations run: at once, or on a thread of their own while the caller computes.
+
+use super::{
+    RanksError,
+    communicator::{Communicator, EngineResult},
+    pending::Pending,
+};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        mpsc::{self, Sender},
+    },
+    thread::JoinHandle,
+    time::Instant,
+};
+
+/// A collective operation, with everything it needs.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Runs the collective operations of a process, in the order in which it starts them.
+#[derive(Default)]
+pub struct Worker {
+    /// The queue of the engine's thread; `None` if the operations run at once.
+    queue: Option<Mutex<Queue>>,
+    counts: Arc<Counts>,
+    /// Whether all ranks have agreed to end, so that this one may wait for the others without a limit.
+    finished: Arc<AtomicBool>,
+}
+
+struct Queue {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the operations of a process have moved, and how long they took.
+#[derive(Default)]
+pub struct Counts {
+    /// Bytes sent to other ranks.
+    pub sent_bytes: AtomicU64,
+    /// Time in which operations ran.
+    pub running_nanoseconds: AtomicU64,
+    /// The part of it in which the caller waited for them.
+    pub waited_nanoseconds: AtomicU64,
+}
+
+/// How many callers wait for an operation. While none does, the engine's thread leaves the processor to computation.
+pub static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+impl Worker {
+    /// Runs operations on `thread`, which takes them from the other end of `jobs`.
+    #[cfg(feature = "mpi")]
+    pub fn on_thread(jobs: Sender<Job>, thread: JoinHandle<()>, finished: Arc<AtomicBool>) -> Self {
+        let queue = Queue { jobs: Some(jobs), thread: Some(thread) };
+        Self { queue: Some(Mutex::new(queue)), counts: Arc::default(), finished }
+    }
+
+    /// Starts an operation. `describe` adds rank, axis and operation to the engine's message.
+    pub fn start<Value: Send + 'static>(
+        &self,
+        communicator: &Arc<dyn Communicator>,
+        describe: impl Fn(String) -> RanksError + Send + 'static,
+        operation: impl FnOnce(&dyn Communicator) -> EngineResult<Value> + Send + 'static,
+    ) -> Pending<Value> {
+        let (communicator, counts) = (communicator.clone(), self.counts.clone());
+        let ended = describe("the engine has ended".into());
+        let run = move || {
+            let start = Instant::now();
+            let result = operation(&*communicator).map_err(describe);
+            add(&counts.running_nanoseconds, start);
+            result
+        };
+        let Some(queue) = &self.queue else {
+            return Pending::ready(run());
+        };
+        let (sender, receiver) = mpsc::channel();
+        // The caller may have given up the result.
+        let job: Job = Box::new(move || drop(sender.send(run())));
+        let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        match &queue.jobs {
+            Some(jobs) if jobs.send(job).is_ok() => Pending::started(receiver, self.counts.clone(), ended),
+            _ => Pending::ready(Err(ended)),
+        }
+    }
+
+    pub fn counts(&self) -> &Arc<Counts> {
+        &self.counts
+    }
+
+    /// Says whether all ranks have agreed to end.
+    pub fn set_finished(&self, is_finished: bool) {
+        self.finished.store(is_finished, Ordering::Relaxed);
+    }
+}
+
+/// Adds the time since `start`.
+pub fn add(nanoseconds: &AtomicU64, start: Instant) {
+    nanoseconds.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let Some(queue) = self.queue.take() else {
+            return;
+        };
+        let Queue { jobs, thread } = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // The thread ends once no one can send it operations.
+        drop(jobs);
+        if let Some(thread) = thread {
+            // It reports its own failures.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Gradients are summed over the ranks in buckets, while the backward pass goes on ([Li et al.,
+//! 2020](https://arxiv.org/abs/2006.15704), 3.2.3).
+
+use crate::{
+    backend::{Backend, gradient_hook::GradientHook},
+    ranks::{Element, Pending, RankAxis, Ranks, RanksError},
+};
+use bytemuck::{cast_slice, try_cast_slice};
+use dfdx::{
+    nn::{TensorOptions, TensorVisitor, ViewTensorRef},
+    shapes::{HasShape, Shape},
+    tensor::Tensor,
+};
+use std::{cell::RefCell, collections::HashMap, mem};
+
+/// A bucket is summed once it has this many bytes: small enough that the first sum starts early, large enough that the
+/// cost of a message does not count.
+const BUCKET_LEN_BYTES: usize = 4 << 20;
+
+/// The trained parameters of a model, in buckets. The last parameter of the model is first, since its gradient usually
+/// is.
+pub struct Buckets<E: Element, W> {
+    state: RefCell<State<E>>,
+    ranks: Ranks<W>,
+}
+
+struct State<E> {
+    parameters: Vec<Parameter>,
+    /// The index of the parameter whose elements lie at an address.
+    by_address: HashMap<usize, usize>,
+    buckets: Vec<Bucket<E>>,
+    /// The sums that were started, those of the first buckets.
+    sums: Vec<Pending<Vec<E>>>,
+}
+
+struct Parameter {
+    len: usize,
+    bucket: usize,
+    /// The place of its first element in the bucket.
+    start: usize,
+    /// The hash of the gradient in the bucket, once it is there.
+    collected: Option<u32>,
+}
+
+struct Bucket<E> {
+    elements: Vec<E>,
+    /// How many gradients are still to come.
+    missing: usize,
+}
+
+impl<E: Element, W: RankAxis> Buckets<E, W> {
+    /// Empty buckets for parameters of these lengths and addresses, in the order of the model's fields.
+    pub fn new(ranks: &Ranks<W>, parameters: &[(usize, Option<usize>)]) -> Self {
+        let mut placed: Vec<Parameter> = Vec::new();
+        let mut buckets: Vec<Bucket<E>> = Vec::new();
+        for &(len, _) in parameters.iter().rev() {
+            let is_full = |bucket: &Bucket<E>| size_of_val(&*bucket.elements) >= BUCKET_LEN_BYTES;
+            if buckets.last().is_none_or(is_full) {
+                buckets.push(Bucket { elements: Vec::new(), missing: 0 });
+            }
+            let last = buckets.len() - 1;
+            let Bucket { elements, missing } = &mut buckets[last];
+            placed.push(Parameter { len, bucket: last, start: elements.len(), collected: None });
+            elements.resize(elements.len() + len, E::zero());
+            *missing += 1;
+        }
+        placed.reverse();
+        let addresses = parameters.iter().enumerate().filter_map(|(index, (_, address))| Some(((*address)?, index)));
+        let state = State { parameters: placed, by_address: addresses.collect(), buckets, sums: Vec::new() };
+        Self { state: RefCell::new(state), ranks: ranks.clone() }
+    }
+
+    /// Empty buckets for the same parameters.
+    pub fn empty(&self) -> Self {
+        let lens: Vec<_> = self.state.borrow().parameters.iter().map(|parameter| (parameter.len, None)).collect();
+        Self::new(&self.ranks, &lens)
+    }
+
+    /// Adds the gradients that the pass did not note, and waits for all sums. Returns them in the order of the model's
+    /// fields, or `None` if a gradient of some rank changed after it was noted.
+    pub fn finish(&self, gradients: &[Vec<E>]) -> Result<Option<Vec<Vec<E>>>, RanksError> {
+        let mut state = self.state.borrow_mut();
+        let mut has_changed = false;
+        for (index, gradient) in gradients.iter().enumerate() {
+            match state.parameters[index].collected {
+                Some(hash) => has_changed |= hash != hash_of(gradient),
+                None => state.collect(index, gradient),
+            }
+            state.start_full(&self.ranks);
+        }
+        let mut changed = [f64::from(u8::from(has_changed))];
+        self.ranks.all_reduce(&mut changed)?;
+        let sums = mem::take(&mut state.sums).into_iter().map(Pending::wait).collect::<Result<Vec<_>, _>>()?;
+        if changed != [0.0] {
+            return Ok(None);
+        }
+        let sum_of = |p: &Parameter| sums[p.bucket][p.start..][..p.len].to_vec();
+        Ok(Some(state.parameters.iter().map(sum_of).collect()))
+    }
+}
+
+impl<E: Element, W: RankAxis> GradientHook for Buckets<E, W> {
+    fn gradient_is_complete(&self, address: usize, gradient: &[f32]) {
+        let mut state = self.state.borrow_mut();
+        if let Some(&index) = state.by_address.get(&address)
+            && let Ok(gradient) = try_cast_slice::<f32, E>(gradient)
+            && state.parameters[index].collected.is_none()
+            && state.parameters[index].len == gradient.len()
+        {
+            state.collect(index, gradient);
+            state.start_full(&self.ranks);
+        }
+    }
+}
+
+impl<E: Element> State<E> {
+    fn collect(&mut self, index: usize, gradient: &[E]) {
+        let Parameter { len, bucket, start, collected } = &mut self.parameters[index];
+        *collected = Some(hash_of(gradient));
+        let bucket = &mut self.buckets[*bucket];
+        bucket.elements[*start..][..*len].copy_from_slice(gradient);
+        bucket.missing -= 1;
+    }
+
+    /// Starts the sums of full buckets. All ranks do so in the same order.
+    fn start_full<W: RankAxis>(&mut self, ranks: &Ranks<W>) {
+        while let Some(bucket) = self.buckets.get_mut(self.sums.len()).filter(|bucket| bucket.missing == 0) {
+            self.sums.push(ranks.start_all_reduce(mem::take(&mut bucket.elements)));
+        }
+    }
+}
+
+fn hash_of<E: Element>(gradient: &[E]) -> u32 {
+    crc32fast::hash(cast_slice(gradient))
+}
+
+/// Lists the length and the address of each trained parameter.
+pub struct ListParameters(pub Vec<(usize, Option<usize>)>);
+
+impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for ListParameters {
+    type Viewer = ViewTensorRef;
+    type Err = D::Err;
+    type E2 = E;
+    type D2 = D;
+
+    fn visit<S: Shape>(
+        &mut self,
+        options: TensorOptions<S, E, D>,
+        tensor: &Tensor<S, E, D>,
+    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
+        if options.do_gradient_update {
+            self.0.push((tensor.shape().num_elements(), D::address_of(tensor)));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,69 @@
+//! The backward pass of a loss that is summed over ranks.
+
+use crate::{
+    ops::{OpError, Real, device_error},
+    ranks::Partial,
+    train::{Backpropagate, GradientTape},
+};
+use dfdx::{
+    shapes::Rank0,
+    tensor::{PutTape, Storage, Tensor},
+    tensor_ops::Device,
+};
+
+impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W>
+where
+    Tensor<Rank0, E, D, T>: Backpropagate<E, D, Tape = T>,
+{
+    /// The gradients of this rank's part of the loss: the sum over the ranks are those of the loss.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_backward(self) -> Result<Partial<T::Gradients, W>, OpError>
+    where
+        T: GradientTape<E, D>,
+    {
+        self.into_term().try_backward().map(Partial::term)
+    }
+
+    /// [`try_backward`](Self::try_backward), but panics with the text of the error.
+    pub fn backward(self) -> Partial<T::Gradients, W>
+    where
+        T: GradientTape<E, D>,
+    {
+        self.try_backward().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl<E: Real, D: Storage<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
+    /// The number of this rank's part of the loss.
+    pub fn value(&self) -> Partial<f64, W>
+    where
+        D: Device<E>,
+    {
+        let value = self.as_term().retaped::<dfdx::tensor::NoneTape>().as_vec()[0];
+        Partial::term(value.to_f64().unwrap_or(f64::NAN))
+    }
+
+    /// The loss of no rows: the part of a rank that has none of the batch. It joins the reductions of the others.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::Partial};
+    /// ranks! { pub World; }
+    /// let device = Cpu::default();
+    /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+    /// let loss: Partial<_, World> = Partial::of_no_rows(&device, model.recording())?;
+    /// let gradients = loss.backward();
+    /// # Ok::<(), OpError>(())
+    /// ```
+    pub fn of_no_rows(device: &D, tape: T) -> Result<Self, OpError>
+    where
+        D: Device<E>,
+    {
+        let zero: Tensor<Rank0, E, D> = device.try_zeros().map_err(device_error("loss of no rows"))?;
+        Ok(Self::term(zero.put_tape(tape)))
+    }
+}

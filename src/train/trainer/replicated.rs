@@ -1,0 +1,126 @@
+//! A training of several ranks: rank 0 writes the files, and all decide together.
+
+use super::Trainer;
+use crate::{
+    backend::Backend,
+    nn::Module,
+    ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated},
+    train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress},
+    weights::SafetensorsDtype,
+};
+use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Tensor};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::Ordering;
+
+impl<O, S: Schedule> Trainer<O, S> {
+    /// [`update`](Self::update) on all ranks. `loss` is this rank's part of the loss, and `tokens` counts the whole
+    /// batch.
+    ///
+    /// All ranks end together: if the loss is not a number on one of them, if [`stop`](Self::stop) is true on one, or
+    /// if rank 0 has no room for the checkpoints. Rank 0 writes the files; on the others neither
+    /// [`checkpoint_every`](Self::checkpoint_every) was called nor [`metrics`](Self::metrics) are there.
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that can go on when another
+    /// cannot.
+    pub fn update_replicated<Model, E, D, W>(
+        &mut self,
+        ranks: &Ranks<W>,
+        model: &mut Replicated<Model, W>,
+        gradients: Replicated<GradientsOf<Model, E, D>, W>,
+        loss: Partial<f64, W>,
+        tokens: usize,
+    ) -> Result<StepReport, TrainError>
+    where
+        O: Optimizer<Model, E, D>,
+        Model: Module + TensorCollection<E, D>,
+        E: SafetensorsDtype,
+        D: Backend<E>,
+        W: RankAxis,
+    {
+        if !self.is_space_checked {
+            ranks.agree(self.ensure_space::<Model, E, D>())?;
+            self.is_space_checked = true;
+        }
+        let wants_to_stop = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
+        let [loss, wanting_to_stop] = sum(ranks, [loss, wants_to_stop])?;
+        if !loss.is_finite() {
+            ranks.finish();
+            return Err(TrainError::Loss { step: self.progress.step, loss });
+        }
+        let report = self.make_step(model.as_mut(), gradients.into_inner(), loss, tokens).inspect_err(|error| {
+            if matches!(error, TrainError::Gradient { .. }) {
+                ranks.finish();
+            }
+        })?;
+        self.stopped = wanting_to_stop > 0.0;
+        if self.stopped || report.step == report.steps {
+            ranks.finish();
+        }
+        self.save_if_due::<Model, E, D>(model);
+        Ok(report)
+    }
+
+    /// Gives all ranks the state of rank 0's training, which may have been resumed: the steps made, the losses and the
+    /// optimizer's state.
+    ///
+    /// # Errors
+    /// [`RanksError`] if the ranks cannot reach each other, or if their optimizers have different sizes.
+    pub fn replicate<Model, E, D, W>(&mut self, ranks: &Ranks<W>, device: &D) -> Result<(), RanksError>
+    where
+        O: Optimizer<Model, E, D>,
+        Model: TensorCollection<E, D>,
+        E: Element,
+        D: Backend<E>,
+        W: RankAxis,
+    {
+        let state = self.optimizer.state_mut();
+        let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
+        let shared = Shared {
+            progress: self.progress,
+            optimizer_steps: state.steps,
+            slot_lens: state.slots.iter().map(|slot| lens(&slot.values)).collect(),
+        };
+        let text = serde_json::to_vec(&shared).map_err(RanksError::device("replicate"))?;
+        let text = ranks.broadcast_vec(text)?;
+        let shared: Shared = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
+        for (slot, lens) in state.slots.iter_mut().zip(&shared.slot_lens) {
+            slot.values.truncate(lens.len());
+            for (index, &len) in lens.iter().enumerate() {
+                let mut elements = slot.values.get(index).map_or_else(Vec::new, elements_of);
+                elements.resize(len, E::zero());
+                ranks.broadcast(&mut elements, 0)?;
+                let values = device.try_tensor_from_vec(elements, (len,));
+                let values = values.map_err(RanksError::device("replicate"))?;
+                match slot.values.get_mut(index) {
+                    Some(slot) => *slot = values,
+                    None => slot.values.push(values),
+                }
+            }
+        }
+        state.steps = shared.optimizer_steps;
+        self.progress = shared.progress;
+        Ok(())
+    }
+}
+
+/// The state of rank 0's training, without the elements of the optimizer's slots.
+#[derive(Serialize, Deserialize)]
+struct Shared {
+    progress: Progress,
+    optimizer_steps: u64,
+    /// The length of each vector of each slot.
+    slot_lens: Vec<Vec<usize>>,
+}
+
+/// The elements of a vector. dfdx's `as_vec` panics if there are none.
+fn elements_of<E: Element, D: Backend<E>>(values: &Tensor<(usize,), E, D>) -> Vec<E> {
+    if values.shape().0 == 0 { Vec::new() } else { values.as_vec() }
+}
+
+/// Sums numbers over the ranks.
+fn sum<const N: usize, W: RankAxis>(ranks: &Ranks<W>, terms: [Partial<f64, W>; N]) -> Result<[f64; N], RanksError> {
+    let mut sums = terms.map(Partial::into_term);
+    ranks.all_reduce(&mut sums)?;
+    Ok(sums)
+}

@@ -1,0 +1,61 @@
+//! The examples `generate` and `similar_sentences`, with folders that are not those of a published model. The weights of
+//! one have hundreds of megabytes; `tests/library/similar_sentences.rs` says how to run with real ones.
+
+use crate::program::{Run, built, end, start};
+use crate::support::temp_dir;
+use std::{fs, path::PathBuf, sync::LazyLock};
+
+static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));
+static SIMILAR: LazyLock<PathBuf> = LazyLock::new(|| built("similar_sentences"));
+
+fn run(program: &PathBuf, args: &[&str]) -> Run {
+    end(start(program, &temp_dir(), args))
+}
+
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/hugging_face/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_folder_of_another_size_is_refused_in_one_line_that_names_what_differs() {
+    let folder = fixture("gpt2");
+    let error = format!(
+        "{folder}/config.json is of another model than Gpt2<Config, f32, Cpu>: `vocab_size` is 97, not VocabSize=50257; \
+         `n_positions` is 26, not MaxSeqLen=1024; `n_embd` is 24, not EmbedDim=768; `n_head` is 3, not NumHeads=12; \
+         `n_layer` is 2, not NumLayers=12"
+    );
+    run(&GENERATE, &[&folder]).assert_refused(&error);
+    let other = run(&GENERATE, &[&folder, "--model", "smollm-135m"]);
+    assert!(other.stderr.contains("`model_type` is \"gpt2\", not \"llama\""), "{}", other.stderr);
+    assert_eq!(other.stderr.lines().count(), 1);
+
+    let folder = fixture("bert");
+    let error = run(&SIMILAR, &[&folder, "One.", "Two."]);
+    assert!(error.stderr.contains("`hidden_size` is 40, not EmbedDim=384"), "{}", error.stderr);
+    error.assert_ended_with(1);
+}
+
+#[test]
+fn a_folder_without_a_model_and_wrong_options_are_one_line_errors() {
+    let folder = temp_dir();
+    let path = folder.path().display().to_string();
+    for program in [&*GENERATE, &*SIMILAR] {
+        let missing = run(program, &[&path]);
+        let begin = format!("error: cannot read {path}/config.json: ");
+        assert!(missing.stderr.starts_with(&begin) && missing.stderr.lines().count() == 1, "{}", missing.stderr);
+        missing.assert_ended_with(1);
+    }
+    fs::write(folder.path().join("config.json"), "not json").unwrap();
+    let damaged = run(&GENERATE, &[&path]);
+    assert!(damaged.stderr.starts_with(&format!("error: {path}/config.json is not a configuration: ")));
+
+    run(&GENERATE, &[&path, "--temperature", "0"])
+        .assert_refused("a temperature must be above 0 and finite, but it is 0");
+    for (args, error) in [
+        (&["--top-k", "3"][..], "required arguments were not provided"),
+        (&["--model", "gpt5"], "invalid value 'gpt5' for '--model <MODEL>'"),
+        (&["--tokens", "1000000001"], "it must be at most 1000000000"),
+    ] {
+        run(&GENERATE, args).assert_usage(error);
+    }
+}

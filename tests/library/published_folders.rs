@@ -1,0 +1,215 @@
+//! The folders that `transformers` wrote load, each of their settings counts, and older files mean the same.
+
+use crate::{
+    hugging_face::{small_bert, small_gpt2, small_llama, small_mixtral, small_t5, small_vit},
+    support::temp_dir,
+};
+use dfdx::nn::TensorCollection;
+use safetensors::{SafeTensors, tensor::TensorView};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
+use typed_transformer::{
+    models::{bert::Bert, gpt2::Gpt2, llama::Llama, mixtral::Mixtral, t5::T5, vit::Vit},
+    prelude::*,
+    weights::{LoadError, Pretrained, load_pretrained, save},
+};
+
+type SmallBert = Bert<small_bert::Config, f32, Cpu>;
+type SmallLlama = Llama<small_llama::Config, f32, Cpu>;
+type SmallT5 = T5<small_t5::Config, f32, Cpu>;
+
+/// Settings of training, of tokens and of other heads, which do not change what a model computes; and those that follow
+/// from others.
+const OTHERS: &str = "
+    architectures attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout dropout_rate embd_pdrop
+    hidden_dropout_prob resid_pdrop initializer_factor initializer_range bos_token_id eos_token_id pad_token_id dtype
+    transformers_version use_cache pretraining_tp reorder_and_upcast_attn summary_activation summary_first_dropout
+    summary_proj_to_labels summary_type summary_use_proj output_router_logits router_aux_loss_coef router_jitter_noise
+    dense_act_fn is_gated_act is_encoder_decoder add_cross_attention encoder_stride pooler_output_size
+";
+
+fn folder(model: &str) -> PathBuf {
+    PathBuf::from(format!("{}/fixtures/hugging_face/{model}", env!("CARGO_MANIFEST_DIR")))
+}
+
+fn config(model: &str) -> Value {
+    serde_json::from_slice(&fs::read(folder(model).join("config.json")).unwrap()).unwrap()
+}
+
+/// What is wrong with a configuration, if anything is. There are no weights beside it.
+fn error_of<Model>(config: &Value) -> Option<String>
+where
+    Model: Pretrained + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+{
+    let folder = temp_dir();
+    fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    match load_pretrained::<Model, f32, Cpu>(folder.path(), &Cpu::default()).err().unwrap() {
+        LoadError::NoWeights { .. } => None,
+        error @ LoadError::Config { .. } => Some(error.to_string()),
+        error => panic!("{error}"),
+    }
+}
+
+/// Another value than that of a setting.
+fn other(value: &Value) -> Value {
+    match value {
+        Value::Null => json!(1),
+        Value::Bool(flag) => json!(!flag),
+        Value::Number(number) if number.is_u64() => json!(number.as_u64().unwrap() + 1),
+        Value::Number(number) => json!(number.as_f64().unwrap() * 2.0 + 1e-3),
+        Value::String(text) => json!(format!("{text}-like")),
+        Value::Array(_) | Value::Object(_) => json!(["other"]),
+    }
+}
+
+/// The paths of all settings, `rope_parameters.rope_theta` for a nested one.
+fn settings(config: &Value) -> Vec<String> {
+    let fields = config.as_object().unwrap().iter();
+    let paths = fields.flat_map(|(name, value)| match value.is_object() {
+        true => settings(value).into_iter().map(|inner| format!("{name}.{inner}")).collect(),
+        false => vec![name.clone()],
+    });
+    paths.collect()
+}
+
+fn check<Model>(name: &str, also_without_effect: &[&str])
+where
+    Model: Pretrained + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,
+{
+    load_pretrained::<Model, f32, Cpu>(folder(name), &Cpu::default()).unwrap();
+    for setting in settings(&config(name)) {
+        let mut changed = config(name);
+        let value = changed.pointer_mut(&format!("/{}", setting.replace('.', "/"))).unwrap();
+        *value = other(value);
+        let error = error_of::<Model>(&changed);
+        let is_other = OTHERS.split_whitespace().chain(also_without_effect.iter().copied()).any(|name| name == setting);
+        match error {
+            None => assert!(is_other, "{name}: {setting} may change"),
+            Some(error) => {
+                assert!(!is_other, "{error}");
+                assert!(error.contains(&format!("`{setting}` is ")), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_setting_of_gpt2_counts() {
+    check::<Gpt2<small_gpt2::Config, f32, Cpu>>("gpt2", &[]);
+}
+
+#[test]
+fn each_setting_of_llama_counts() {
+    check::<SmallLlama>("llama", &[]);
+}
+
+#[test]
+fn each_setting_of_mixtral_counts() {
+    check::<Mixtral<small_mixtral::Config, f32, Cpu>>("mixtral", &[]);
+}
+
+#[test]
+fn each_setting_of_bert_counts() {
+    // The logits of another head.
+    check::<SmallBert>("bert", &["tie_word_embeddings"]);
+}
+
+#[test]
+fn each_setting_of_t5_counts() {
+    // Of each of the two stacks; the whole model is no decoder.
+    check::<SmallT5>("t5", &["is_decoder"]);
+}
+
+#[test]
+fn each_setting_of_vit_counts() {
+    check::<Vit<small_vit::Config, f32, Cpu>>("vit", &[]);
+}
+
+#[test]
+fn scaled_rotary_positions_are_refused_in_files_of_all_ages() {
+    let error_with = |field: &str, value: Value| {
+        let mut config = config("llama");
+        config[field] = value;
+        error_of::<SmallLlama>(&config).unwrap_or_default()
+    };
+    let oldest = error_with("rope_scaling", json!({ "type": "linear", "factor": 2.0 }));
+    assert!(oldest.ends_with("`rope_scaling.type` is \"linear\", not \"default\""), "{oldest}");
+    let later = error_with("rope_scaling", json!({ "type": "llama3", "rope_type": "llama3", "factor": 2.0 }));
+    assert!(later.contains("`rope_scaling.rope_type` is \"llama3\", not \"default\""), "{later}");
+    // A file with both names, of which one is right.
+    let both = error_with("rope_theta", json!(500_000.0));
+    assert!(both.ends_with("`rope_theta` is 500000.0, not 10000.0"), "{both}");
+    assert_eq!(error_with("rope_theta", json!(10_000.0)), "");
+    assert_eq!(error_with("rope_scaling", Value::Null), "");
+}
+
+#[test]
+fn a_missing_setting_means_the_default_of_transformers() {
+    let error_without = |config: Value, field: &str| {
+        let mut config = config;
+        config.as_object_mut().unwrap().remove(field).unwrap();
+        config
+    };
+    let llama = error_of::<SmallLlama>(&error_without(config("llama"), "num_key_value_heads")).unwrap();
+    assert!(llama.ends_with("`num_key_value_heads` is absent, not KeyValueHeads=2"), "{llama}");
+    assert_eq!(error_of::<SmallLlama>(&error_without(config("llama"), "rope_parameters")), None);
+    assert_eq!(error_of::<SmallLlama>(&error_without(config("llama"), "head_dim")), None);
+    let t5 = error_of::<SmallT5>(&error_without(config("t5"), "relative_attention_max_distance")).unwrap();
+    assert!(t5.ends_with("`relative_attention_max_distance` is absent, not 20.0"), "{t5}");
+    assert_eq!(error_of::<SmallT5>(&error_without(config("t5"), "scale_decoder_outputs")), None);
+}
+
+/// BERT's folder with other names of tensors.
+fn renamed_bert(rename: impl Fn(&str) -> String) -> TempDir {
+    let renamed = temp_dir();
+    fs::copy(folder("bert").join("config.json"), renamed.path().join("config.json")).unwrap();
+    let bytes = fs::read(folder("bert").join("model.safetensors")).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let views = tensors
+        .iter()
+        .map(|(name, view)| (rename(name), TensorView::new(view.dtype(), view.shape().to_vec(), view.data()).unwrap()));
+    fs::write(renamed.path().join("model.safetensors"), safetensors::serialize(views, None).unwrap()).unwrap();
+    renamed
+}
+
+fn load_bert(folder: &Path) -> Result<SmallBert, LoadError> {
+    load_pretrained(folder, &Cpu::default())
+}
+
+#[test]
+fn norms_may_have_gamma_and_beta() {
+    let old_name =
+        |name: &str| name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");
+    let parameters = |model: &SmallBert| {
+        let file = temp_dir();
+        save(model, file.path().join("model.safetensors")).unwrap();
+        fs::read(file.path().join("model.safetensors")).unwrap()
+    };
+    let expected = parameters(&load_bert(&folder("bert")).unwrap());
+    for prefix in ["", "bert."] {
+        let renamed = renamed_bert(|name| format!("{prefix}{}", old_name(name)));
+        assert!(parameters(&load_bert(renamed.path()).unwrap()) == expected);
+    }
+    let neither = renamed_bert(|name| name.replace("embeddings.LayerNorm.bias", "embeddings.LayerNorm.offset"));
+    assert_eq!(
+        load_bert(neither.path()).unwrap_err().to_string(),
+        "`embeddings.norm.bias` (EmbedDim=40,) is missing, \
+         read as `embeddings.LayerNorm.bias or embeddings.LayerNorm.beta`"
+    );
+}
+
+#[test]
+fn the_first_token_of_a_target_is_seen_although_it_is_the_padding_token() {
+    dims! { Batch = 2; Src = 3; Tgt = 4; }
+    let model: SmallT5 = load_pretrained(folder("t5"), &Cpu::default()).unwrap();
+    let source = TokenIds::from_ids(&[5, 6, 7, 8, 9, 10], None, (Batch, Src)).unwrap();
+    let logits = |pad| {
+        let target = TokenIds::from_ids(&[0, 3, 4, 9, 0, 11, 0, 13], pad, (Batch, Tgt)).unwrap();
+        model.forward(&source, &target, NoneTape).as_vec()
+    };
+    assert_eq!(logits(Some(Fin::literal::<0>())), logits(None));
+}

@@ -1,0 +1,311 @@
+//! Ranks: collective operations, and data-parallel training against one rank.
+
+use dfdx::tensor::AsArray;
+use rand::Rng;
+use typed_transformer::{
+    nn::Linear,
+    ops::{dropout, partial_cross_entropy},
+    prelude::*,
+    ranks,
+    ranks::{Partial, Ranks, Replicated, Shard},
+    train::{Adam, Constant, GradientsOf, Recording, Step, TrainError, Trainer},
+};
+
+ranks! { World; Data; Tp = 2; }
+dims! { VocabSize = 11; EmbedDim = 6; SeqLen = 3; Batch; }
+
+const PAD: Fin<VocabSize> = Fin::literal::<10>();
+
+/// Values of which rank `rank` has the term `rank + 1` times as large, except for rounding.
+fn terms(rank: usize, len: usize) -> Vec<f32> {
+    (0..len).map(|i| (rank + 1) as f32 * (0.1 + i as f32).sin()).collect()
+}
+
+#[test]
+fn sums_are_made_in_the_order_of_the_ranks() {
+    for ranks in 1..=5 {
+        // One message, and two; fewer elements than ranks; parts that differ in length.
+        for len in [0, 1, 3, 1024, 1025, 5003] {
+            let all: Vec<Vec<f32>> = (0..ranks).map(|rank| terms(rank, len)).collect();
+            let sum = |i: usize| all.iter().map(|terms| terms[i]).reduce(|sum, term| sum + term).unwrap();
+            let expected: Vec<f32> = (0..len).map(sum).collect();
+            let sums = Ranks::<World>::in_threads(ranks, |world| {
+                let mut values = terms(world.rank(), len);
+                world.all_reduce(&mut values).map(|()| values)
+            });
+            assert_eq!(sums, vec![Ok(expected); ranks], "{ranks} ranks, {len} elements");
+        }
+    }
+}
+
+#[test]
+fn an_all_reduce_sends_no_more_than_it_must() {
+    let (ranks, len) = (4, 40_000);
+    let sent = Ranks::<World>::in_threads(ranks, |world| {
+        world.all_reduce(&mut vec![1.0_f32; len]).unwrap();
+        world.sent_bytes()
+    });
+    assert_eq!(sent, [2 * 3 * 4 * len as u64 / 4; 4]);
+}
+
+#[test]
+fn a_gathered_reduce_scatter_is_an_all_reduce() {
+    let lens = [5, 0, 2];
+    let results = Ranks::<World>::in_threads(3, |world| {
+        let mut sums = terms(world.rank(), 7);
+        let part = world.reduce_scatter(&sums, &lens).unwrap();
+        assert_eq!(part.len(), lens[world.rank()]);
+        world.all_reduce(&mut sums).unwrap();
+        (world.all_gather(&part, &lens).unwrap(), sums)
+    });
+    for (gathered, sums) in results {
+        assert_eq!(gathered, sums);
+    }
+}
+
+#[test]
+fn wrong_lengths_are_errors_that_name_rank_and_operation() {
+    let errors = Ranks::<World>::in_threads(2, |world| {
+        [world.all_gather(&[1.0_f64], &[2, 2]).unwrap_err(), world.reduce_scatter(&[1.0_f64], &[2, 2]).unwrap_err()]
+            .map(|error| error.to_string())
+    });
+    assert_eq!(errors[1][0], "rank 1 of `World`: all-gather needs 2 elements, but there are 1");
+    assert_eq!(errors[0][1], "rank 0 of `World`: reduce-scatter needs 1 elements, but there are 4");
+}
+
+#[test]
+fn a_grid_needs_a_multiple_of_its_inner_axis() {
+    let errors = Ranks::<World>::in_threads(3, |world| world.split::<Data, Tp>().unwrap_err().to_string());
+    assert_eq!(errors[0], "the 3 ranks of `World` cannot be split into groups of 2 for `Tp`");
+}
+
+#[test]
+fn the_axes_of_a_grid_reduce_along_themselves() {
+    let sums = Ranks::<World>::in_threads(6, |world| {
+        let (data, tp) = world.split::<Data, Tp>().unwrap();
+        let value = || Partial::<f64, Data>::term(10f64.powi(world.rank() as i32));
+        let along_tp = Partial::<f64, Tp>::term(10f64.powi(world.rank() as i32)).all_reduce(&tp).unwrap();
+        (*value().all_reduce(&data).unwrap(), *along_tp, data.size(), tp.size())
+    });
+    assert_eq!(sums[0], (10101.0, 11.0, 3, 2));
+    assert_eq!(sums[3], (101010.0, 1100.0, 3, 2));
+}
+
+#[test]
+fn a_thread_that_ends_is_an_error_of_the_others() {
+    let results = Ranks::<World>::in_threads(3, |world| if world.rank() == 1 { Ok(()) } else { world.barrier() });
+    let error = results[0].clone().unwrap_err().to_string();
+    assert_eq!(error, "rank 0 of `World`: all-gather failed: the thread of rank 1 has ended");
+}
+
+#[test]
+fn an_error_that_the_ranks_cannot_agree_on_stays() {
+    let results = Ranks::<World>::in_threads(2, |world| {
+        if world.rank() == 1 {
+            return None;
+        }
+        let own: Result<(), Box<dyn std::error::Error>> = Err("no such file".into());
+        Some(world.agree(own).unwrap_err().to_string())
+    });
+    assert_eq!(results[0].as_deref(), Some("no such file"));
+}
+
+#[test]
+fn a_shard_that_no_rank_made_has_no_place() {
+    let ranges = Ranks::<Tp>::in_threads(2, |tp| {
+        let made = Shard::<EmbedDim, Tp>::default();
+        assert_eq!((made.size(), made.whole_size()), (3, Some(6)));
+        let error = made.try_range().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the place of Shard<EmbedDim, Tp>=3 of 6 is not known; `Ranks::shard` makes a shard that knows it",
+        );
+        tp.shard(EmbedDim).try_range().unwrap()
+    });
+    assert_eq!(ranges, [0..3, 3..6]);
+}
+
+/// A model in `f64`; its loss has dropout.
+type Model = Linear<EmbedDim, VocabSize, f64, Cpu>;
+type Loss = Tensor<(), f64, Cpu, Recording<Model, f64, Cpu>>;
+
+/// A row: its input and its labels, of which some are padding.
+type Row = (Vec<f64>, Vec<Fin<VocabSize>>);
+
+fn random_row(step: &mut Step) -> Row {
+    let input = (0..SeqLen::SIZE * EmbedDim::SIZE).map(|_| step.rng.gen_range(-1.0..1.0)).collect();
+    let labels = (0..step.rng.gen_range(1..=SeqLen::SIZE)).map(|_| Fin::new(step.rng.gen_range(0..10)).unwrap());
+    (input, labels.collect())
+}
+
+fn loss(model: &Model, rows: &[Row], shard: Shard<Batch, World>, reduction: Reduction) -> Partial<Loss, World> {
+    let device = Cpu::default();
+    if shard.is_empty() {
+        return Partial::of_no_rows(&device, model.recording()).unwrap();
+    }
+    let input = rows.iter().flat_map(|(input, _)| input.clone()).collect();
+    let input: Tensor<_, f64, Cpu> = device.tensor_from_vec(input, (shard, SeqLen, EmbedDim));
+    let labels: Vec<_> = rows.iter().map(|(_, labels)| labels).collect();
+    let labels = TokenIds::padded(&labels, PAD, (shard, SeqLen)).unwrap();
+    let dropped = dropout(input.put_tape(model.recording()), 0.3);
+    partial_cross_entropy(model.forward(dropped), &labels, reduction)
+}
+
+/// Losses and parameters after each step.
+fn train(count: usize, batch: usize, reduction: Reduction) -> Vec<(Vec<f64>, Vec<Vec<f64>>)> {
+    Ranks::<World>::in_threads(count, |ranks| {
+        let model: Model = Model::build(&Cpu::seed_from_u64(ranks.rank() as u64));
+        // The initial parameters are those of rank 0, whatever its seed.
+        let mut model = ranks.replicate(model).unwrap();
+        let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 20, 7);
+        let (mut losses, mut parameters) = (Vec::new(), Vec::new());
+        while let Some(mut step) = trainer.next_step() {
+            let rows: Vec<Row> = (0..batch).map(|_| random_row(&mut step)).collect();
+            let shard = step.shard(ranks, Batch::new(batch));
+            let loss = loss(&model, &rows[shard.range()], shard, reduction);
+            let value = loss.value();
+            let gradients = loss.backward().all_reduce(ranks, &model).unwrap();
+            let report = trainer.update_replicated(ranks, &mut model, gradients, value, batch).unwrap();
+            ranks.ensure_replicated(&model).unwrap();
+            losses.push(report.loss);
+            parameters.push([model.weight.as_vec(), model.bias.as_vec()].concat());
+        }
+        (losses, parameters)
+    })
+}
+
+#[test]
+fn ranks_train_as_one() {
+    for reduction in [Reduction::MeanAll, Reduction::MeanPerSequence] {
+        // Equal parts, unequal ones, and a rank without a row.
+        for batch in [8, 5, 2] {
+            let alone = &train(1, batch, reduction)[0];
+            for count in 2..=4 {
+                let together = train(count, batch, reduction);
+                for (losses, parameters) in &together {
+                    for (loss, expected) in losses.iter().zip(&alone.0) {
+                        assert!((loss - expected).abs() < 1e-12, "{loss} {expected}");
+                    }
+                    for (value, expected) in parameters.concat().iter().zip(alone.1.concat()) {
+                        assert!((value - expected).abs() < 1e-9, "{value} {expected}");
+                    }
+                }
+                assert!(together.iter().all(|rank| *rank == together[0]), "the ranks have other bits");
+                assert_eq!(together, train(count, batch, reduction), "another run has other bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_loss_does_not_depend_on_the_number_of_ranks() {
+    // With 5 rows on 2 ranks, a mean over each rank's rows counts the rows of rank 1 too much.
+    let count_of_row = |ranks: usize| {
+        Ranks::<World>::in_threads(ranks, |ranks| {
+            let rows = ranks.shard(Batch::new(5));
+            let labels = vec![Fin::<VocabSize>::literal::<1>(); SeqLen::SIZE];
+            let labels = TokenIds::padded(&vec![labels; rows.size()], PAD, (rows, SeqLen)).unwrap();
+            // The first row is certain to be wrong.
+            let logits = rows.range().flat_map(|row| {
+                let logit = if row == 0 { -3.0 } else { 3.0 };
+                [0.0, logit, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0].repeat(SeqLen::SIZE)
+            });
+            let logits = Cpu::default().tensor_from_vec(logits.collect::<Vec<f64>>(), (rows, SeqLen, VocabSize));
+            partial_cross_entropy(logits, &labels, Reduction::MeanAll).all_reduce(ranks).unwrap().array()
+        })[0]
+    };
+    assert!((count_of_row(1) - count_of_row(2)).abs() < 1e-12);
+    assert!((count_of_row(1) - count_of_row(4)).abs() < 1e-12);
+}
+
+/// Runs steps in which rank 1's loss is that of `spoil`. Returns each rank's error and steps.
+fn spoiled(spoil: impl Fn(usize, &mut Trainer<Adam<Model, f64>, Constant>) -> f64 + Sync) -> Vec<(String, usize)> {
+    Ranks::<World>::in_threads(3, |ranks| {
+        let mut model = ranks.replicate(Model::build(&Cpu::seed_from_u64(0))).unwrap();
+        let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 10, 7);
+        while let Some(step) = trainer.next_step() {
+            let gradients = Partial::term(GradientsOf::zeros(&*model).unwrap());
+            let gradients: Replicated<GradientsOf<Model, f64, Cpu>, World> =
+                gradients.all_reduce(ranks, &model).unwrap();
+            let loss = if ranks.rank() == 1 { spoil(step.number, &mut trainer) } else { 1.0 };
+            let report = trainer.update_replicated(ranks, &mut model, gradients, Partial::term(loss), 1);
+            if let Err(error) = report {
+                return (error.to_string(), trainer.steps_made());
+            }
+        }
+        (format!("stopped: {}", trainer.stopped()), trainer.steps_made())
+    })
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_on_one_rank_ends_all() {
+    let ends = spoiled(|step, _| if step == 4 { f64::NAN } else { 1.0 });
+    assert_eq!(ends, vec![("the loss is NaN at step 4".to_string(), 4); 3]);
+}
+
+#[test]
+fn a_stop_on_one_rank_stops_all_after_the_same_step() {
+    let ends = spoiled(|step, trainer| {
+        trainer.stop.store(step == 6, std::sync::atomic::Ordering::Relaxed);
+        1.0
+    });
+    assert_eq!(ends, vec![("stopped: true".to_string(), 7); 3]);
+}
+
+#[test]
+fn an_error_on_one_rank_is_agreed_on() {
+    let results = Ranks::<World>::in_threads(3, |ranks| {
+        let result = if ranks.rank() == 2 { Err(TrainError::Loss { step: 0, loss: f64::NAN }) } else { Ok(1) };
+        ranks.agree(result).map_err(|error| error.to_string())
+    });
+    assert_eq!(results[0], Err("rank 2 of `World` failed".to_string()));
+    assert_eq!(results[2], Err("the loss is NaN at step 0".to_string()));
+    assert_eq!(results[1], results[0]);
+}
+
+#[test]
+fn all_ranks_go_on_from_rank_0s_checkpoint() {
+    let folder = crate::support::temp_dir();
+    let path = folder.path().join("checkpoint");
+    let run = |count: usize, until: usize, resume: bool| {
+        Ranks::<World>::in_threads(count, |ranks| {
+            let mut trainer = Trainer::new(Adam::default(), Constant(0.01), 20, 7);
+            let model = match resume && ranks.is_first() {
+                true => trainer.resume(&path, &Cpu::default()).unwrap(),
+                false => Model::build(&Cpu::seed_from_u64(ranks.rank() as u64)),
+            };
+            let mut model = ranks.replicate(model).unwrap();
+            trainer.replicate(ranks, &Cpu::default()).unwrap();
+            let mut losses = Vec::new();
+            while let Some(mut step) = trainer.next_step() {
+                if step.number == until {
+                    break;
+                }
+                let rows: Vec<Row> = (0..5).map(|_| random_row(&mut step)).collect();
+                let shard = step.shard(ranks, Batch::new(5));
+                let loss = loss(&model, &rows[shard.range()], shard, Reduction::MeanAll);
+                let value = loss.value();
+                let gradients = loss.backward().all_reduce(ranks, &model).unwrap();
+                losses.push(trainer.update_replicated(ranks, &mut model, gradients, value, 5).unwrap().loss);
+            }
+            if ranks.is_first() && !resume {
+                trainer.save(&*model, &path).unwrap();
+            }
+            ranks.ensure_replicated(&model).unwrap();
+            (losses, model.bias.as_vec())
+        })
+    };
+    let whole = run(1, 20, false).remove(0);
+    for (before, after) in [(1, 3), (3, 2), (4, 1)] {
+        std::fs::remove_file(&path).unwrap();
+        let first = run(before, 8, false).remove(0);
+        let rest = run(after, 20, true);
+        assert!(rest.iter().all(|rank| *rank == rest[0]));
+        for (loss, expected) in [first.0, rest[0].0.clone()].concat().iter().zip(&whole.0) {
+            assert!((loss - expected).abs() < 1e-12);
+        }
+        for (value, expected) in rest[0].1.iter().zip(&whole.1) {
+            assert!((value - expected).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Gradients that are summed over the ranks while the backward pass goes on, and models that differ.
+
+use dfdx::tensor_ops::{PermuteTo, SumTo};
+use typed_transformer::{
+    nn::Linear,
+    prelude::*,
+    ranks,
+    ranks::{Partial, Ranks, RanksError},
+    train::{Recording, Sgd, update_replicated},
+};
+
+ranks! { World; }
+dims! { EmbedDim = 1024; HiddenDim = 1100; OutputDim = 8; SeqLen = 3; Batch = 2; }
+
+/// Two buckets: the first layer alone is larger than one.
+type Model = (Linear<EmbedDim, HiddenDim, f32, Cpu>, Linear<HiddenDim, OutputDim, f32, Cpu>);
+type Loss = Tensor<(), f32, Cpu, Recording<Model, f32, Cpu>>;
+
+fn build(seed: u64) -> Model {
+    let device = Cpu::seed_from_u64(seed);
+    (Linear::build(&device), Linear::build(&device))
+}
+
+fn input(rank: usize) -> Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> {
+    let len = Batch::SIZE * SeqLen::SIZE * EmbedDim::SIZE;
+    Cpu::default()
+        .tensor_from_vec((0..len).map(|i| (i + rank) as f32).map(f32::sin).collect(), (Batch, SeqLen, EmbedDim))
+}
+
+/// A loss whose operations on parameters are all the crate's own.
+fn loss(model: &Model, rank: usize) -> Partial<Loss, World> {
+    let hidden = model.0.forward(input(rank).put_tape(model.recording()));
+    Partial::term(model.1.forward(hidden).square().sum())
+}
+
+/// A loss to which dfdx's operation on a weight adds: its gradient comes after that of the layer.
+fn loss_with_penalty(model: &Model, rank: usize) -> Partial<Loss, World> {
+    let (penalty, tape) = model.0.weight.clone().put_tape(model.recording()).square().sum::<(), _>().split_tape();
+    let hidden = model.0.forward(input(rank).put_tape(tape));
+    let loss: Loss = model.1.forward(hidden).square().sum();
+    Partial::term(loss + penalty)
+}
+
+/// The gradients of all parameters and the bytes that this rank has sent for each sum, of three passes: overlapped with
+/// the backward pass, and after it.
+fn sums(loss: fn(&Model, usize) -> Partial<Loss, World>) -> Vec<[(Vec<u32>, u64); 2]> {
+    let passes = Ranks::<World>::in_threads(3, |ranks| {
+        let model = ranks.replicate(build(0)).unwrap();
+        let pass = |_| {
+            [true, false].map(|is_overlapped| {
+                let before = ranks.sent_bytes();
+                let loss = loss(&model, ranks.rank());
+                let gradients = match is_overlapped {
+                    true => loss.try_backward_all_reduce(ranks, &model).unwrap(),
+                    false => loss.backward().all_reduce(ranks, &model).unwrap(),
+                };
+                let sent = ranks.sent_bytes() - before;
+                let mut gradients = gradients.into_inner();
+                let weights =
+                    [gradients.of(&model.0.weight).unwrap().as_vec(), gradients.of(&model.1.weight).unwrap().as_vec()];
+                let biases =
+                    [gradients.of(&model.0.bias).unwrap().as_vec(), gradients.of(&model.1.bias).unwrap().as_vec()];
+                let bits: Vec<u32> = weights.concat().into_iter().chain(biases.concat()).map(f32::to_bits).collect();
+                (bits, sent)
+            })
+        };
+        (0..3).map(pass).collect::<Vec<_>>()
+    });
+    for rank in &passes {
+        for ([overlapped, after], [first, _]) in rank.iter().zip(&passes[0]) {
+            assert!(overlapped.0 == after.0, "the overlapped sums are other bits");
+            assert!(overlapped.0 == first.0, "the ranks have other bits");
+            assert!(overlapped.0.iter().any(|&bits| bits != 0));
+        }
+    }
+    passes.into_iter().next().unwrap()
+}
+
+#[test]
+fn overlapped_sums_are_those_after_the_backward_pass() {
+    for [overlapped, after] in sums(loss) {
+        assert_eq!(overlapped.1, after.1, "a gradient was summed twice");
+    }
+}
+
+#[test]
+fn gradients_that_change_after_their_sum_are_summed_again() {
+    let passes = sums(loss_with_penalty);
+    // The first pass of a thread does not know yet that its parameters are to be noted.
+    for [overlapped, after] in &passes[1..] {
+        assert_eq!(overlapped.1, 2 * after.1);
+    }
+}
+
+#[test]
+fn models_that_differ_are_named() {
+    let errors = Ranks::<World>::in_threads(3, |ranks| {
+        let mut model = ranks.replicate(build(0)).unwrap();
+        ranks.ensure_replicated(&model).unwrap();
+        let gradients = loss(&model, ranks.rank()).backward().all_reduce(ranks, &model).unwrap();
+        // The types do not see that the ranks have other learning rates.
+        let learning_rate = if ranks.rank() == 1 { 0.2 } else { 0.1 };
+        update_replicated(&mut model, gradients, &mut Sgd::default(), learning_rate, 1.0).unwrap();
+        ranks.ensure_replicated(&model)
+    });
+    let expected = RanksError::Differs { axis: "World", what: "the model", ranks: vec![1] };
+    assert_eq!(errors, vec![Err(expected.clone()); 3]);
+    assert_eq!(expected.to_string(), "the model differs between rank 0 and rank 1 of `World`");
+}
+
+#[test]
+fn a_parameter_in_another_order_is_replicated_in_its_own() {
+    let parameters = Ranks::<World>::in_threads(2, |ranks| {
+        let device = Cpu::default();
+        let mut model = Linear::<SeqLen, Batch, f32, Cpu>::build(&device);
+        let elements: Vec<f32> = (0..6).map(|i| (10 * ranks.rank() + i) as f32).collect();
+        let transposed: Tensor<(SeqLen, Batch), f32, Cpu> = device.tensor(elements);
+        model.weight = transposed.permute();
+        let before = model.weight.as_vec();
+        (before, ranks.replicate(model).unwrap().weight.as_vec())
+    });
+    let [(first, _), _] = &parameters[..] else { panic!("there are two ranks") };
+    assert_eq!(first, &[0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+    assert!(parameters.iter().all(|(_, replicated)| replicated == first));
+}

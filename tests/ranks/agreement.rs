@@ -1,0 +1,60 @@
+//! N ranks train as one.
+
+use crate::{
+    launch::{losses, run},
+    support::{temp_dir, tensors_of},
+};
+use std::fs;
+
+/// The difference of losses that rounding may make.
+const TOLERANCE: f64 = 1e-5;
+
+/// Trains on 1 to 4 ranks, and compares losses with those of one, and the files of two runs bit by bit.
+#[track_caller]
+fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32) {
+    let folder = temp_dir();
+    let train = |ranks: usize, name: &str| {
+        let (metrics, weights) = (format!("{name}.jsonl"), format!("{name}.safetensors"));
+        let steps = steps.to_string();
+        let mut all = vec!["--metrics", &metrics, "--save", &weights, "--steps", &steps];
+        all.extend(args);
+        let run = run(example, ranks, &folder, &all);
+        assert_eq!(run.code, Some(code), "{}", run.stderr);
+        let (tensors, _) = tensors_of(&fs::read(folder.path().join(&weights)).unwrap());
+        (losses(&folder, &metrics), tensors, run)
+    };
+    let (alone, _, _) = train(1, "alone");
+    assert_eq!(alone.len(), steps);
+    for ranks in 2..=4 {
+        let (together, weights, run) = train(ranks, &format!("{ranks}"));
+        assert_eq!(together.len(), steps);
+        for (step, (loss, expected)) in together.iter().zip(&alone).enumerate() {
+            assert!((loss - expected).abs() < TOLERANCE, "step {step} of {ranks} ranks: {loss}, alone {expected}");
+        }
+        let (again, same_weights, _) = train(ranks, &format!("{ranks}-again"));
+        assert!(again == together && same_weights == weights, "two runs of {ranks} ranks differ");
+        // Only the first rank shows progress and results.
+        let last = format!("step {steps}/{steps}");
+        assert_eq!(run.stderr.matches(&last).count(), 1, "{}", run.stderr);
+    }
+}
+
+#[test]
+fn rot13_with_unequal_parts() {
+    assert_trains_as_one("train_rot13", &["--batch", "50"], 60, 1);
+}
+
+#[test]
+fn rot13_with_a_rank_that_has_no_row() {
+    assert_trains_as_one("train_rot13", &["--batch", "3", "--learning-rate", "0.003"], 30, 1);
+}
+
+#[test]
+fn sequences() {
+    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, 1);
+}
+
+#[test]
+fn characters() {
+    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "4", "--sample", "10"], 8, 0);
+}

@@ -1,0 +1,105 @@
+//! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
+
+use crate::{
+    launch::{Job, losses, run, signal, start},
+    support::temp_dir,
+};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+const STEPS: &str = "100000";
+
+/// A training of rot13 that saves checkpoints every 100 steps.
+fn start_training(ranks: usize, folder: &TempDir, more: &[&str]) -> Job {
+    let mut args = vec!["--steps", STEPS, "--batch", "7", "--metrics", "metrics"];
+    args.extend(more);
+    start("train_rot13", ranks, folder, &args)
+}
+
+#[track_caller]
+fn assert_resumes(ranks: usize, folder: &TempDir, lines: usize) {
+    let mut job = start_training(ranks, folder, &["--resume", "ck"]);
+    job.wait_for_lines(&folder.path().join("metrics"), lines);
+    let last = *job.ranks().values().next_back().unwrap();
+    signal("INT", last);
+    let run = job.end();
+    assert_eq!(run.code, Some(130), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("stopped after step").count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn a_signal_to_any_rank_stops_all_with_a_checkpoint() {
+    for (ranks, target, name) in [(2, 1, "INT"), (3, 0, "TERM"), (4, 2, "TERM")] {
+        let folder = temp_dir();
+        let mut job = start_training(ranks, &folder, &["--checkpoint", "ck"]);
+        job.wait_for_lines(&folder.path().join("metrics"), 5);
+        signal(name, job.ranks()[&target]);
+        let run = job.end();
+        assert_eq!(run.code, Some(130), "{}", run.stderr);
+        assert_eq!(run.stderr.matches("stopped after step").count(), 1, "{}", run.stderr);
+        assert!(folder.path().join("ck").exists());
+        // On another number of ranks.
+        let lines = losses(&folder, "metrics").len();
+        assert_resumes(5 - ranks, &folder, lines + 5);
+    }
+}
+
+#[test]
+fn a_signal_to_the_launcher_stops_all_with_a_checkpoint() {
+    for name in ["INT", "TERM"] {
+        let folder = temp_dir();
+        let mut job = start_training(3, &folder, &["--checkpoint", "ck"]);
+        job.wait_for_lines(&folder.path().join("metrics"), 5);
+        signal(name, job.launcher());
+        let run = job.end();
+        assert_ne!(run.code, Some(0));
+        assert_eq!(run.stderr.matches("stopped after step").count(), 1, "{}", run.stderr);
+        let lines = losses(&folder, "metrics").len();
+        assert_resumes(2, &folder, lines + 5);
+    }
+}
+
+#[test]
+fn a_killed_rank_ends_all_and_the_training_resumes() {
+    let folder = temp_dir();
+    for kill in 0..20 {
+        let (ranks, from) = (2 + kill % 3, if kill == 0 { "--checkpoint" } else { "--resume" });
+        let mut job = start_training(ranks, &folder, &[from, "ck"]);
+        // Each run passes another checkpoint, and is killed at another distance from it.
+        job.wait_for_lines(&folder.path().join("metrics"), 100 * (kill + 1) + 2 + 3 * kill);
+        let (target, killed_at) = (kill % ranks, Instant::now());
+        signal("KILL", job.ranks()[&target]);
+        let run = job.end();
+        assert!(killed_at.elapsed() < Duration::from_secs(10), "kill {kill} took {:?}", killed_at.elapsed());
+        assert!(run.stderr.contains(&format!("process rank {target} ")), "{}", run.stderr);
+        assert_ne!(run.code, Some(0));
+    }
+    let lines = losses(&folder, "metrics").len();
+    assert_resumes(1, &folder, lines + 5);
+}
+
+#[test]
+fn a_loss_that_is_no_number_ends_all_with_one_line() {
+    let folder = temp_dir();
+    let run = run("train_rot13", 3, &folder, &["--learning-rate", "1e30", "--steps", "200", "--checkpoint", "ck"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert_eq!(
+        run.stderr.matches("error: the loss or its gradient is no longer a number").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn an_error_on_the_first_rank_ends_all_with_one_line() {
+    let folder = temp_dir();
+    fs::write(folder.path().join("ck"), "not a checkpoint").unwrap();
+    let run = run("train_rot13", 3, &folder, &["--checkpoint", "ck"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("error").count() - run.stderr.matches("error code").count(), 1, "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+}

@@ -1,0 +1,149 @@
+//! Starts examples under `mpirun`.
+
+use std::{
+    env, fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::LazyLock,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// Longer than any run takes on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(240);
+
+/// The folder of the examples, built with the feature `mpi`.
+static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let this_test = env::current_exe().unwrap();
+    let profile = this_test.parent().and_then(Path::parent).unwrap();
+    let names = ["train_rot13", "train_sequences", "train_shakespeare"];
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--features", "mpi", "--target-dir"]).arg(profile.parent().unwrap());
+    cargo.args(names.iter().flat_map(|name| ["--example", name])).current_dir(root);
+    assert!(cargo.status().unwrap().success(), "the examples do not build with the feature `mpi`");
+    // Copies, because a build without the feature replaces the programs.
+    let copies = crate::support::temp_dir();
+    for name in names {
+        fs::copy(profile.join("examples").join(name), copies.path().join(name)).unwrap();
+    }
+    copies
+});
+
+/// A program that runs on several ranks.
+pub struct Job {
+    mpirun: Child,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+    until: Instant,
+}
+
+/// The outcome of a run.
+pub struct Run {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Starts an example on `ranks` ranks of one thread each, in `folder`.
+pub fn start(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
+    let mut mpirun = Command::new("mpirun");
+    // More ranks than processors are allowed, and a rank may end in order for longer than the usual second.
+    mpirun.args(["--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3", "-n", &ranks.to_string()]);
+    mpirun.arg(EXAMPLES.path().join(example)).args(args).current_dir(folder.path());
+    mpirun.env("RAYON_NUM_THREADS", "1").env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    mpirun.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    mpirun.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut mpirun = mpirun.spawn().expect("`apt-get install openmpi-bin` installs mpirun");
+    let (stdout, stderr) = (mpirun.stdout.take().unwrap(), mpirun.stderr.take().unwrap());
+    Job { mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
+}
+
+fn read(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    })
+}
+
+/// Runs an example to its end.
+pub fn run(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Run {
+    start(example, ranks, folder, args).end()
+}
+
+impl Job {
+    /// Waits until all ranks have ended.
+    pub fn end(mut self) -> Run {
+        let code = loop {
+            if let Some(status) = self.mpirun.try_wait().unwrap() {
+                break status.code();
+            }
+            if Instant::now() > self.until {
+                self.kill_all();
+                panic!("timed out: {}", self.stderr.join().unwrap());
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        Run { code, stdout: self.stdout.join().unwrap(), stderr: self.stderr.join().unwrap() }
+    }
+
+    fn kill_all(&mut self) {
+        self.ranks().values().for_each(|&pid| signal("KILL", pid));
+        self.mpirun.kill().unwrap();
+    }
+
+    /// The process of each rank.
+    pub fn ranks(&self) -> std::collections::BTreeMap<usize, u32> {
+        let parent = self.mpirun.id();
+        let processes =
+            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let rank_of = |pid: u32| -> Option<usize> {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+            if fields.nth(1)?.parse() != Ok(parent) {
+                return None;
+            }
+            let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+            let name = b"OMPI_COMM_WORLD_RANK=";
+            let value = environment.split(|&byte| byte == 0).find_map(|variable| variable.strip_prefix(name))?;
+            str::from_utf8(value).ok()?.parse().ok()
+        };
+        processes.filter_map(|pid| Some((rank_of(pid)?, pid))).collect()
+    }
+
+    /// The process that started the ranks.
+    pub fn launcher(&self) -> u32 {
+        self.mpirun.id()
+    }
+
+    /// Waits until the metrics file has this many lines.
+    pub fn wait_for_lines(&mut self, metrics: &Path, lines: usize) {
+        while metrics_of(metrics).len() < lines {
+            assert!(Instant::now() < self.until, "no steps within the time limit");
+            assert!(self.mpirun.try_wait().unwrap().is_none(), "it ended early");
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Sends a signal to a process.
+pub fn signal(name: &str, pid: u32) {
+    // The process may be gone.
+    let _ = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+}
+
+/// The complete lines of a metrics file.
+pub fn metrics_of(path: &Path) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The losses in a metrics file.
+pub fn losses(folder: &TempDir, name: &str) -> Vec<f64> {
+    let path: PathBuf = folder.path().join(name);
+    metrics_of(&path).iter().map(|line| line["loss"].as_f64().unwrap()).collect()
+}

@@ -1,0 +1,14 @@
+//! Sources that were read have one length.
+//! Covers `Src` of `nn::EncodedLM`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::{nn::EncodedLM, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+
+fn keep<'a, M: Seq2Seq>(
+    encoded: EncodedLM<'a, Batch, TgtLen, M, f32, Cpu>,
+) -> EncodedLM<'a, Batch, SrcLen, M, f32, Cpu> {
+    encoded
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Labels are of the vocabulary of the logits.
+//! Covers `V` of `ops::partial_cross_entropy`.
+//! Right with `Letters` for `Sounds` in line 11.
+use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::*};
+
+ranks! { World; Data; }
+dims! { Letters = 28; Sounds = 44; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+
+fn loss(
+    logits: Tensor<(Shard<Batch, World>, TgtLen, Letters), f32, Cpu>,
+    labels: &TokenIds<Shard<Batch, World>, TgtLen, Sounds>,
+) -> Partial<Tensor<(), f32, Cpu>, World> {
+    partial_cross_entropy(logits, labels, Reduction::MeanAll)
+}
+
+fn main() {}

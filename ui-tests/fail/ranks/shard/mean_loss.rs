@@ -1,0 +1,18 @@
+//! The mean over one rank's rows is not the mean over the batch.
+//! Right with `Batch` for `Part` in line 9.
+use typed_transformer::{prelude::*, ranks, ranks::*};
+
+ranks! { World; }
+dims! { Letters = 28; SeqLen = 5; Batch; }
+
+type Part = Shard<Batch, World>;
+type Rows = Part;
+
+fn loss(
+    logits: Tensor<(Rows, SeqLen, Letters), f32, Cpu>,
+    labels: &TokenIds<Rows, SeqLen, Letters>,
+) -> Tensor<(), f32, Cpu> {
+    cross_entropy(logits, labels, Reduction::MeanAll)
+}
+
+fn main() {}
