@@ -35,15 +35,14 @@ where
     D: Backend<f32>,
 {
     let mut sampler = cli.sampler()?;
-    // The small files first: their errors come at once.
+    let start = Instant::now();
+    let model: Model = load_pretrained(&cli.folder, device)?;
     let tokenizer = Tokenizer::<Model::VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
     let prompt = tokenizer.encode(&cli.prompt).map_err(|error| format!("--prompt: {error}"))?;
     let ids: Vec<usize> = prompt.iter().map(|token| token.value()).collect();
     let ids = TokenIds::from_ids(&ids, None, (Batch, Prompt::new(ids.len())))
         .map_err(|error| format!("--prompt: {error}"))?;
     let ends = eos_token_ids::<Model::VocabSize>(&cli.folder)?;
-    let start = Instant::now();
-    let model: Model = load_pretrained(&cli.folder, device)?;
     log(&format!("{} parameters in {:.1} s", Model::NUM_PARAMS, start.elapsed().as_secs_f64()));
 
     let stop = Arc::new(AtomicBool::new(false));

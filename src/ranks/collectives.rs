@@ -234,7 +234,7 @@ fn sum_in_order<E: Element>(terms: &[E], len: usize) -> Vec<E> {
     let (first, rest) = terms.split_at(len);
     let mut sums = first.to_vec();
     for terms in rest.chunks_exact(len.max(1)) {
-        sums.iter_mut().zip(terms).for_each(|(sum, &term)| *sum = *sum + term);
+        sums.iter_mut().zip(terms).for_each(|(sum, &term)| *sum += term);
     }
     sums
 }

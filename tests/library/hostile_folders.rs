@@ -61,7 +61,7 @@ fn a_shard_outside_of_the_folder_is_refused() {
         "b.safetensors/",
     ] {
         let error = error_of_index(|index| index["weight_map"]["head.bias"] = json!(name));
-        let shown = name.replace('\0', "\\0");
+        let shown = name.replace('\0', "\\0").replace('\u{1b}', "\\u{1b}");
         assert_eq!(error, format!("`{shown}` is not the name of a file in the folder of the index"));
     }
 }
