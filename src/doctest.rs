@@ -46,6 +46,7 @@ impl Seq2Seq for Model {
 /// A small configuration of the published models.
 pub struct Small;
 
+#[diagnostic::do_not_recommend]
 impl Gpt2Config for Small {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
@@ -56,6 +57,7 @@ impl Gpt2Config for Small {
     const NORM_EPSILON: f64 = 1e-5;
 }
 
+#[diagnostic::do_not_recommend]
 impl LlamaConfig for Small {
     type VocabSize = VocabSize;
     type MaxSeqLen = MaxSeqLen;
@@ -70,6 +72,7 @@ impl LlamaConfig for Small {
     const TIED_LOGITS: bool = true;
 }
 
+#[diagnostic::do_not_recommend]
 impl BertConfig for Small {
     type VocabSize = VocabSize;
     type TokenTypes = TokenTypes;
@@ -81,6 +84,7 @@ impl BertConfig for Small {
     const NORM_EPSILON: f64 = 1e-12;
 }
 
+#[diagnostic::do_not_recommend]
 impl VitConfig for Small {
     type Channels = Channels;
     type Height = Height;
@@ -94,11 +98,13 @@ impl VitConfig for Small {
     const NORM_EPSILON: f64 = 1e-12;
 }
 
+#[diagnostic::do_not_recommend]
 impl MixtralConfig for Small {
     type Experts = Experts;
     type Chosen = Chosen;
 }
 
+#[diagnostic::do_not_recommend]
 impl T5Config for Small {
     type VocabSize = VocabSize;
     type MaxTgtLen = MaxSeqLen;

@@ -40,8 +40,19 @@ pub trait MixtralConfig: LlamaConfig {
     /// The experts of a layer.
     type Experts: ConstDim;
     /// The experts that compute a token.
-    type Chosen: ConstDim + AtMost<Self::Experts>;
+    type Chosen: ChosenFrom<Self::Experts>;
 }
+
+/// The dimension is a number of experts that a token can choose among `Experts`: at most all of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is greater than `{Experts}`",
+    label = "a token cannot choose `{Self}` of `{Experts}`",
+    note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
+)]
+pub trait ChosenFrom<Experts: ConstDim>: ConstDim + AtMost<Experts> {}
+
+#[diagnostic::do_not_recommend]
+impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {}
 
 module! {
     /// The best experts for each token, weighted by the softmax of the router's logits for them.

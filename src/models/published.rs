@@ -39,7 +39,8 @@ macro_rules! published {
 
             #[derive(Clone, Copy, Debug)]
             pub struct Config;
-            $(impl $config for Config {
+            $(#[diagnostic::do_not_recommend]
+            impl $config for Config {
                 $(type $dim = $dim;)*
                 $(const $name: $kind = $value;)*
             })*

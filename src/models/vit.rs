@@ -18,8 +18,8 @@ use crate::{
     module,
     nn::{LayerNorm, Linear, init},
     ops::{
-        Activation, AttentionScale, GeluErf, MaskFill, OpError, Patches, Real, Tanh, try_add_positions, try_broadcast,
-        try_concat, try_linear, try_multi_head_attention, try_patches, try_residual, try_select,
+        Activation, AttentionScale, GeluErf, MaskFill, OpError, PatchGrid, Real, Tanh, try_add_positions,
+        try_broadcast, try_concat, try_linear, try_multi_head_attention, try_patches, try_residual, try_select,
     },
 };
 use dfdx::{
@@ -42,7 +42,7 @@ pub trait VitConfig: 'static {
     type Height: ConstDim;
     /// The columns of an image, in pixels.
     type Width: ConstDim;
-    /// The rows of a patch, in pixels. Patches divide the image.
+    /// The rows of a patch, in pixels. PatchGrid divide the image.
     type PatchHeight: Divides<Self::Height>;
     /// The columns of a patch, in pixels.
     type PatchWidth: Divides<Self::Width>;
@@ -76,7 +76,7 @@ type PatchDim<Config> = Product<
 >;
 
 /// The patches of an image.
-pub type NumPatches<Config> = Patches<
+pub type NumPatches<Config> = PatchGrid<
     <Config as VitConfig>::Height,
     <Config as VitConfig>::Width,
     <Config as VitConfig>::PatchHeight,

@@ -115,7 +115,7 @@ pub use multi_head_attention::{
 };
 pub use operand::TensorOrRef;
 pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
-pub use patches::{Patches, patches, try_patches};
+pub use patches::{PatchGrid, patches, try_patches};
 pub use permute::{permute, try_permute};
 pub use positions::{
     add_positions, learned_positions, sinusoidal_positions, try_add_positions, try_learned_positions,

@@ -10,7 +10,7 @@ use typed_transformer_macros::panicking;
 /// The patches that tile a `Height` by `Width` image, row by row from the top left ([Dosovitskiy et al.,
 /// 2020](https://arxiv.org/abs/2010.11929), 3.1).
 ///
-/// `(B, Channels, Height, Width) -> (B, Patches<Height, Width, PatchHeight, PatchWidth>, Product<Channels,
+/// `(B, Channels, Height, Width) -> (B, PatchGrid<Height, Width, PatchHeight, PatchWidth>, Product<Channels,
 /// Product<PatchHeight, PatchWidth>>)`, for patches that divide the image by type. A linear map of the result is a
 /// convolution whose stride is the size of its kernel.
 ///
@@ -18,12 +18,12 @@ use typed_transformer_macros::panicking;
 /// [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::{Patches, patches}, prelude::*};
+/// use typed_transformer::{ops::{PatchGrid, patches}, prelude::*};
 /// dims! { pub Channels = 1; pub Height = 2; pub Width = 4; pub PatchHeight = 2; pub PatchWidth = 2; pub Batch = 1; }
 /// let image: Tensor<(Batch, Channels, Height, Width), f32, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
 /// let patches: Tensor<
-///     (Batch, Patches<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
+///     (Batch, PatchGrid<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
 ///     f32,
 ///     Cpu,
 /// > = patches(image);
@@ -44,7 +44,7 @@ pub fn try_patches<
     image: Tensor<(B, Channels, Height, Width), E, D, T>,
 ) -> Result<
     Tensor<
-        (B, Patches<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
+        (B, PatchGrid<Height, Width, PatchHeight, PatchWidth>, Product<Channels, Product<PatchHeight, PatchWidth>>),
         E,
         D,
         T,
@@ -62,12 +62,12 @@ pub fn try_patches<
     compute().map_err(device_error::<D::Err>("patches"))
 }
 
-/// The number of patches of `PatchHeight` by `PatchWidth` in an image of `Height` by `Width`.
+/// The patches of `PatchHeight` by `PatchWidth` in an image of `Height` by `Width`: its rows of patches by its columns.
 ///
 /// ```
-/// use typed_transformer::{ops::Patches, prelude::*};
+/// use typed_transformer::{ops::PatchGrid, prelude::*};
 /// dims! { pub Height = 4; pub Width = 6; pub PatchHeight = 2; pub PatchWidth = 3; }
-/// assert_eq!(Patches::<Height, Width, PatchHeight, PatchWidth>::SIZE, 4);
+/// assert_eq!(PatchGrid::<Height, Width, PatchHeight, PatchWidth>::SIZE, 4);
 /// ```
-pub type Patches<Height, Width, PatchHeight, PatchWidth> =
+pub type PatchGrid<Height, Width, PatchHeight, PatchWidth> =
     Product<Quotient<Height, PatchHeight>, Quotient<Width, PatchWidth>>;

@@ -449,3 +449,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn axes_merge_into_products_of_several_factors() {
+    dims! { Out = 2; Channels = 3; Rows = 4; Columns = 5; }
+    type Patch = Linear<Product<Channels, Product<Rows, Columns>>, Out, f32, Cpu>;
+    let names = "weight = kernel [out channels rows columns -> out (channels rows columns)]\nbias = bias [one out -> (one out)]";
+    let kernel: Vec<f32> = (0..120u8).map(f32::from).collect();
+    let loaded = |sizes: &[usize]| {
+        let kernel = ("kernel".to_string(), (sizes.to_vec(), kernel.clone()));
+        let bias = ("bias".to_string(), (vec![1, 2], vec![7.0, 8.0]));
+        load::<Patch>(&Tensors::from([kernel, bias]), names)
+    };
+    let patch = loaded(&[2, 3, 4, 5]).unwrap();
+    assert_eq!((patch.weight.as_vec(), patch.bias.as_vec()), (kernel.clone(), vec![7.0, 8.0]));
+    for other in [[2, 4, 3, 5], [2, 3, 5, 4], [2, 5, 4, 3], [2, 6, 2, 5], [2, 1, 3, 20], [2, 1, 1, 60]] {
+        let error = loaded(&other).unwrap_err().to_string();
+        let expected = "`weight` should be (Out=2, Channels=3 * Rows=4 * Columns=5) but is ";
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

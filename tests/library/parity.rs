@@ -25,6 +25,8 @@ use typed_transformer::{
 pub struct Fixture {
     path: String,
     tensors: BTreeMap<String, (Vec<usize>, Vec<f64>)>,
+    /// Whether the tensors differ from those of the file.
+    is_changed: bool,
 }
 
 impl Fixture {
@@ -41,7 +43,7 @@ impl Fixture {
             (key.to_string(), (view.shape().to_vec(), elements))
         });
         let tensors = tensors.collect();
-        Self { path, tensors }
+        Self { path, tensors, is_changed: false }
     }
 
     pub fn numbers(&self, key: &str) -> &[f64] {
@@ -76,13 +78,19 @@ impl Fixture {
         Cpu: Device<E>,
     {
         let names = names.parse().unwrap();
-        if E::DTYPE == Dtype::F32 {
+        if E::DTYPE == Dtype::F32 && !self.is_changed {
             return weights::load_mapped(&self.path, &names, &Cpu::default()).unwrap();
         }
         let folder = temp_dir();
         let path = folder.path().join("widened");
         fs::write(&path, self.widened::<E>()).unwrap();
         weights::load_mapped(&path, &names, &Cpu::default()).unwrap()
+    }
+
+    /// Adds a tensor.
+    pub fn insert(&mut self, key: String, sizes: &[usize], elements: Vec<f64>) {
+        self.is_changed = true;
+        self.tensors.insert(key, (sizes.to_vec(), elements));
     }
 
     /// The fixture file with elements of another type.

@@ -3,12 +3,12 @@
 //! Right with `MaxSeqLen` for `OtherMaxSeqLen` in line 8.
 use typed_transformer::{models::bert::{Bert, BertConfig}, prelude::*};
 
-dims! { MaxSeqLen = 16; OtherMaxSeqLen = 16; }
+dims! { MaxSeqLen = 16; OtherMaxSeqLen = 16; EmbedDim = 8; }
 
-trait Small: BertConfig<MaxSeqLen = OtherMaxSeqLen> {}
+trait Small: BertConfig<MaxSeqLen = OtherMaxSeqLen, EmbedDim = EmbedDim> {}
 
 fn read<Config: Small>(model: &Bert<Config, f32, Cpu>) {
-    let _weight: &Tensor<(MaxSeqLen, Config::EmbedDim), f32, Cpu> = &model.embeddings.position;
+    let _weight: &Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = &model.embeddings.position;
 }
 
 fn main() {}

@@ -1,12 +1,13 @@
 //! The heads divide the width of a model among themselves.
 //! Covers `NumHeads` of `models::bert::BertConfig`.
-//! Right with `NumHeads` for `OtherHeads` in line 17.
+//! Right with `NumHeads` for `OtherHeads` in line 18.
 use typed_transformer::{models::bert::BertConfig, prelude::*};
 
 dims! {
     VocabSize = 28; TokenTypes = 2; MaxSeqLen = 16; EmbedDim = 24; NumHeads = 4; HiddenDim = 96;
-    NumLayers = 2; OtherHeads = 5;
+    NumLayers = 2;
 }
+dims! { OtherHeads = 5; }
 
 struct Small;
 impl BertConfig for Small {

@@ -1,12 +1,13 @@
 //! The number of layers is known at compile time.
 //! Covers `NumLayers` of `models::bert::BertConfig`.
-//! Right with `NumLayers` for `Depth` in line 19.
+//! Right with `NumLayers` for `Depth` in line 20.
 use typed_transformer::{models::bert::BertConfig, prelude::*};
 
 dims! {
     VocabSize = 28; TokenTypes = 2; MaxSeqLen = 16; EmbedDim = 24; NumHeads = 4; HiddenDim = 96;
-    NumLayers = 2; Depth;
+    NumLayers = 2;
 }
+dims! { Depth; }
 
 struct Small;
 impl BertConfig for Small {

@@ -3,12 +3,12 @@
 //! Right with `TokenTypes` for `OtherTokenTypes` in line 8.
 use typed_transformer::{models::bert::{Bert, BertConfig}, prelude::*};
 
-dims! { TokenTypes = 2; OtherTokenTypes = 2; }
+dims! { TokenTypes = 2; OtherTokenTypes = 2; EmbedDim = 8; }
 
-trait Small: BertConfig<TokenTypes = OtherTokenTypes> {}
+trait Small: BertConfig<TokenTypes = OtherTokenTypes, EmbedDim = EmbedDim> {}
 
 fn read<Config: Small>(model: &Bert<Config, f32, Cpu>) {
-    let _weight: &Tensor<(TokenTypes, Config::EmbedDim), f32, Cpu> = &model.embeddings.token_type;
+    let _weight: &Tensor<(TokenTypes, EmbedDim), f32, Cpu> = &model.embeddings.token_type;
 }
 
 fn main() {}

@@ -3,9 +3,9 @@
 //! Right with `SrcLen` for `TgtLen` in line 13.
 use typed_transformer::{models::bert::{Bert, BertConfig}, prelude::*};
 
-dims! { Letters = 28; TokenTypes = 2; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
+dims! { Letters = 28; TokenTypes = 2; MaxLen = 16; EmbedDim = 8; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }
 
-trait Reader: BertConfig<VocabSize = Letters, TokenTypes = TokenTypes, MaxSeqLen = MaxLen> {}
+trait Reader: BertConfig<VocabSize = Letters, TokenTypes = TokenTypes, MaxSeqLen = MaxLen, EmbedDim = EmbedDim> {}
 
 fn states<Config: Reader>(
     model: &Bert<Config, f32, Cpu>,

@@ -5,8 +5,8 @@ use typed_transformer::{models::gpt2::Gpt2Config, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; NumHeads = 4; HiddenDim = 96; NumLayers = 2;
-    Depth;
 }
+dims! { Depth; }
 
 struct Small;
 impl Gpt2Config for Small {

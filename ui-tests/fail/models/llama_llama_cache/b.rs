@@ -1,11 +1,13 @@
 //! A cache belongs to one batch.
 //! Covers `B` of `models::llama::LlamaCache`.
-//! Right with `Batch` for `OtherBatch` in line 8.
+//! Right with `Batch` for `OtherBatch` in line 10.
 use typed_transformer::{models::llama::{LlamaCache, LlamaConfig}, prelude::*};
 
-dims! { Batch; OtherBatch; }
+dims! { MaxSeqLen = 16; KeyValueHeads = 4; HeadDim = 4; Batch; OtherBatch; }
 
-fn keep<Config: LlamaConfig>(cache: LlamaCache<OtherBatch, Config, f32, Cpu>) {
+trait Small: LlamaConfig<MaxSeqLen = MaxSeqLen, KeyValueHeads = KeyValueHeads, HeadDim = HeadDim> {}
+
+fn keep<Config: Small>(cache: LlamaCache<OtherBatch, Config, f32, Cpu>) {
     let _cache: LlamaCache<Batch, Config, f32, Cpu> = cache;
 }
 

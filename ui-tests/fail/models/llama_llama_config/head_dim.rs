@@ -1,12 +1,13 @@
 //! Rotary positions turn pairs of columns, so a head has an even number of them.
 //! Covers `HeadDim` of `models::llama::LlamaConfig`.
-//! Right with `HeadDim` for `OddDim` in line 20.
+//! Right with `HeadDim` for `OddDim` in line 21.
 use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4; OddDim = 5;
+    KeyValueHeads = 2; HeadDim = 4;
 }
+dims! { OddDim = 5; }
 
 struct Small;
 impl LlamaConfig for Small {

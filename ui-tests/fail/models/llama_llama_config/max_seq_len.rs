@@ -1,12 +1,13 @@
 //! A cache has room for the longest sequence, which is known at compile time.
 //! Covers `MaxSeqLen` of `models::llama::LlamaConfig`.
-//! Right with `MaxSeqLen` for `Len` in line 14.
+//! Right with `MaxSeqLen` for `Len` in line 15.
 use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4; Len;
+    KeyValueHeads = 2; HeadDim = 4;
 }
+dims! { Len; }
 
 struct Small;
 impl LlamaConfig for Small {

@@ -1,12 +1,13 @@
 //! The heads of the keys divide those of the queries into equal groups.
 //! Covers `NumHeads` of `models::llama::LlamaConfig`.
-//! Right with `NumHeads` for `OtherHeads` in line 18.
+//! Right with `NumHeads` for `OtherHeads` in line 19.
 use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4; OtherHeads = 7;
+    KeyValueHeads = 2; HeadDim = 4;
 }
+dims! { OtherHeads = 7; }
 
 struct Small;
 impl LlamaConfig for Small {

@@ -1,12 +1,13 @@
 //! The number of layers is known at compile time.
 //! Covers `NumLayers` of `models::llama::LlamaConfig`.
-//! Right with `NumLayers` for `Depth` in line 17.
+//! Right with `NumLayers` for `Depth` in line 18.
 use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4; Depth;
+    KeyValueHeads = 2; HeadDim = 4;
 }
+dims! { Depth; }
 
 struct Small;
 impl LlamaConfig for Small {

@@ -1,12 +1,13 @@
 //! No more experts compute a token than there are.
 //! Covers `Chosen` of `models::mixtral::MixtralConfig`.
-//! Right with `Chosen` for `TooMany` in line 27.
+//! Right with `Chosen` for `TooMany` in line 28.
 use typed_transformer::{models::{llama::LlamaConfig, mixtral::MixtralConfig}, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4; Experts = 4; Chosen = 2; TooMany = 5;
+    KeyValueHeads = 2; HeadDim = 4; Experts = 4; Chosen = 2;
 }
+dims! { TooMany = 5; }
 
 struct Small;
 impl LlamaConfig for Small {

@@ -3,12 +3,12 @@
 //! Right with `Buckets` for `OtherBuckets` in line 8.
 use typed_transformer::{models::t5::{T5, T5Config}, prelude::*};
 
-dims! { Buckets = 32; OtherBuckets = 32; }
+dims! { Buckets = 32; OtherBuckets = 32; NumHeads = 4; }
 
-trait Small: T5Config<Buckets = OtherBuckets> {}
+trait Small: T5Config<Buckets = OtherBuckets, NumHeads = NumHeads> {}
 
 fn read<Config: Small>(model: &T5<Config, f32, Cpu>) {
-    let _weight: &Tensor<(Buckets, Config::NumHeads), f32, Cpu> = &model.encoder_positions;
+    let _weight: &Tensor<(Buckets, NumHeads), f32, Cpu> = &model.encoder_positions;
 }
 
 fn main() {}

@@ -1,12 +1,13 @@
 //! The number of layers is known at compile time.
 //! Covers `EncoderLayers` of `models::t5::T5Config`.
-//! Right with `EncoderLayers` for `Depth` in line 19.
+//! Right with `EncoderLayers` for `Depth` in line 20.
 use typed_transformer::{models::t5::T5Config, prelude::*};
 
 dims! {
     VocabSize = 28; MaxTgtLen = 16; EmbedDim = 24; NumHeads = 4; HeadDim = 6; HiddenDim = 96;
-    EncoderLayers = 2; DecoderLayers = 2; Buckets = 32; Depth;
+    EncoderLayers = 2; DecoderLayers = 2; Buckets = 32;
 }
+dims! { Depth; }
 
 struct Small;
 impl T5Config for Small {

@@ -1,12 +1,13 @@
 //! A cache has room for the longest sequence, which is known at compile time.
 //! Covers `MaxTgtLen` of `models::t5::T5Config`.
-//! Right with `MaxTgtLen` for `Len` in line 14.
+//! Right with `MaxTgtLen` for `Len` in line 15.
 use typed_transformer::{models::t5::T5Config, prelude::*};
 
 dims! {
     VocabSize = 28; MaxTgtLen = 16; EmbedDim = 24; NumHeads = 4; HeadDim = 6; HiddenDim = 96;
-    EncoderLayers = 2; DecoderLayers = 2; Buckets = 32; Len;
+    EncoderLayers = 2; DecoderLayers = 2; Buckets = 32;
 }
+dims! { Len; }
 
 struct Small;
 impl T5Config for Small {

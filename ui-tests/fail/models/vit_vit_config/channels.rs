@@ -1,12 +1,13 @@
 //! The number of channels is known at compile time.
 //! Covers `Channels` of `models::vit::VitConfig`.
-//! Right with `Channels` for `Colours` in line 13.
+//! Right with `Channels` for `Colours` in line 14.
 use typed_transformer::{models::vit::VitConfig, prelude::*};
 
 dims! {
     Channels = 3; Height = 24; Width = 36; PatchHeight = 6; PatchWidth = 6; EmbedDim = 24; NumHeads
-    = 4; HiddenDim = 96; NumLayers = 2; Colours;
+    = 4; HiddenDim = 96; NumLayers = 2;
 }
+dims! { Colours; }
 
 struct Small;
 impl VitConfig for Small {

@@ -1,12 +1,13 @@
 //! Patches divide the rows of an image.
 //! Covers `Height` of `models::vit::VitConfig`.
-//! Right with `Height` for `Rows` in line 14.
+//! Right with `Height` for `Rows` in line 15.
 use typed_transformer::{models::vit::VitConfig, prelude::*};
 
 dims! {
     Channels = 3; Height = 24; Width = 36; PatchHeight = 6; PatchWidth = 6; EmbedDim = 24; NumHeads
-    = 4; HiddenDim = 96; NumLayers = 2; Rows = 25;
+    = 4; HiddenDim = 96; NumLayers = 2;
 }
+dims! { Rows = 25; }
 
 struct Small;
 impl VitConfig for Small {

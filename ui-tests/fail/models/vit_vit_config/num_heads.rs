@@ -1,12 +1,13 @@
 //! The heads divide the width of a model among themselves.
 //! Covers `NumHeads` of `models::vit::VitConfig`.
-//! Right with `NumHeads` for `OtherHeads` in line 19.
+//! Right with `NumHeads` for `OtherHeads` in line 20.
 use typed_transformer::{models::vit::VitConfig, prelude::*};
 
 dims! {
     Channels = 3; Height = 24; Width = 36; PatchHeight = 6; PatchWidth = 6; EmbedDim = 24; NumHeads
-    = 4; HiddenDim = 96; NumLayers = 2; OtherHeads = 5;
+    = 4; HiddenDim = 96; NumLayers = 2;
 }
+dims! { OtherHeads = 5; }
 
 struct Small;
 impl VitConfig for Small {

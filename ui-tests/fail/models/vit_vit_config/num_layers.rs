@@ -1,12 +1,13 @@
 //! The number of layers is known at compile time.
 //! Covers `NumLayers` of `models::vit::VitConfig`.
-//! Right with `NumLayers` for `Depth` in line 21.
+//! Right with `NumLayers` for `Depth` in line 22.
 use typed_transformer::{models::vit::VitConfig, prelude::*};
 
 dims! {
     Channels = 3; Height = 24; Width = 36; PatchHeight = 6; PatchWidth = 6; EmbedDim = 24; NumHeads
-    = 4; HiddenDim = 96; NumLayers = 2; Depth;
+    = 4; HiddenDim = 96; NumLayers = 2;
 }
+dims! { Depth; }
 
 struct Small;
 impl VitConfig for Small {

@@ -1,12 +1,13 @@
 //! Patches divide the columns of an image.
 //! Covers `PatchWidth` of `models::vit::VitConfig`.
-//! Right with `PatchWidth` for `OtherWidth` in line 17.
+//! Right with `PatchWidth` for `OtherWidth` in line 18.
 use typed_transformer::{models::vit::VitConfig, prelude::*};
 
 dims! {
     Channels = 3; Height = 24; Width = 36; PatchHeight = 6; PatchWidth = 6; EmbedDim = 24; NumHeads
-    = 4; HiddenDim = 96; NumLayers = 2; OtherWidth = 5;
+    = 4; HiddenDim = 96; NumLayers = 2;
 }
+dims! { OtherWidth = 5; }
 
 struct Small;
 impl VitConfig for Small {

@@ -1,15 +1,18 @@
 //! A model keeps the batch.
 //! Covers `B` of `models::vit::Vit::forward`.
-//! Right with `Batch` for `OtherBatch` in line 10.
-use typed_transformer::{models::vit::{ClassAndPatches, Images, Vit, VitConfig}, prelude::*};
+//! Right with `Batch` for `OtherBatch` in line 13.
+use typed_transformer::{models::vit::{Vit, VitConfig}, prelude::*};
 
-dims! { Batch; OtherBatch; }
+dims! { Channels = 3; Height = 24; Width = 12; Patch = 6; EmbedDim = 8; Batch; OtherBatch; }
 
-fn states<Config: VitConfig>(
+trait Small: VitConfig<Channels = Channels, Height = Height, Width = Width, EmbedDim = EmbedDim>
+    + VitConfig<PatchHeight = Patch, PatchWidth = Patch> {}
+
+fn states<Config: Small>(
     model: &Vit<Config, f32, Cpu>,
-    images: Images<OtherBatch, Config, f32, Cpu>,
-) -> Tensor<(Batch, ClassAndPatches<Config>, Config::EmbedDim), f32, Cpu> {
-    model.forward(images)
+    images: Tensor<(OtherBatch, Channels, Height, Width), f32, Cpu>,
+) {
+    let _states = model.forward::<Batch, NoneTape>(images);
 }
 
 fn main() {}

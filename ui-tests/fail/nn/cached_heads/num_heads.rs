@@ -5,10 +5,10 @@ use typed_transformer::{nn::{CachedHeads, KeyValueCache}, prelude::*};
 
 dims! { NumHeads = 2; OtherHeads = 2; KeyDim = 3; OtherKeyDim = 3; ValueDim = 5; OtherValueDim = 5; MaxLen = 9; Batch; }
 
-trait Own: CachedHeads<NumHeads = OtherHeads> {}
+trait Own: CachedHeads<NumHeads = OtherHeads, QKDim = KeyDim, VODim = ValueDim> {}
 
 fn read<H: Own>(cache: &KeyValueCache<Batch, MaxLen, H, f32, Cpu>) {
-    let _part: Tensor<(Batch, MaxLen, Product<NumHeads, H::QKDim>), f32, Cpu> = cache.keys().clone();
+    let _part: Tensor<(Batch, MaxLen, Product<NumHeads, KeyDim>), f32, Cpu> = cache.keys().clone();
 }
 
 fn main() {}

@@ -5,8 +5,8 @@ use typed_transformer::{nn::{Linear, Lora}, prelude::*};
 
 dims! { EmbedDim = 8; KeyDim = 8; HiddenDim = 6; OtherDim = 6; Rank = 2; }
 
-fn merge(lora: &Lora<KeyDim, HiddenDim, Rank, f32, Cpu>, map: &mut Linear<EmbedDim, HiddenDim, f32, Cpu>) {
-    map.weight = lora.merged(&map.weight, 16.0, NoneTape);
+fn merge(lora: &Lora<KeyDim, HiddenDim, Rank, f32, Cpu>, map: &Linear<EmbedDim, HiddenDim, f32, Cpu>) {
+    let _merged = lora.merged(&map.weight, 16.0, NoneTape);
 }
 
 fn main() {}

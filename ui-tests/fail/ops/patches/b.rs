@@ -1,19 +1,12 @@
 //! Patches keep the batch.
 //! Covers `B` of `ops::patches`.
-//! Right with `Batch` for `OtherBatch` in line 14.
-use typed_transformer::{ops::{Patches, patches}, prelude::*};
+//! Right with `Batch` for `OtherBatch` in line 8.
+use typed_transformer::{ops::patches, prelude::*};
 
-dims! {
-    Channels = 3; OtherChannels = 3; Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6;
-    OtherPatchHeight = 6; PatchWidth = 4; OtherPatchWidth = 4; Batch; OtherBatch;
-}
+dims! { Channels = 3; Height = 24; Width = 12; PatchHeight = 6; PatchWidth = 4; Batch; OtherBatch; }
 
-type Numbers = Product<Channels, Product<PatchHeight, PatchWidth>>;
-
-fn cut(
-    image: Tensor<(OtherBatch, Channels, Height, Width), f32, Cpu>,
-) -> Tensor<(Batch, Patches<Height, Width, PatchHeight, PatchWidth>, Numbers), f32, Cpu> {
-    patches(image)
+fn cut(image: Tensor<(OtherBatch, Channels, Height, Width), f32, Cpu>) {
+    let _patches = patches::<Batch, _, _, _, PatchHeight, PatchWidth, _, _, _>(image);
 }
 
 fn main() {}

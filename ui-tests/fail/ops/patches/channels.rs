@@ -1,7 +1,7 @@
 //! A patch has the channels of the image.
 //! Covers `Channels` of `ops::patches`.
 //! Right with `Channels` for `OtherChannels` in line 14.
-use typed_transformer::{ops::{Patches, patches}, prelude::*};
+use typed_transformer::{ops::{PatchGrid, patches}, prelude::*};
 
 dims! {
     Channels = 3; OtherChannels = 3; Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6;
@@ -12,7 +12,7 @@ type Numbers = Product<Channels, Product<PatchHeight, PatchWidth>>;
 
 fn cut(
     image: Tensor<(Batch, OtherChannels, Height, Width), f32, Cpu>,
-) -> Tensor<(Batch, Patches<Height, Width, PatchHeight, PatchWidth>, Numbers), f32, Cpu> {
+) -> Tensor<(Batch, PatchGrid<Height, Width, PatchHeight, PatchWidth>, Numbers), f32, Cpu> {
     patches(image)
 }
 

@@ -1,15 +1,12 @@
-//! The number of patches comes from the sizes of the image and of a patch.
-//! Covers `PatchWidth` of `ops::Patches`.
-//! Right with `PatchWidth` for `OtherPatchWidth` in line 11.
-use typed_transformer::{ops::Patches, prelude::*};
+//! Patches divide the columns of an image.
+//! Covers `PatchWidth` of `ops::patches`.
+//! Right with `PatchWidth` for `Odd` in line 9.
+use typed_transformer::{ops::patches, prelude::*};
 
-dims! {
-    Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6; OtherPatchHeight = 6; PatchWidth = 4;
-    OtherPatchWidth = 4;
-}
+dims! { Channels = 3; Height = 24; Width = 12; PatchHeight = 6; PatchWidth = 4; Odd = 5; Batch; }
 
-fn keep(patches: Patches<Height, Width, PatchHeight, OtherPatchWidth>) {
-    let _patches: Patches<Height, Width, PatchHeight, PatchWidth> = patches;
+fn cut(image: Tensor<(Batch, Channels, Height, Width), f32, Cpu>) {
+    let _patches = patches::<Batch, Channels, Height, Width, PatchHeight, Odd, _, _, _>(image);
 }
 
 fn main() {}

@@ -1,15 +1,19 @@
-//! The number of patches comes from the sizes of the image and of a patch.
-//! Covers `Width` of `ops::Patches`.
-//! Right with `Width` for `OtherWidth` in line 11.
-use typed_transformer::{ops::Patches, prelude::*};
+//! The patches come from the columns of the image.
+//! Covers `Width` of `ops::patches`.
+//! Right with `Width` for `OtherWidth` in line 14.
+use typed_transformer::{ops::{PatchGrid, patches}, prelude::*};
 
 dims! {
-    Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6; OtherPatchHeight = 6; PatchWidth = 4;
-    OtherPatchWidth = 4;
+    Channels = 3; OtherChannels = 3; Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6;
+    OtherPatchHeight = 6; PatchWidth = 4; OtherPatchWidth = 4; Batch; OtherBatch;
 }
 
-fn keep(patches: Patches<Height, OtherWidth, PatchHeight, PatchWidth>) {
-    let _patches: Patches<Height, Width, PatchHeight, PatchWidth> = patches;
+type Numbers = Product<Channels, Product<PatchHeight, PatchWidth>>;
+
+fn cut(
+    image: Tensor<(Batch, Channels, Height, OtherWidth), f32, Cpu>,
+) -> Tensor<(Batch, PatchGrid<Height, Width, PatchHeight, PatchWidth>, Numbers), f32, Cpu> {
+    patches(image)
 }
 
 fn main() {}

@@ -1,0 +1,15 @@
+//! The number of patches comes from the sizes of the image and of a patch.
+//! Covers `PatchHeight` of `ops::PatchGrid`.
+//! Right with `PatchHeight` for `OtherPatchHeight` in line 11.
+use typed_transformer::{ops::PatchGrid, prelude::*};
+
+dims! {
+    Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6; OtherPatchHeight = 6; PatchWidth = 4;
+    OtherPatchWidth = 4;
+}
+
+fn keep(patches: PatchGrid<Height, Width, OtherPatchHeight, PatchWidth>) {
+    let _patches: PatchGrid<Height, Width, PatchHeight, PatchWidth> = patches;
+}
+
+fn main() {}

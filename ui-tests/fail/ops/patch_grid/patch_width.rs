@@ -1,0 +1,15 @@
+//! The number of patches comes from the sizes of the image and of a patch.
+//! Covers `PatchWidth` of `ops::PatchGrid`.
+//! Right with `PatchWidth` for `OtherPatchWidth` in line 11.
+use typed_transformer::{ops::PatchGrid, prelude::*};
+
+dims! {
+    Height = 24; OtherHeight = 24; Width = 12; OtherWidth = 12; PatchHeight = 6; OtherPatchHeight = 6; PatchWidth = 4;
+    OtherPatchWidth = 4;
+}
+
+fn keep(patches: PatchGrid<Height, Width, PatchHeight, OtherPatchWidth>) {
+    let _patches: PatchGrid<Height, Width, PatchHeight, PatchWidth> = patches;
+}
+
+fn main() {}
