@@ -210,7 +210,7 @@ fn print_floors() {
     // Far more than the caches hold, in as many parts as there are threads.
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut arrays: Vec<[Vec<f32>; 2]> = (0..threads).map(|_| [vec![1.0; 1 << 25], vec![2.0; 1 << 25]]).collect();
-    let bytes = (threads * 3 * 4 << 25) as f64;
+    let bytes = ((threads * 3 * 4) << 25) as f64;
     let seconds = fastest_seconds(|| {
         thread::scope(|scope| {
             for [to, from] in &mut arrays {

@@ -1,4 +1,4 @@
-use super::Arch;
+use super::CachedHeads;
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
@@ -9,48 +9,7 @@ use dfdx::{
     shapes::HasShape,
     tensor::{NoneTape, Tensor},
 };
-use std::{fmt, marker::PhantomData};
-
-/// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say which heads a cache holds",
-    label = "`{Self}` is neither an `Arch` nor `Heads`",
-    note = "a cache holds the heads of an `Arch`, or `Heads<NumHeads, QKDim, VODim>`"
-)]
-pub trait CachedHeads: 'static {
-    /// The number of heads.
-    type NumHeads: ConstDim;
-    /// The size of a head's keys.
-    type QKDim: ConstDim;
-    /// The size of a head's values.
-    type VODim: ConstDim;
-}
-
-#[diagnostic::do_not_recommend]
-impl<A: Arch> CachedHeads for A {
-    type NumHeads = A::NumHeads;
-    type QKDim = A::QKDim;
-    type VODim = A::VODim;
-}
-
-/// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`.
-///
-/// ```
-/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Heads, KeyValueCache}, prelude::*};
-/// dims! { pub KeyValueHeads = 2; pub HeadDim = 4; }
-/// type KeyValueHeadsCache = KeyValueCache<Batch, MaxSeqLen, Heads<KeyValueHeads, HeadDim, HeadDim>, f32, Cpu>;
-/// let cache = KeyValueHeadsCache::try_new(&Cpu::default(), Batch)?;
-/// assert_eq!(cache.keys().as_vec().len(), 15 * 2 * 4);
-/// # Ok::<(), OpError>(())
-/// ```
-pub struct Heads<NumHeads, QKDim, VODim>(PhantomData<fn() -> (NumHeads, QKDim, VODim)>);
-
-#[diagnostic::do_not_recommend]
-impl<NumHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim> CachedHeads for Heads<NumHeads, QKDim, VODim> {
-    type NumHeads = NumHeads;
-    type QKDim = QKDim;
-    type VODim = VODim;
-}
+use std::fmt;
 
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.

@@ -21,6 +21,7 @@ mod metrics;
 mod mixed;
 mod optimizer;
 mod parallel;
+mod parameter_tensor;
 mod parameters;
 mod recording;
 mod schedule;

@@ -1,4 +1,7 @@
-use super::elementwise::{sum_of_squares, update_elements};
+use super::{
+    elementwise::{sum_of_squares, update_elements},
+    parameter_tensor::{ParameterTensor, elements_in, range_in},
+};
 use crate::{
     backend::Backend,
     ops::{OpError, Real, device_error},
@@ -9,7 +12,7 @@ use dfdx::{
     },
     shapes::{HasShape, Shape},
     tensor::{Gradients, Tensor},
-    tensor_ops::{ReshapeTo, TryMul},
+    tensor_ops::TryMul,
 };
 use std::{
     fmt, mem,
@@ -194,64 +197,6 @@ impl<E: Real, D: Backend<E>> fmt::Debug for ParameterMut<'_, E, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parameter.fmt(f)
     }
-}
-
-/// The tensor of a parameter, whatever its dimensions.
-trait ParameterTensor<E: Real, D: Backend<E>> {
-    fn values(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
-    fn set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err>;
-    fn zeros(&self, len: usize) -> Result<Tensor<(usize,), E, D>, D::Err>;
-    fn gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
-    /// The elements of the values and of the gradient, if they lie in the memory of this process in one order.
-    fn elements_mut<'a>(
-        &'a mut self,
-        gradients: &'a mut Gradients<E, D>,
-    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>;
-}
-
-impl<Dims: Shape, E: Real, D: Backend<E>> ParameterTensor<E, D> for Tensor<Dims, E, D> {
-    fn values(&self) -> Result<Tensor<(usize,), E, D>, D::Err> {
-        self.clone().try_reshape_like(&(self.shape().num_elements(),))
-    }
-
-    fn set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
-        *self = values.try_reshape_like(self.shape())?;
-        Ok(())
-    }
-
-    fn zeros(&self, len: usize) -> Result<Tensor<(usize,), E, D>, D::Err> {
-        self.device().try_zeros_like(&(len,))
-    }
-
-    fn gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
-        gradients.try_alloc_for(self)?;
-        gradients.get(self).try_reshape_like(&(self.shape().num_elements(),))
-    }
-
-    fn elements_mut<'a>(
-        &'a mut self,
-        gradients: &'a mut Gradients<E, D>,
-    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err> {
-        let gradient = gradients.get_or_alloc_mut(self)?;
-        let elements = D::elements_mut(self).zip(D::gradient_mut(gradient));
-        Ok(elements
-            .filter(|(values, gradient)| values.len() == gradient.len())
-            .map(|(values, gradient)| (values, &*gradient)))
-    }
-}
-
-/// Which elements of a tensor are in `part`, where the tensor's are `elements` of the same whole.
-pub(super) fn range_in(part: &Range<usize>, elements: Range<usize>) -> Range<usize> {
-    let in_tensor = |element: usize| element.clamp(elements.start, elements.end) - elements.start;
-    in_tensor(part.start)..in_tensor(part.end)
-}
-
-/// The elements of a flat tensor in a range.
-fn elements_in<E: Real, D: Backend<E>>(
-    range: &Range<usize>,
-    tensor: Tensor<(usize,), E, D>,
-) -> Result<Tensor<(usize,), E, D>, D::Err> {
-    if *range == (0..tensor.shape().0) { Ok(tensor) } else { tensor.try_slice((range.clone(),)) }
 }
 
 /// Adds up the squares of the gradients.

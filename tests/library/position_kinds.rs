@@ -56,11 +56,10 @@ type Standard<A, Mask> = SelfAttention<EmbedDim, Mask, A, f64, Cpu>;
 type Grouped<A> = GroupedQueryAttention<EmbedDim, CausalMask, A, f64, Cpu>;
 
 /// Gives the grouped attention, which has one group for each head, the weights of the standard one.
-fn grouped<A: GroupedQuery<KeyValueHeads = NumHeads, Groups = One, QKDim = HeadDim, VODim = VODim>>(
-    standard: &Standard<A, CausalMask>,
-) -> Grouped<A>
+fn grouped<A>(standard: &Standard<A, CausalMask>) -> Grouped<A>
 where
-    A: Arch<NumHeads = Product<NumHeads, One>>,
+    A: GroupedQuery<KeyValueHeads = NumHeads, Groups = One, QKDim = HeadDim, VODim = VODim>
+        + Arch<NumHeads = Product<NumHeads, One>>,
 {
     let mut grouped = Grouped::<A>::build(&Cpu::default());
     let attention = &standard.attention;
@@ -110,11 +109,9 @@ fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
 #[test]
 fn without_positions_a_token_is_its_embedding() {
     let ids = TokenIds::from_ids(&[1, 5, 5, 0, 8, 5, 5, 1], None, (Batch, QLen)).unwrap();
-    fn embeds<A: Arch<Conventions = With<Positions>>, Positions: PositionKind>(
-        ids: &TokenIds<Batch, QLen, VocabSize>,
-    ) -> [Vec<f64>; 2]
+    fn embeds<A, Positions: PositionKind>(ids: &TokenIds<Batch, QLen, VocabSize>) -> [Vec<f64>; 2]
     where
-        A: typed_transformer::nn::HasPositionsFor<EmbedDim>,
+        A: Arch<Conventions = With<Positions>> + typed_transformer::nn::HasPositionsFor<EmbedDim>,
     {
         let embedder = Embedder::<VocabSize, MaxLen, EmbedDim, A, f64, Cpu>::build(&Cpu::seed_from_u64(5));
         let tokens = embedder.token_embedder.forward(ids, NoneTape).as_vec();
