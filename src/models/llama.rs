@@ -8,8 +8,7 @@
 //! | Llama, 2.2, SwiGLU | `LlamaMLP` | [`FeedForward`] |
 //! | Llama, 2.2, rotary embeddings | `LlamaRotaryEmbedding`, `apply_rotary_pos_emb` | [`rotary_positions`](crate::ops::rotary_positions), [`LlamaConfig::ROTARY`] |
 //! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
-//! | | `past_key_values` | [`LlamaCache`] |
-//! | | `LlamaModel`, `LlamaForCausalLM` | [`Llama`] |
+//! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`] |
 
 use crate::{
     backend::Backend,
