@@ -85,7 +85,7 @@ ignore output.*
 ignore loss
 ignore grads.*.mlp.gate.weight
 ignore grads.*.mlp.experts.{name}";
-    compare_gradients(model, &loss.backward(), &reference.load::<Model, E>(&of_gradients));
+    compare_gradients(model, &mut loss.backward(), &reference.load::<Model, E>(&of_gradients));
 }
 
 /// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
