@@ -3,12 +3,12 @@
 
 use crate::program::{Run, built, end, start};
 use crate::support::temp_dir;
-use std::{fs, path::PathBuf, sync::LazyLock};
+use std::{fs, path::{Path, PathBuf}, sync::LazyLock};
 
 static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));
 static SIMILAR: LazyLock<PathBuf> = LazyLock::new(|| built("similar_sentences"));
 
-fn run(program: &PathBuf, args: &[&str]) -> Run {
+fn run(program: &Path, args: &[&str]) -> Run {
     end(start(program, &temp_dir(), args))
 }
 
