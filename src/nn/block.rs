@@ -12,7 +12,7 @@ use typed_transformer_macros::panicking;
 module! {
     /// A layer that reads one sequence: self-attention, then feed forward.
     ///
-    /// With [`NoMask`] it is an [`EncoderLayer`], with [`CausalMask`] a layer of a
+    /// With [`NoMask`] it is an [`EncoderLayer`], with [`CausalMask`](crate::mask::CausalMask) a layer of a
     /// [`DecoderOnly`](super::DecoderOnly) model.
     ///
     /// ```

@@ -3,7 +3,11 @@
 
 use crate::program::{Run, built, end, start};
 use crate::support::temp_dir;
-use std::{fs, path::{Path, PathBuf}, sync::LazyLock};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 static GENERATE: LazyLock<PathBuf> = LazyLock::new(|| built("generate"));
 static SIMILAR: LazyLock<PathBuf> = LazyLock::new(|| built("similar_sentences"));
