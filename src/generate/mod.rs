@@ -102,9 +102,9 @@ pub fn try_generate<
 ///
 /// `(B, Prompt) ids of VocabSize -> (B, Len) ids of VocabSize`
 ///
-/// All prompts have the same length; none has padding. The result begins with the prompt. A row ends with `end`, if there is one, or at `len` tokens, prompt
-/// included; in the result, `end` is the padding token. The type of `len` keeps it within the model's
-/// maximum.
+/// All prompts have the same length; none has padding. The result begins with the prompt. A row ends with `end`, if
+/// there is one, or at `len` tokens, prompt included; in the result, `end` is the padding token. The type of `len`
+/// keeps it within the model's maximum.
 ///
 /// # Errors
 /// [`OpError::Range`] if the prompt is longer than `len`; [`OpError::Padding`] if a prompt has padding;

@@ -1,4 +1,4 @@
-//! What the files of HuggingFace's `transformers` say of each model: names of parameters and fields of `config.json`.
+//! The names of parameters in the files of HuggingFace's `transformers`, and the fields of `config.json`, of each model.
 
 use super::{
     bert::{self, Bert, BertConfig},

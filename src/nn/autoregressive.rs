@@ -65,7 +65,7 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     type VocabSize: ConstDim;
     /// The most tokens that the model reads.
     type MaxSeqLen: ConstDim;
-    /// What the model keeps of the tokens that it has read, such as their keys and values.
+    /// The model's memory of the tokens that it has read, such as their keys and values.
     type Cache;
 
     /// A cache without tokens.

@@ -12,8 +12,8 @@ module! {
     /// `(x - mean(x)) / √(var(x) + ε) · weight + bias` of the vector at each position, by
     /// [`layer_norm`](crate::ops::layer_norm).
     ///
-    /// In the blocks of *The Typed Transformer*, a [`Norm`](super::Norm) follows the conventions of an
-    /// [`Arch`](super::Arch) instead.
+    /// The blocks of *The Typed Transformer* have a [`Norm`](super::Norm) instead, which follows the conventions of an
+    /// [`Arch`](super::Arch).
     ///
     /// ```
     /// # use typed_transformer::{doctest::*, nn::LayerNorm, prelude::*};

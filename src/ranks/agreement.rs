@@ -1,4 +1,4 @@
-//! What all ranks decide together, so that none waits for one that has gone.
+//! Decisions that all ranks make together, so that none waits for one that has gone.
 
 use super::{RankAxis, Ranks, RanksError};
 

@@ -1,4 +1,4 @@
-//! What an engine can do. Engines move bytes; sums are made by the ranks themselves, in the order of the ranks.
+//! The interface of an engine. Engines move bytes; the ranks themselves make the sums, in the order of the ranks.
 
 use std::sync::Arc;
 

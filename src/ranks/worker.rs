@@ -1,4 +1,4 @@
-//! Where collective operations run: at once, or on a thread of their own while the caller computes.
+//! Collective operations run at once, or on a thread of their own while the caller computes.
 
 use super::{
     RanksError,
@@ -33,7 +33,7 @@ struct Queue {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the operations of a process have moved, and how long they took.
+/// The bytes that the operations of a process have moved, and the time they took.
 #[derive(Default)]
 pub struct Counts {
     /// Bytes sent to other ranks.

@@ -4,8 +4,8 @@ use crate::{
     ops::{OpError, device_error},
     ranks::{Element, RankAxis, Ranks, RanksError, Replicated},
     weights::{
-        ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, TensorFile, build_with, collect, compare_conventions,
-        save_tensors,
+        Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, TensorFile, build_with, collect,
+        compare_conventions, save_tensors,
     },
 };
 use dfdx::{
@@ -245,16 +245,6 @@ where
     let model = build_with(path, "", device, &mut read)?;
     file.ensure_all_read(|_| false)?;
     Ok(model)
-}
-
-/// The names and sizes of dimensions, written as a shape: `(VocabSize=28, EmbedDim=8)`.
-struct Dims<'a>(&'a [String]);
-
-impl fmt::Debug for Dims<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let trailing = if self.0.len() == 1 { "," } else { "" };
-        write!(f, "({}{trailing})", self.0.join(", "))
-    }
 }
 
 /// A model from the elements of its parameters, by their paths.

@@ -221,7 +221,7 @@ where
     try_record("shard", ranks, input, shape.shards(), forward, backward)
 }
 
-/// Where the parts of an axis are in a tensor in row-major order: it has `rows` rows, and each row has a part of
+/// The places of the parts of an axis in a tensor in row-major order: it has `rows` rows, and each row has a part of
 /// `part_len` elements for each rank, one after the other.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {

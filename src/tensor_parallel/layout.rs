@@ -1,4 +1,4 @@
-//! Where the parameters of a sharded model are in those of the whole one.
+//! The places of a sharded model's parameters in those of the whole one.
 
 use super::{Sharded, gather::Parts};
 use crate::{

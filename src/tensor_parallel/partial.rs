@@ -1,4 +1,4 @@
-//! What is linear in the terms of a sum.
+//! Operations that are linear in the terms of a sum.
 
 use crate::{
     ops::{self, OpError, Real},

@@ -82,7 +82,7 @@ where
     let layout = layout::<Model, E, D, Axis>();
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
         let trained = layout.iter().filter(|parameter| parameter.is_trained);
-        // What the ranks share counts on each of them, and what all have counts once.
+        // A shared parameter counts on each rank. A parameter that all ranks have counts once.
         let [mut of_shared, mut of_all] = [0.0, 0.0];
         for (parameter, square) in trained.zip(squares) {
             *(if parameter.is_shared() { &mut of_shared } else { &mut of_all }) += square;

@@ -9,7 +9,7 @@ use dfdx::shapes::Shape;
 use safetensors::tensor::TensorInfo;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Debug,
+    fmt::{self, Debug},
     fs::{self, File},
     io::{Read, Seek, SeekFrom},
     path::{Path, PathBuf},
@@ -34,6 +34,16 @@ pub(crate) struct ExpectedTensor<'a> {
     pub sizes: Vec<usize>,
     /// The dimensions, for error messages.
     pub dims: &'a dyn Debug,
+}
+
+/// The names and sizes of dimensions, written as a shape: `(VocabSize=28, EmbedDim=8)`.
+pub(crate) struct Dims<'a>(pub &'a [String]);
+
+impl Debug for Dims<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trailing = if self.0.len() == 1 { "," } else { "" };
+        write!(f, "({}{trailing})", self.0.join(", "))
+    }
 }
 
 impl<'a> ExpectedTensor<'a> {

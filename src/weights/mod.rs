@@ -29,7 +29,7 @@ mod shards;
 
 pub use config::{ConfigDifference, ConfigField, eos_token_ids};
 pub use error::{LoadError, SaveError};
-pub(crate) use file::{ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
+pub(crate) use file::{Dims, ExpectedTensor, TensorFile, ensure_dtype, ensure_finite};
 pub(crate) use load::{build, build_with, compare_conventions};
 pub use load::{load, load_mapped, metadata};
 pub(crate) use lock::FileLock;

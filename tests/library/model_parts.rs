@@ -1,5 +1,5 @@
-//! What the models of `models` add to operations and layers: patches, relative positions, scaled rotary positions, low-rank
-//! adaptation, and names of files whose axes merge.
+//! Operations and layers that only the models of `models` use: patches, relative positions, scaled rotary positions,
+//! low-rank adaptation, and names of files whose axes merge.
 
 use crate::{
     attention_variants::assert_close,

@@ -40,7 +40,7 @@ fn config(model: &str) -> Value {
     serde_json::from_slice(&fs::read(folder(model).join("config.json")).unwrap()).unwrap()
 }
 
-/// What is wrong with a configuration, if anything is. There are no weights beside it.
+/// The error of a configuration, if it has one. There are no weights beside it.
 fn error_of<Model>(config: &Value) -> Option<String>
 where
     Model: Pretrained + TensorCollection<f32, Cpu, To<f32, Cpu> = Model>,

@@ -13,16 +13,12 @@ use crate::{
     dims::name,
     nn::Module,
     weights::{
-        self, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile, atomic::Partial,
+        self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
+        atomic::Partial,
     },
 };
 use compare::{compare_dimensions, compare_settings};
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
-    shapes::{HasShape, Shape},
-    tensor::{Cpu, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Cpu, tensor_ops::Device};
 pub(crate) use parameter_info::parameter_infos;
 pub(super) use progress::Progress;
 use rayon::current_num_threads;
@@ -146,7 +142,8 @@ where
     let load_error = |source| ResumeError::Load { path: path.to_path_buf(), source };
     let mut file = TensorFile::open(path).map_err(load_error)?;
     let header = read_header(&file)?;
-    compare_dimensions(path, &parameter_infos::<Model, E, D>(), &header.dimensions)?;
+    let parameters = parameter_infos::<Model, E, D>();
+    compare_dimensions(path, &parameters, &header.dimensions)?;
     let settings = with_model::<Model, E, D>(training.settings.clone());
     compare_settings(path, &settings, &header.settings, training.ignored_setting)?;
     let (step, steps) = (header.progress.step, training.steps);
@@ -164,13 +161,21 @@ where
     let model = weights::build(&mut file, "model", device).map_err(load_error)?;
     let mut slots = Vec::new();
     for slot in &state.slots {
-        let mut read = ReadSlot { file: &mut file, device, values: Vec::new(), has_negative: false };
-        Model::iter_tensors(&mut RecursiveWalker { m: format!("optimizer.{}", slot.name), f: &mut read })
-            .map_err(load_error)?;
-        if slot.name.ends_with(SQUARES) && read.has_negative {
+        let (mut values, mut has_negative) = (Vec::new(), false);
+        for parameter in parameters.iter().filter(|parameter| parameter.is_trained) {
+            let tensor = format!("optimizer.{}.{}", slot.name, parameter.path);
+            let (sizes, dims) = (parameter.sizes.clone(), &Dims(&parameter.dims));
+            let elements: Vec<E> = file.read(&ExpectedTensor { path: &tensor, sizes, dims }).map_err(load_error)?;
+            has_negative |= elements.iter().any(|&element| element < E::zero());
+            let len = elements.len();
+            let elements = device.try_tensor_from_vec(elements, (len,));
+            let device_error = |error: D::Err| load_error(LoadError::Device { tensor, message: error.to_string() });
+            values.push(elements.map_err(device_error)?);
+        }
+        if slot.name.ends_with(SQUARES) && has_negative {
             return Err(invalid(format!("`optimizer.{}` holds squares, but one is negative", slot.name)));
         }
-        slots.push(read.values);
+        slots.push(values);
     }
     file.ensure_all_read(|_| false).map_err(load_error)?;
 
@@ -216,34 +221,4 @@ fn read_header(file: &TensorFile) -> Result<Header, ResumeError> {
         return Err(invalid("it has no checksums".into()));
     }
     serde_json::from_str(header).map_err(|e| invalid(e.to_string()))
-}
-
-/// Reads one slot of the optimizer state, parameter by parameter.
-struct ReadSlot<'a, E: SafetensorsDtype, D: Device<E>> {
-    file: &'a mut TensorFile,
-    device: &'a D,
-    values: Vec<Tensor<(usize,), E, D>>,
-    has_negative: bool,
-}
-
-impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for ReadSlot<'_, E, D> {
-    type Viewer = ViewTensorName;
-    type Err = LoadError;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: String,
-    ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
-        if options.do_gradient_update {
-            let values: Vec<E> = self.file.read(&ExpectedTensor::new(&tensor, &options.shape))?;
-            self.has_negative |= values.iter().any(|&value| value < E::zero());
-            let len = values.len();
-            let values = self.device.try_tensor_from_vec(values, (len,));
-            self.values.push(values.map_err(|error| LoadError::Device { tensor, message: error.to_string() })?);
-        }
-        Ok(None)
-    }
 }
