@@ -34,6 +34,7 @@ mod handle;
 mod mpi;
 mod partial;
 mod pending;
+mod reduced;
 mod replicated;
 mod shard;
 mod sharded_columns;
@@ -47,5 +48,10 @@ pub use handle::{CommunicationTime, Ranks};
 pub use partial::{Partial, Reduce};
 pub use pending::Pending;
 pub use replicated::Replicated;
-pub use shard::{GatheredOver, Shard};
+pub use reduced::ReducedOver;
+#[doc(hidden)]
+pub use reduced::SumOver;
+#[doc(hidden)]
+pub use shard::{IsAllOf, Part};
+pub use shard::Shard;
 pub use sharded_columns::ShardedColumns;

@@ -1,0 +1,35 @@
+use super::{Partial, Replicated};
+
+/// A value that is summed over the ranks of `Axis`: [`Replicated`], and not [`Partial`].
+#[diagnostic::on_unimplemented(
+    message = "the value is not the sum over `{Axis}` that is needed here",
+    label = "`{Self}` is not `Replicated<{X}, {Axis}>`",
+    note = "`all_reduce` of a `Partial` makes the sum of the ranks' terms"
+)]
+pub trait ReducedOver<X, Axis> {
+    #[doc(hidden)]
+    fn into_sum(self) -> X;
+}
+
+#[diagnostic::do_not_recommend]
+impl<X, Axis> ReducedOver<X, Axis> for Replicated<X, Axis> {
+    fn into_sum(self) -> X {
+        self.into_inner()
+    }
+}
+// The compiler recommends this one, so that an error is that of `SumOver`.
+impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
+    fn into_sum(self) -> X {
+        self.into_term()
+    }
+}
+
+/// The value is a sum over `Axis`, and not a term of it. It never is: the trait gives a term in the place of the sum its
+/// own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is the rank's term of a sum over `{Axis}`: reduce it before it is used",
+    label = "a term of a sum over `{Axis}`, not the sum",
+    note = "`all_reduce` over the ranks of `{Axis}` makes the sum"
+)]
+pub trait SumOver<Axis> {}
