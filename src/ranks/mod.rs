@@ -50,7 +50,7 @@ pub use pending::Pending;
 pub use replicated::Replicated;
 pub use reduced::ReducedOver;
 #[doc(hidden)]
-pub use reduced::SumOver;
+pub use reduced::{SumOver, TermOver};
 #[doc(hidden)]
 pub use shard::{IsAllOf, Part};
 pub use shard::Shard;

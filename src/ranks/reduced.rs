@@ -1,4 +1,4 @@
-use super::{Partial, Replicated};
+use super::{Partial, RankAxis, Ranks, RanksError, Reduce, Replicated};
 
 /// A value that is summed over the ranks of `Axis`: [`Replicated`], and not [`Partial`].
 #[diagnostic::on_unimplemented(
@@ -33,3 +33,23 @@ impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
     note = "`all_reduce` over the ranks of `{Axis}` makes the sum"
 )]
 pub trait SumOver<Axis> {}
+
+/// The value is a term of a sum over `Axis`, and not the sum. It never is: the trait gives a second sum its own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is already summed over `{Axis}`: a second sum would be too large by the number of ranks",
+    label = "the sum over `{Axis}`, not a term of it",
+    note = "`all_reduce` takes a `Partial`, and makes a `Replicated` of it"
+)]
+pub trait TermOver<Axis> {}
+
+impl<X: Reduce, Axis: RankAxis> Replicated<X, Axis> {
+    /// No rank can call it: `X` is a sum.
+    #[doc(hidden)]
+    pub fn all_reduce(self, _: &Ranks<Axis>) -> Result<Self, RanksError>
+    where
+        X: TermOver<Axis>,
+    {
+        Ok(self)
+    }
+}

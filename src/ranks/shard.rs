@@ -131,6 +131,7 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<W
     Part: IsAllOf<Whole, Axis>
 {
 }
+#[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {}
 
 // Derived impls would require the same traits of `Whole` and `Axis`.
