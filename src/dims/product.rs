@@ -50,7 +50,7 @@ impl<Left: ConstDim, Right: ConstDim> ConstDim for Product<Left, Right> {}
 impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
-// The compiler recommends this one, so that an error in a product is that of `Divides`.
+#[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
