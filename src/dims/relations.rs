@@ -168,7 +168,6 @@ where
 }
 
 /// [`AtMost`] between two compile-time dimensions.
-#[diagnostic::on_unimplemented(message = "`{Self}` is greater than `{Max}`", label = "`{Self}` is greater than `{Max}`")]
 pub trait NoLongerThan<Max: Dim>: StaticSize {}
 
 #[diagnostic::do_not_recommend]

@@ -227,10 +227,10 @@ impl Sources {
                 }
                 for part in &item.items {
                     match part {
-                        TraitItem::Type(part) if !part.bounds.is_empty() => {
+                        TraitItem::Type(part) if !part.bounds.is_empty() && !is_hidden(&part.attrs) => {
                             all.push(part.ident.to_string());
                         }
-                        TraitItem::Fn(part) if is_shown(shown, &item.ident) => {
+                        TraitItem::Fn(part) if is_shown(shown, &item.ident) && !is_hidden(&part.attrs) => {
                             let path = [path, &[item.ident.to_string()]].concat();
                             self.add(&path, None, &part.sig.ident, names(&part.sig.generics));
                         }
@@ -309,11 +309,15 @@ fn is_shown(shown: Shown, name: &Ident) -> bool {
 }
 
 fn is_public(visibility: &Visibility, attributes: &[Attribute]) -> bool {
-    let hides = |attribute: &Attribute| {
+    matches!(visibility, Visibility::Public(_)) && !is_hidden(attributes)
+}
+
+/// Whether the documentation leaves an item out.
+fn is_hidden(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
         let list = attribute.meta.require_list();
         list.is_ok_and(|list| list.path.is_ident("doc") && list.tokens.to_string() == "hidden")
-    };
-    matches!(visibility, Visibility::Public(_)) && !attributes.iter().any(hides)
+    })
 }
 
 /// `f` for a `try_f` whose panicking form is written by `#[panicking]`: both have the same signature.

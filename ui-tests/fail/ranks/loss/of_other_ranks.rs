@@ -1,5 +1,5 @@
 //! A loss is a sum over the ranks that share its rows.
-//! Right with `Data` for `World` in line 11.
+//! Right with `Data` for `World` in line 12.
 use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::{Partial, Shard}};
 
 ranks! { World; Data; }
@@ -8,7 +8,8 @@ dims! { Letters = 28; SeqLen = 5; Batch; }
 type Rows = Shard<Batch, Data>;
 
 fn loss(logits: Tensor<(Rows, SeqLen, Letters), f32, Cpu>, labels: &TokenIds<Rows, SeqLen, Letters>) {
-    let _loss: Partial<Tensor<(), f32, Cpu>, World> = partial_cross_entropy::<Batch, _, _, _, _, _, _>(logits, labels, Reduction::MeanAll);
+    let loss = partial_cross_entropy(logits, labels, Reduction::MeanAll);
+    let _loss: Partial<Tensor<(), f32, Cpu>, World> = loss;
 }
 
 fn main() {}
