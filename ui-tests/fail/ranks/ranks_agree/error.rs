@@ -1,11 +1,10 @@
 //! The ranks agree on a result with the error that it had.
 //! Covers `Error` of `ranks::Ranks::agree`.
-//! Right with `TrainError` for `RanksError` in line 10.
+//! Right with `TrainError` for `RanksError` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, RanksError}, train::TrainError};
 
-ranks! { World; Data; Tp = 2; Other = 2; }
-dims! { EmbedDim = 8; Letters = 28; Sounds = 28; SeqLen; OtherLen; Batch; Rows; }
-
+ranks! { World; }
+dims! { Letters = 28; }
 
 fn read(world: &Ranks<World>, labels: Result<Fin<Letters>, RanksError>) {
     let _labels: Result<Fin<Letters>, TrainError> = world.agree(labels);

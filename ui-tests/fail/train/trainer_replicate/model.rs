@@ -1,6 +1,6 @@
 //! The ranks get the state of an optimizer of the model.
 //! Covers `Model` of `train::Trainer::replicate`.
-//! Right with `Letters` for `Sounds` in line 19.
+//! Right with `Letters` for `Sounds` in line 18.
 use typed_transformer::{
     nn::Linear,
     prelude::*,
@@ -13,7 +13,6 @@ ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
-
 
 fn resume(
     trainer: &mut Trainer<Adam<LmHead<Sounds>, f32>, Constant>,

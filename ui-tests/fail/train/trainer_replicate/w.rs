@@ -1,6 +1,6 @@
 //! A training is that of the ranks that resume it.
 //! Covers `W` of `train::Trainer::replicate`.
-//! Right with `World` for `Data` in line 20.
+//! Right with `World` for `Data` in line 19.
 use typed_transformer::{
     nn::Linear,
     prelude::*,
@@ -13,7 +13,6 @@ ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
-
 
 fn resume(
     trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,

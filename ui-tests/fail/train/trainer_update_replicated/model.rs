@@ -1,6 +1,6 @@
 //! A trainer updates the model that its optimizer state belongs to.
 //! Covers `Model` of `train::Trainer::update_replicated`.
-//! Right with `Letters` for `Sounds` in line 21.
+//! Right with `Letters` for `Sounds` in line 20.
 use typed_transformer::{
     nn::Linear,
     prelude::*,
@@ -13,7 +13,6 @@ ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
-
 
 fn learn(
     trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,

@@ -1,6 +1,6 @@
 //! The ranks that make an update are those that have the model.
 //! Covers `W` of `train::Trainer::update_replicated`.
-//! Right with `World` for `Data` in line 21.
+//! Right with `World` for `Data` in line 20.
 use typed_transformer::{
     nn::Linear,
     prelude::*,
@@ -13,7 +13,6 @@ ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
-
 
 fn learn(
     trainer: &mut Trainer<Adam<LmHead<Letters>, f32>, Constant>,

@@ -1,6 +1,6 @@
 //! Gradients are summed over the ranks that have the model.
 //! Covers `W` of `train::update_replicated`.
-//! Right with `World` for `Data` in line 20.
+//! Right with `World` for `Data` in line 19.
 use typed_transformer::{
     nn::Linear,
     prelude::*,
@@ -13,7 +13,6 @@ ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }
 
 type LmHead<Vocab> = Linear<EmbedDim, Vocab, f32, Cpu>;
-
 
 fn learn(
     model: &mut Replicated<LmHead<Letters>, World>,
