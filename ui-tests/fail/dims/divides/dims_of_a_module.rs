@@ -4,14 +4,14 @@ use typed_transformer::prelude::*;
 
 mod sizes {
     typed_transformer::dims! {
-        pub EmbedDim = 8;
+        pub HiddenDim = 8;
         pub NumHeads = 3;
         pub EvenHeads = 4;
     }
 }
-use sizes::{EmbedDim, EvenHeads, NumHeads};
+use sizes::{HiddenDim, EvenHeads, NumHeads};
 
-fn can_be_split<Heads: Divides<EmbedDim>>() {}
+fn can_be_split<Heads: Divides<HiddenDim>>() {}
 
 fn f(_: EvenHeads, _: NumHeads) {
     can_be_split::<NumHeads>();
