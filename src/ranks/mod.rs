@@ -47,11 +47,11 @@ pub use error::RanksError;
 pub use handle::{CommunicationTime, Ranks};
 pub use partial::{Partial, Reduce};
 pub use pending::Pending;
-pub use replicated::Replicated;
 pub use reduced::ReducedOver;
 #[doc(hidden)]
 pub use reduced::{SumOver, TermOver};
+pub use replicated::Replicated;
+pub use shard::Shard;
 #[doc(hidden)]
 pub use shard::{IsAllOf, Part};
-pub use shard::Shard;
 pub use sharded_columns::ShardedColumns;
