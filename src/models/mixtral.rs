@@ -49,10 +49,16 @@ pub trait MixtralConfig: LlamaConfig {
     label = "a token cannot choose `{Self}` of `{Experts}`",
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
-pub trait ChosenFrom<Experts: ConstDim>: ConstDim + AtMost<Experts> {}
+pub trait ChosenFrom<Experts: ConstDim>: ConstDim {
+    /// The dimension itself.
+    #[doc(hidden)]
+    type Number: ConstDim + AtMost<Experts>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {}
+impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {
+    type Number = Self;
+}
 
 module! {
     /// The best experts for each token, weighted by the softmax of the router's logits for them.
@@ -64,6 +70,9 @@ module! {
     }
 }
 
+/// The experts that compute a token.
+type Chosen<Config> = <<Config as MixtralConfig>::Chosen as ChosenFrom<<Config as MixtralConfig>::Experts>>::Number;
+
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses is skipped. Any other runs on all
     /// tokens; its output has weight 0 for those that did not choose it.
@@ -72,12 +81,12 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (B, S, Experts)
-        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Config::Chosen::default())?;
-        let chosen: Indices<(B, S, Config::Chosen), Config::Experts> = chosen;
-        let weights: Tensor<(B, S, Config::Chosen), E, D, T> = try_softmax_over(logits, axis::<Config::Chosen>())?;
-        let is_chosen: Tensor<(B, S, Config::Chosen, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
+        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Chosen::<Config>::default())?;
+        let chosen: Indices<(B, S, Chosen<Config>), Config::Experts> = chosen;
+        let weights: Tensor<(B, S, Chosen<Config>), E, D, T> = try_softmax_over(logits, axis::<Chosen<Config>>())?;
+        let is_chosen: Tensor<(B, S, Chosen<Config>, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
         let weights = try_einsum!(
-            weights: (B, S, Config::Chosen), &is_chosen: (B, S, Config::Chosen, Config::Experts)
+            weights: (B, S, Chosen<Config>), &is_chosen: (B, S, Chosen<Config>, Config::Experts)
             -> (B, S, Config::Experts)
         )?;
 

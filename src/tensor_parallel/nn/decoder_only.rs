@@ -36,6 +36,7 @@ module! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for ShardedDecoderOnly<Config, Axis, E, D>
 {

@@ -39,6 +39,7 @@ module! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: Seq2Seq, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for ShardedLM<Config, Axis, E, D>
 {
