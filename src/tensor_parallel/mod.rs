@@ -37,6 +37,7 @@ mod linear;
 mod local;
 mod nn;
 mod partial;
+mod save;
 mod tape;
 mod update;
 

@@ -14,6 +14,9 @@ use tempfile::TempDir;
 /// Longer than any run takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(240);
 
+/// The variable that names the folder of a test to its ranks.
+const FOLDER: &str = "TYPED_TRANSFORMER_TEST_FOLDER";
+
 /// The folder of the examples, built with the feature `mpi`.
 static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -49,16 +52,35 @@ pub struct Run {
 
 /// Starts an example on `ranks` ranks of one thread each, in `folder`.
 pub fn start(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
+    let mut mpirun = mpirun(ranks);
+    mpirun.arg(EXAMPLES.path().join(example)).args(args).current_dir(folder.path());
+    Job::start(mpirun)
+}
+
+fn mpirun(ranks: usize) -> Command {
     let mut mpirun = Command::new("mpirun");
     // More ranks than processors are allowed, and a rank may end in order for longer than the usual second.
     mpirun.args(["--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3", "-n", &ranks.to_string()]);
-    mpirun.arg(EXAMPLES.path().join(example)).args(args).current_dir(folder.path());
     mpirun.env("RAYON_NUM_THREADS", "1").env("OMPI_ALLOW_RUN_AS_ROOT", "1");
     mpirun.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    mpirun.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut mpirun = mpirun.spawn().expect("`apt-get install openmpi-bin` installs mpirun");
-    let (stdout, stderr) = (mpirun.stdout.take().unwrap(), mpirun.stderr.take().unwrap());
-    Job { mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
+    mpirun
+}
+
+/// Runs `body` of the test `test` on each of some numbers of ranks: every rank is this test again, under `mpirun`.
+/// `prepare` writes to the folder that all share.
+pub fn on_ranks(test: &str, counts: &[usize], prepare: impl Fn(&Path), body: impl FnOnce(&Path)) {
+    if let Some(folder) = env::var_os(FOLDER) {
+        return body(Path::new(&folder));
+    }
+    let folder = crate::support::temp_dir();
+    prepare(folder.path());
+    for &ranks in counts {
+        let mut mpirun = mpirun(ranks);
+        mpirun.arg(env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(FOLDER, folder.path());
+        let run = Job::start(mpirun).end();
+        assert_eq!(run.code, Some(0), "{ranks} ranks: {}{}", run.stdout, run.stderr);
+        assert_eq!(run.stdout.matches("1 passed").count(), ranks, "{}", run.stdout);
+    }
 }
 
 fn read(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
@@ -75,6 +97,13 @@ pub fn run(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Run 
 }
 
 impl Job {
+    fn start(mut mpirun: Command) -> Self {
+        mpirun.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut mpirun = mpirun.spawn().expect("`apt-get install openmpi-bin` installs mpirun");
+        let (stdout, stderr) = (mpirun.stdout.take().unwrap(), mpirun.stderr.take().unwrap());
+        Self { mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
+    }
+
     /// Waits until all ranks have ended.
     pub fn end(mut self) -> Run {
         let code = loop {
