@@ -35,6 +35,7 @@ mod mpi;
 mod partial;
 mod pending;
 mod replicated;
+mod rounds;
 mod shard;
 mod sharded_columns;
 mod threads;

@@ -14,13 +14,7 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::Device,
 };
-use std::{
-    collections::BTreeMap,
-    fmt,
-    marker::PhantomData,
-    ops::Deref,
-    path::Path,
-};
+use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Path};
 
 /// A rank's part of a `Whole` model: its parameters have the same field paths, and each is the whole parameter or this
 /// rank's part of it along one axis.
@@ -174,7 +168,10 @@ impl<Model: fmt::Debug, Axis> fmt::Debug for Distributed<Model, Axis> {
 }
 
 /// The parameters of the whole model, of which each rank has its `part`.
-pub(super) fn gather_tensors<Part, E, D, Axis>(part: &Part, ranks: &Ranks<Axis>) -> Result<Vec<FileTensor>, DistributedError>
+pub(super) fn gather_tensors<Part, E, D, Axis>(
+    part: &Part,
+    ranks: &Ranks<Axis>,
+) -> Result<Vec<FileTensor>, DistributedError>
 where
     Part: Sharded<Axis, E, D>,
     E: Element + SafetensorsDtype,

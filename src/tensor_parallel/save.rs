@@ -76,11 +76,7 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
 }
 
 /// Saves the whole model, of which each rank has its `part`.
-fn save_whole<Part, E, D, Axis>(
-    part: &Part,
-    path: &Path,
-    ranks: &Ranks<Axis>,
-) -> Result<(), DistributedError>
+fn save_whole<Part, E, D, Axis>(part: &Part, path: &Path, ranks: &Ranks<Axis>) -> Result<(), DistributedError>
 where
     Part: Sharded<Axis, E, D>,
     E: Element + SafetensorsDtype,

@@ -67,45 +67,55 @@ fn shared_state_is_that_of_one_rank_and_needs_a_part_of_the_memory() {
     const TEST: &str = "training::shared_state_is_that_of_one_rank_and_needs_a_part_of_the_memory";
     // Each number of ranks goes on where the one before it stopped.
     let counts = [2, 4, 1, 3];
-    on_ranks(TEST, &counts, |_| {}, |folder| {
-        let ranks = Ranks::<World>::start().unwrap();
-        let turn = 1 + counts.iter().position(|&count| count == ranks.size()).unwrap();
-        let [shared, whole] = ["shared", "whole"].map(|name| folder.join(name));
-        let (losses, optimizer) =
-            train(&ranks, ShardedState::new(AdamW::default(), &ranks), &shared, 4 * turn, None).unwrap();
-        let (same_losses, _) = train(&ranks, AdamW::default(), &whole, 4 * turn, None).unwrap();
-        assert_eq!(losses, same_losses);
-        assert!(fs::read(&shared).unwrap() == fs::read(&whole).unwrap(), "the checkpoints differ");
+    on_ranks(
+        TEST,
+        &counts,
+        |_| {},
+        |folder| {
+            let ranks = Ranks::<World>::start().unwrap();
+            let turn = 1 + counts.iter().position(|&count| count == ranks.size()).unwrap();
+            let [shared, whole] = ["shared", "whole"].map(|name| folder.join(name));
+            let (losses, optimizer) =
+                train(&ranks, ShardedState::new(AdamW::default(), &ranks), &shared, 4 * turn, None).unwrap();
+            let (same_losses, _) = train(&ranks, AdamW::default(), &whole, 4 * turn, None).unwrap();
+            assert_eq!(losses, same_losses);
+            assert!(fs::read(&shared).unwrap() == fs::read(&whole).unwrap(), "the checkpoints differ");
 
-        let len = (EmbedDim::SIZE + 1) * VocabSize::SIZE;
-        let moments = Optimizer::<Model, f32>::state(&optimizer).num_elements();
-        // The first rank has just gathered them for the checkpoint.
-        let of_rank = if ranks.is_first() { len } else { ranks.part_of(len, ranks.rank()).len() };
-        assert_eq!(moments, 2 * of_rank);
+            let len = (EmbedDim::SIZE + 1) * VocabSize::SIZE;
+            let moments = Optimizer::<Model, f32>::state(&optimizer).num_elements();
+            // The first rank has just gathered them for the checkpoint.
+            let of_rank = if ranks.is_first() { len } else { ranks.part_of(len, ranks.rank()).len() };
+            assert_eq!(moments, 2 * of_rank);
 
-        let alone = Ranks::<World>::single().unwrap();
-        let none = folder.join(format!("alone-{}-{}", ranks.size(), ranks.rank()));
-        let (expected, _) = train(&alone, AdamW::default(), &none, 4 * turn, None).unwrap();
-        for (loss, expected) in losses.iter().zip(&expected[4 * (turn - 1)..]) {
-            assert!((loss - expected).abs() < 1e-5, "{loss} and not {expected}");
-        }
-        ranks.finish();
-    });
+            let alone = Ranks::<World>::single().unwrap();
+            let none = folder.join(format!("alone-{}-{}", ranks.size(), ranks.rank()));
+            let (expected, _) = train(&alone, AdamW::default(), &none, 4 * turn, None).unwrap();
+            for (loss, expected) in losses.iter().zip(&expected[4 * (turn - 1)..]) {
+                assert!((loss - expected).abs() < 1e-5, "{loss} and not {expected}");
+            }
+            ranks.finish();
+        },
+    );
 }
 
 #[test]
 fn a_loss_that_is_no_number_on_one_rank_ends_all_after_the_same_step() {
     const TEST: &str = "training::a_loss_that_is_no_number_on_one_rank_ends_all_after_the_same_step";
     let counts = [2, 3, 4];
-    on_ranks(TEST, &counts, |_| {}, |folder| {
-        let ranks = Ranks::<World>::start().unwrap();
-        let until = 5 + 4 * counts.iter().position(|&count| count == ranks.size()).unwrap();
-        let path = folder.join("checkpoint");
-        let ended = train(&ranks, AdamW::default(), &path, until, Some(ranks.size() - 1)).map(|_| ());
-        assert!(matches!(ended, Err(TrainError::Loss { step, .. }) if step == until), "{ended:?}");
-        // The next number of ranks goes on from here.
-        let mut trainer = Trainer::new(AdamW::default(), Constant(0.05), STEPS, 9);
-        let _: Model = trainer.resume(&path, &Cpu::default()).unwrap();
-        assert_eq!(trainer.steps_made(), until - 1);
-    });
+    on_ranks(
+        TEST,
+        &counts,
+        |_| {},
+        |folder| {
+            let ranks = Ranks::<World>::start().unwrap();
+            let until = 5 + 4 * counts.iter().position(|&count| count == ranks.size()).unwrap();
+            let path = folder.join("checkpoint");
+            let ended = train(&ranks, AdamW::default(), &path, until, Some(ranks.size() - 1)).map(|_| ());
+            assert!(matches!(ended, Err(TrainError::Loss { step, .. }) if step == until), "{ended:?}");
+            // The next number of ranks goes on from here.
+            let mut trainer = Trainer::new(AdamW::default(), Constant(0.05), STEPS, 9);
+            let _: Model = trainer.resume(&path, &Cpu::default()).unwrap();
+            assert_eq!(trainer.steps_made(), until - 1);
+        },
+    );
 }
