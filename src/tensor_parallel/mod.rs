@@ -29,6 +29,7 @@
 
 mod attention;
 mod distributed;
+mod dropout;
 mod entered;
 mod error;
 mod gather;
