@@ -18,9 +18,9 @@ NETWORKS = {
 # over tensor-parallel ranks, and the elements of each; heads; the part of the step that tensor parallelism does not
 # share, that of the logits.
 MODELS = {
-    "nanoGPT's": (804_096, 0.062, [(16, 12 * 64 * 128)], 4, 0.01),
+    "nanoGPT's": (804_096, 0.055, [(16, 12 * 64 * 128)], 4, 0.01),
     "*The Typed Transformer*'s": (1_899_136, 0.370, [(20, 256 * 16 * 128), (24, 256 * 2 * 128)], 2, 0.01),
-    "GPT-2, 124 M": (124_439_808, 12.7, [(48, 1_024 * 768)], 12, 0.31),
+    "GPT-2, 124 M": (124_439_808, 11.3, [(48, 1_024 * 768)], 12, 0.31),
 }
 RANKS = [8, 64, 1024]
 # Seconds that Adam needs for a parameter on one core: 28 bytes at 14 GB/s.
