@@ -1,6 +1,6 @@
-use super::{OpError, Real, device_error};
+use super::{OpError, Real, device_error, views::realize};
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
     tokens::TokenIds,
 };
@@ -36,13 +36,15 @@ pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: 
     ids: &TokenIds<B, S, V>,
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    let tape = match D::fused_embed(table, ids, tape)? {
-        Fused(output) => return Ok(output),
-        NotFused(tape) => tape,
-    };
-    let compute = || {
-        let ids: Tensor<_, usize, D> = table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
-        table.clone().put_tape(tape).try_gather(ids)
-    };
-    compute().map_err(device_error::<D::Err>("embed"))
+    if D::HAS_KERNELS {
+        return D::fused_embed(table, ids, tape);
+    }
+    const OP: &str = "embed";
+    let error = device_error::<D::Err>(OP);
+    let shape = (ids.shape().0.size(), ids.shape().1.size());
+    let ids: Tensor<(usize, usize), usize, D> =
+        table.device().try_tensor_from_vec(ids.as_slice().to_vec(), shape).map_err(&error)?;
+    let table: Tensor<(usize, usize), E, D, T> = realize(OP, table.clone().put_tape(tape))?;
+    let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
+    realize(OP, output)
 }
