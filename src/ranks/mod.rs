@@ -36,6 +36,7 @@ mod partial;
 mod pending;
 mod reduced;
 mod replicated;
+mod rounds;
 mod shard;
 mod sharded_columns;
 mod threads;
