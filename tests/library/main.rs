@@ -7,6 +7,7 @@ mod support;
 mod attention_variants;
 mod attention_weights;
 mod axes;
+mod cache;
 mod checkpoints;
 mod contraction;
 mod conventions;

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
-    error::{OpError, device_error},
+    error::device_error,
     mask::AttentionMask,
     tokens::TokenIds,
 };
@@ -117,13 +117,14 @@ impl Backend<f32> for Cpu {
         Q: Dim,
         K: Dim,
         H: ConstDim,
+        KeyHeads: ConstDim,
         QKDim: ConstDim,
         VODim: ConstDim,
         T: Tape<f32, Cpu>,
     >(
         query: Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
-        key: Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
-        value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
+        key: Tensor<(B, K, Product<KeyHeads, QKDim>), f32, Cpu, T>,
+        value: Tensor<(B, K, Product<KeyHeads, VODim>), f32, Cpu, T>,
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
         mask_fill: MaskFill,
@@ -132,15 +133,15 @@ impl Backend<f32> for Cpu {
         Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>,
         (
             Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
-            Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
-            Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
+            Tensor<(B, K, Product<KeyHeads, QKDim>), f32, Cpu, T>,
+            Tensor<(B, K, Product<KeyHeads, VODim>), f32, Cpu, T>,
         ),
     > {
         if T::OWNS_TAPE && dropout != 0.0 {
             return Ok(NotFused((query, key, value)));
         }
         let (batch, len, _) = *query.shape();
-        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        let config = AttentionConfig::new::<H, KeyHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
         fused("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
@@ -186,7 +187,7 @@ impl Backend<f32> for Cpu {
         }
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
-        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         fused("attention", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
@@ -220,7 +221,7 @@ impl Backend<f32> for Cpu {
         }
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
-        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         fused("attention", shape, T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key_value = Operand::read(key_value, tape)?;
@@ -240,21 +241,6 @@ impl Backend<f32> for Cpu {
             let logits = Operand::read(logits, tape)?;
             cross_entropy_kernel(logits, V::SIZE, labels.clone_arc(), position_weights.to_vec(), smoothing)
         })
-    }
-
-    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
-        out: &mut Tensor<(B, Len, M), f32, Cpu>,
-        part: &Tensor<(B, S, M), f32, Cpu>,
-        start: usize,
-    ) -> Result<(), OpError> {
-        let (_, len, width) = *part.shape();
-        // dfdx can only overwrite whole tensors, so single elements are assigned.
-        for (i, element) in part.as_vec().into_iter().enumerate() {
-            let (row, column) = (i / width.size(), i % width.size());
-            let (sequence, position) = (row / len.size(), row % len.size());
-            out[[sequence, start + position, column]] = element;
-        }
-        Ok(())
     }
 
     elements_in_memory!(f32);
