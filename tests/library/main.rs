@@ -13,6 +13,7 @@ mod contraction;
 mod conventions;
 mod decoding;
 mod documentation;
+mod experts;
 mod files;
 mod fixture;
 mod generation;
