@@ -1,9 +1,8 @@
 //! Fused kernels: a device may compute an operation faster than the operation's generic definition.
 //!
 //! The operations of [`ops`](crate::ops) and the sublayers of [`nn`](crate::nn) that have a method in
-//! [`Backend`] first ask the device for a kernel. The device answers [`Fused`] with the output, or
-//! [`NotFused`] with the operands. In that case the caller runs the generic definition, which is the code
-//! after the match. A kernel has the same result, dimensions and errors as the definition, and the tests
+//! [`Backend`] run it if the device [has kernels](Backend::HAS_KERNELS), and else their generic definition, which is
+//! the code after the `if`. A kernel has the same result, dimensions and errors as the definition, and the tests
 //! compare the two.
 
 mod assign_positions;
@@ -33,27 +32,19 @@ use dfdx::{
     tensor_ops::{Backward, Device, SumTo, TryMul},
 };
 
-/// The result of asking a device for a fused kernel.
-pub enum KernelAnswer<Output, Operands> {
-    /// The kernel ran.
-    Fused(Output),
-    /// There is no such kernel; the operands come back.
-    NotFused(Operands),
-}
-pub(crate) use KernelAnswer::{Fused, NotFused};
-
-/// A [`KernelAnswer`], or the error of the kernel that ran.
-pub type KernelResult<Output, Operands> = Result<KernelAnswer<Output, Operands>, OpError>;
-
 /// A device that runs modules, with its fused kernels. By default it has none.
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
-    /// A kernel of [`ops::linear`](crate::ops::linear).
-    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<E, Self>>(
-        input: Tensor<(B, S, InDim), E, Self, T>,
+    /// Whether the device has the kernels. The compiler knows it, and leaves out what is never run.
+    const HAS_KERNELS: bool = false;
+
+    /// A kernel of [`ops::linear`](crate::ops::linear): `(.., InDim) -> (.., OutDim)`, the shape of the output.
+    fn fused_linear<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<E, Self>>(
+        _input: Tensor<Dims, E, Self, T>,
         _: LinearParams<'_, InDim, OutDim, E, Self>,
-    ) -> KernelResult<Tensor<(B, S, OutDim), E, Self, T>, Tensor<(B, S, InDim), E, Self, T>> {
-        Ok(NotFused(input))
+        _: Output,
+    ) -> Result<Tensor<Output, E, Self, T>, OpError> {
+        no_kernel("linear")
     }
 
     /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). Both operands
@@ -62,42 +53,42 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         _left: &Tensor<[usize; 6], E, Self>,
         _right: &Tensor<[usize; 6], E, Self>,
         _axes: &[ContractionAxis],
-        tape: T,
-    ) -> KernelResult<Tensor<(usize,), E, Self, T>, T> {
-        Ok(NotFused(tape))
+        _tape: T,
+    ) -> Result<Tensor<(usize,), E, Self, T>, OpError> {
+        no_kernel("einsum")
     }
 
     /// A kernel of [`ops::embed`](crate::ops::embed).
     fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
         _: &Tensor<(V, M), E, Self>,
         _: &TokenIds<B, S, V>,
-        tape: T,
-    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, T> {
-        Ok(NotFused(tape))
+        _tape: T,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        no_kernel("embed")
     }
 
     /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
     fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        input: Tensor<(B, S, M), E, Self, T>,
-        positions: Tensor<(S, M), E, Self, T>,
-    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, (Tensor<(B, S, M), E, Self, T>, Tensor<(S, M), E, Self, T>)> {
-        Ok(NotFused((input, positions)))
+        _input: Tensor<(B, S, M), E, Self, T>,
+        _positions: Tensor<(S, M), E, Self, T>,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        no_kernel("add positions")
     }
 
     /// A kernel of [`ops::residual`](crate::ops::residual).
     fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        input: Tensor<(B, S, M), E, Self, T>,
-        output: Tensor<(B, S, M), E, Self, T>,
-    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, [Tensor<(B, S, M), E, Self, T>; 2]> {
-        Ok(NotFused([input, output]))
+        _input: Tensor<(B, S, M), E, Self, T>,
+        _output: Tensor<(B, S, M), E, Self, T>,
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        no_kernel("residual")
     }
 
     /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
     fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        input: Tensor<(B, S, M), E, Self, T>,
+        _input: Tensor<(B, S, M), E, Self, T>,
         _: NormParams<'_, M, E, Self>,
-    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
-        Ok(NotFused(input))
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        no_kernel("norm")
     }
 
     /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `KeyHeads` is `H`, and of
@@ -112,31 +103,23 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         VODim: ConstDim,
         T: Tape<E, Self>,
     >(
-        query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
-        key: Tensor<(B, K, Product<KeyHeads, QKDim>), E, Self, T>,
-        value: Tensor<(B, K, Product<KeyHeads, VODim>), E, Self, T>,
+        _query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
+        _key: Tensor<(B, K, Product<KeyHeads, QKDim>), E, Self, T>,
+        _value: Tensor<(B, K, Product<KeyHeads, VODim>), E, Self, T>,
         _: &AttentionMask<B, Q, K>,
         _: AttentionScale,
         _: MaskFill,
-        _dropout: f64,
-    ) -> KernelResult<
-        Tensor<(B, Q, Product<H, VODim>), E, Self, T>,
-        (
-            Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
-            Tensor<(B, K, Product<KeyHeads, QKDim>), E, Self, T>,
-            Tensor<(B, K, Product<KeyHeads, VODim>), E, Self, T>,
-        ),
-    > {
-        Ok(NotFused((query, key, value)))
+    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, Self, T>, OpError> {
+        no_kernel("attention")
     }
 
     /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
     fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
-        input: Tensor<(B, S, M), E, Self, T>,
+        _input: Tensor<(B, S, M), E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
         _: &ResidualNormParams<'_, M, E, Self>,
-    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
-        Ok(NotFused(input))
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        no_kernel("feed-forward")
     }
 
     /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
@@ -149,12 +132,12 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         VODim: ConstDim,
         T: Tape<E, Self>,
     >(
-        input: Tensor<(B, S, M), E, Self, T>,
+        _input: Tensor<(B, S, M), E, Self, T>,
         _: &AttentionParams<'_, M, M, H, QKDim, VODim, E, Self>,
         _: &AttentionMask<B, S, S>,
         _: &ResidualNormParams<'_, M, E, Self>,
-    ) -> KernelResult<Tensor<(B, S, M), E, Self, T>, Tensor<(B, S, M), E, Self, T>> {
-        Ok(NotFused(input))
+    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+        no_kernel("attention")
     }
 
     /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
@@ -169,28 +152,25 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         VODim: ConstDim,
         T: Tape<E, Self>,
     >(
-        query: Tensor<(B, Q, QDim), E, Self, T>,
-        key_value: Tensor<(B, K, KVDim), E, Self, T>,
+        _query: Tensor<(B, Q, QDim), E, Self, T>,
+        _key_value: Tensor<(B, K, KVDim), E, Self, T>,
         _: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, E, Self>,
         _: &AttentionMask<B, Q, K>,
         _: &ResidualNormParams<'_, QDim, E, Self>,
-    ) -> KernelResult<
-        Tensor<(B, Q, QDim), E, Self, T>,
-        (Tensor<(B, Q, QDim), E, Self, T>, Tensor<(B, K, KVDim), E, Self, T>),
-    > {
-        Ok(NotFused((query, key_value)))
+    ) -> Result<Tensor<(B, Q, QDim), E, Self, T>, OpError> {
+        no_kernel("attention")
     }
 
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
     fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<E, Self>>(
-        logits: Tensor<(B, S, V), E, Self, T>,
+        _logits: Tensor<(B, S, V), E, Self, T>,
         _: &TokenIds<B, S, V>,
         _position_weights: &[E],
         _smoothing: f64,
-    ) -> KernelResult<Tensor<Rank0, E, Self, T>, Tensor<(B, S, V), E, Self, T>> {
-        Ok(NotFused(logits))
+    ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
+        no_kernel("cross-entropy")
     }
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
@@ -235,6 +215,11 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     ) -> Result<Gradients<E, Self>, Self::Err> {
         put_gradient_by_backward_pass(gradients, parameter, gradient)
     }
+}
+
+/// The answer of a device without kernels.
+fn no_kernel<Output>(op: &'static str) -> Result<Output, OpError> {
+    Err(OpError::Device { op, message: "the device has no kernel".to_string() })
 }
 
 /// Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.

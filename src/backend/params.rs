@@ -112,16 +112,12 @@ pub enum ResidualNormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
     Plain,
 }
 
-/// The linear maps of a feed-forward layer, from the first (`hidden`) to the last (`output`), and its
-/// conventions.
+/// The two linear maps of a feed-forward layer, and its conventions.
 pub struct FeedForwardParams<'a, M: ConstDim, Hidden: ConstDim, E: Real, D: Backend<E>> {
     pub(crate) hidden: LinearParams<'a, M, Hidden, E, D>,
-    pub(crate) inner: Vec<LinearParams<'a, Hidden, Hidden, E, D>>,
     pub(crate) output: LinearParams<'a, Hidden, M, E, D>,
     /// `None` for a user-defined activation.
     pub(crate) activation: Option<ActivationKind>,
-    /// Probability with which training drops an element of the output.
-    pub(crate) dropout: f64,
 }
 
 /// The four projections of an attention, and its conventions.
@@ -141,19 +137,6 @@ pub struct AttentionParams<
     pub(crate) output: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
     pub(crate) scale: AttentionScale,
     pub(crate) mask_fill: MaskFill,
-    /// Probability with which training drops an attention weight.
-    pub(crate) weight_dropout: f64,
-    /// Probability with which training drops an element of the output.
-    pub(crate) dropout: f64,
-}
-
-impl<QDim: ConstDim, KVDim: ConstDim, H: ConstDim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Backend<E>>
-    AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, E, D>
-{
-    /// Whether training drops anything.
-    pub(super) fn uses_dropout(&self) -> bool {
-        self.weight_dropout != 0.0 || self.dropout != 0.0
-    }
 }
 
 /// An axis of the contraction of two tensors.

@@ -1,10 +1,11 @@
 use super::{
     Arch, Conventions, MHAttention, Norm,
     cache::CrossKeyValues,
+    multi_head_attention::has_sublayer_kernel,
     norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{AttentionMask, PaddingMask, mk_cross_mask},
     module,
@@ -58,11 +59,10 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
             key_value_padding_mask,
         )
         .map_err(dim_error("cross-attention"))?;
-        let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-        let (query, key_value) = match D::fused_cross_attention(query, key_value, &params, &mask, &residual)? {
-            Fused(output) => return Ok(output),
-            NotFused(operands) => operands,
-        };
+        if const { has_sublayer_kernel::<A, E, D, T>() } {
+            let (params, residual) = (self.attention.params(), residual_params(&self.norm));
+            return D::fused_cross_attention(query, key_value, &params, &mask, &residual);
+        }
         try_residual_norm(&self.norm, query, |x| {
             let query = self.attention.query_proj.try_forward(x)?; // (B, Q, H*QKDim)
             let key = self.attention.key_proj.try_forward(key_value.with_empty_tape())?; // (B, K, H*QKDim)

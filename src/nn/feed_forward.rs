@@ -3,7 +3,7 @@ use super::{
     norm::{residual_params, try_residual_norm},
 };
 use crate::{
-    backend::{Backend, FeedForwardParams, Fused, NotFused},
+    backend::{Backend, FeedForwardParams},
     dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{Activation, OpError, Real, try_dropout},
@@ -48,11 +48,9 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let residual = residual_params(&self.norm);
-        let input = match D::fused_feed_forward(input, &self.params(), &residual)? {
-            Fused(output) => return Ok(output),
-            NotFused(input) => input,
-        };
+        if const { Self::has_kernel::<T>() } {
+            return D::fused_feed_forward(input, &self.params(), &residual_params(&self.norm));
+        }
         try_residual_norm(&self.norm, input, |x| {
             let activation = |x| <A::Conventions as Conventions>::Activation::try_apply(x);
             let mut hidden = activation(self.hidden.try_forward(x)?)?; // (B, S, HiddenDim)
@@ -63,14 +61,19 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         })
     }
 
-    /// The arguments of [`try_forward`](Self::try_forward) for a fused kernel.
+    /// Whether the device has a kernel. The kernel knows neither inner layers, nor dropout, nor activations of a user.
+    const fn has_kernel<T: Tape<E, D>>() -> bool {
+        let has_dropout = T::OWNS_TAPE && A::FEED_FORWARD_DROPOUT != 0.0;
+        let has_known_activation = <A::Conventions as Conventions>::Activation::KIND.is_some();
+        D::HAS_KERNELS && !has_dropout && has_known_activation && A::FEED_FORWARD_EXTRA_LAYERS == 0
+    }
+
+    /// The arguments of the kernel.
     fn params(&self) -> FeedForwardParams<'_, EmbedDim, A::HiddenDim, E, D> {
         FeedForwardParams {
             hidden: self.hidden.params(),
-            inner: self.inner.iter().map(Projection::params).collect(),
             output: self.output.params(),
             activation: <A::Conventions as Conventions>::Activation::KIND,
-            dropout: A::FEED_FORWARD_DROPOUT,
         }
     }
 }

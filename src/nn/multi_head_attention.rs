@@ -148,7 +148,7 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> MHAttention<QDim, KVDim, KVDim, QDim, A, E, D> {
-    /// The operands of [`try_forward`](Self::try_forward) for a fused kernel.
+    /// The arguments of the kernel of a sublayer.
     pub(crate) fn params(&self) -> AttentionParams<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
         AttentionParams {
             query: self.query_proj.params(),
@@ -157,8 +157,12 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> MHAttenti
             output: self.output_proj.params(),
             scale: A::Conventions::ATTENTION_SCALE,
             mask_fill: A::Conventions::MASK_FILL,
-            weight_dropout: A::ATTENTION_DROPOUT,
-            dropout: A::DROPOUT,
         }
     }
+}
+
+/// Whether the device has a kernel of a whole attention sublayer. The kernel knows no dropout.
+pub(crate) const fn has_sublayer_kernel<A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>() -> bool {
+    let has_dropout = T::OWNS_TAPE && (A::ATTENTION_DROPOUT != 0.0 || A::DROPOUT != 0.0);
+    D::HAS_KERNELS && !has_dropout
 }

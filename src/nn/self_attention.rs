@@ -1,9 +1,10 @@
 use super::{
     Arch, Conventions, KeyValueCache, MHAttention, Norm, PositionKind,
+    multi_head_attention::has_sublayer_kernel,
     norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
@@ -52,15 +53,11 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        let (params, residual) = (self.attention.params(), residual_params(&self.norm));
         // The kernel knows no rotary positions.
-        let input = match Self::ROTARY {
-            Some(_) => input,
-            None => match D::fused_self_attention(input, &params, &mask, &residual)? {
-                Fused(output) => return Ok(output),
-                NotFused(input) => input,
-            },
-        };
+        if const { has_sublayer_kernel::<A, E, D, T>() && Self::ROTARY.is_none() } {
+            let (params, residual) = (self.attention.params(), residual_params(&self.norm));
+            return D::fused_self_attention(input, &params, &mask, &residual);
+        }
         try_residual_norm(&self.norm, input, |x| {
             let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
             let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
@@ -104,10 +101,10 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         start: usize,
         query_and_key: [Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2],
     ) -> Result<[Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2], OpError> {
-        let Some(rotary) = Self::ROTARY else {
+        if const { Self::ROTARY.is_none() } {
             return Ok(query_and_key);
-        };
-        let [query, key] = query_and_key;
+        }
+        let ([query, key], rotary) = (query_and_key, Self::ROTARY.unwrap_or_default());
         Ok([try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?])
     }
 

@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
     mask::PaddingMask,
     tokens::TokenIds,
@@ -127,10 +127,9 @@ pub(super) fn weighted_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, E: Re
     check_same_size("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
     check_same_size("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
     let position_weights = position_weights(&labels.padding_mask(), reduction, whole_batch);
-    let logits = match D::fused_cross_entropy(logits, labels, &position_weights, smoothing)? {
-        Fused(loss) => return Ok(loss),
-        NotFused(logits) => logits,
-    };
+    if D::HAS_KERNELS {
+        return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
+    }
 
     let device = logits.device().clone();
     let compute = || {

@@ -1,6 +1,6 @@
 use super::{OpError, Real, device_error};
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
     tokens::TokenIds,
 };
@@ -36,10 +36,9 @@ pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: 
     ids: &TokenIds<B, S, V>,
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    let tape = match D::fused_embed(table, ids, tape)? {
-        Fused(output) => return Ok(output),
-        NotFused(tape) => tape,
-    };
+    if D::HAS_KERNELS {
+        return D::fused_embed(table, ids, tape);
+    }
     let compute = || {
         let ids: Tensor<_, usize, D> = table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
         table.clone().put_tape(tape).try_gather(ids)

@@ -3,7 +3,7 @@ use super::{
     try_merge_heads, try_scale, try_split_heads,
 };
 use crate::{
-    backend::{Backend, Fused, NotFused, check_attention},
+    backend::{Backend, check_attention},
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
@@ -60,10 +60,11 @@ pub fn try_grouped_query_attention<
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
     check_operands(&query, &key, &value, mask)?;
-    match D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout)? {
-        Fused(output) => Ok(output),
-        NotFused((query, key, value)) => try_attend(query, key, value, None, mask, scale, mask_fill, dropout),
+    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
+    if D::HAS_KERNELS && !has_dropout {
+        return D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill);
     }
+    try_attend(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// [`grouped_query_attention`] with a number that is added to the logit of each head, query and key, such as

@@ -1,6 +1,6 @@
 use super::{NormKind, OpError, Real, device_error};
 use crate::{
-    backend::{Backend, Fused, NormParams, NotFused},
+    backend::{Backend, NormParams},
     dims::{ConstDim, Dim, MaybeSharded},
 };
 use dfdx::{
@@ -35,10 +35,9 @@ pub fn try_layer_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     let params = NormParams { kind: NormKind::LayerNorm, weight, bias, epsilon };
-    let input = match D::fused_norm(input, params)? {
-        Fused(output) => return Ok(output),
-        NotFused(input) => input,
-    };
+    if D::HAS_KERNELS {
+        return D::fused_norm(input, params);
+    }
     let shape = *input.shape();
     let compute = || {
         let weight = weight.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;

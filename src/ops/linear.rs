@@ -1,8 +1,8 @@
 use super::{OpError, Real, device_error};
 use crate::{
-    backend::{Backend, Fused, LinearParams, NotFused},
+    backend::{Backend, LinearParams},
     dims,
-    dims::{Const, ConstDim, EndsIn},
+    dims::{ConstDim, EndsIn},
 };
 use dfdx::{
     shapes::{Axes2, Axis, HasShape},
@@ -42,25 +42,20 @@ pub fn try_linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E
 where
     Dims: EndsIn<InDim>,
 {
-    let error = device_error::<D::Err>("linear");
-    let shape = *input.shape();
-    let positions = Positions::new(shape.num_elements() / InDim::SIZE.max(1));
-    let input = input.try_reshape_like(&(positions, Const::<1>, InDim::default())).map_err(&error)?;
-    let output = match D::fused_linear(input, LinearParams { weight, bias })? {
-        Fused(output) => output,
-        NotFused(input) => {
-            let compute = || {
-                let input = input.try_reshape_like(&(positions, InDim::default()))?;
-                let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
-                let shape @ (positions, width) = *output.shape();
-                let output = match bias {
-                    Some(bias) => output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape)?)?,
-                    None => output,
-                };
-                output.try_reshape_like(&(positions, Const::<1>, width))
-            };
-            compute().map_err(&error)?
-        }
+    let output_shape = input.shape().with_last(OutDim::default());
+    if D::HAS_KERNELS {
+        return D::fused_linear(input, LinearParams { weight, bias }, output_shape);
+    }
+    let positions = Positions::new(input.shape().num_elements() / InDim::SIZE.max(1));
+    let compute = || {
+        let input = input.try_reshape_like(&(positions, InDim::default()))?;
+        let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
+        let shape = *output.shape();
+        let output = match bias {
+            Some(bias) => output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape)?)?,
+            None => output,
+        };
+        output.try_reshape_like(&output_shape)
     };
-    output.try_reshape_like(&shape.with_last(OutDim::default())).map_err(error)
+    compute().map_err(device_error::<D::Err>("linear"))
 }

@@ -3,7 +3,7 @@ use super::{
     try_split_heads,
 };
 use crate::{
-    backend::{Backend, Fused, NotFused, check_attention},
+    backend::{Backend, check_attention},
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
@@ -80,11 +80,10 @@ pub fn try_multi_head_attention<
     check_same_size("the key", key_batch, "the value", value_batch).map_err(dim_error("attention"))?;
     check_same_size("the key", keys, "the value", value_keys).map_err(dim_error("attention"))?;
 
-    let fused = D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout)?;
-    let (query, key, value) = match fused {
-        Fused(output) => return Ok(output),
-        NotFused(operands) => operands,
-    };
+    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
+    if D::HAS_KERNELS && !has_dropout {
+        return D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill);
+    }
     let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
     try_merge_heads(try_attention(query, key, value, mask, scale, mask_fill, dropout)?)
 }

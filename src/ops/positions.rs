@@ -1,6 +1,6 @@
 use super::{OpError, Real, cast, device_error, dim_error};
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
 };
 use dfdx::{
@@ -147,10 +147,9 @@ pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backe
     const OP: &str = "add positions";
     let shape @ (_, len, _) = *input.shape();
     check_same_size("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
-    let (input, positions) = match D::fused_add_positions(input, positions)? {
-        Fused(output) => return Ok(output),
-        NotFused(operands) => operands,
-    };
+    if D::HAS_KERNELS {
+        return D::fused_add_positions(input, positions);
+    }
     let compute = || input.try_add(positions.try_broadcast_like::<_, Axis<0>>(&shape)?);
     compute().map_err(device_error::<D::Err>(OP))
 }

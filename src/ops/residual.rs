@@ -1,6 +1,6 @@
 use super::{OpError, Real, device_error, dim_error, try_scale};
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
 };
 use dfdx::{
@@ -49,10 +49,9 @@ pub fn try_residual<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>
     let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
     check_same_size("the sublayer's input", batch, "its output", out_batch).map_err(dim_error(OP))?;
     check_same_size("the sublayer's input", len, "its output", out_len).map_err(dim_error(OP))?;
-    let [input, output] = match D::fused_residual(input, output)? {
-        Fused(output) => return Ok(output),
-        NotFused(operands) => operands,
-    };
+    if D::HAS_KERNELS {
+        return D::fused_residual(input, output);
+    }
     // dfdx refuses to add a tensor to itself, and a scaled tensor is a new one.
     input.try_add(try_scale(output, 1.0)?).map_err(device_error(OP))
 }

@@ -1,6 +1,6 @@
 use super::{NormKind, OpError, Real, cast, device_error};
 use crate::{
-    backend::{Backend, Fused, NormParams, NotFused},
+    backend::{Backend, NormParams},
     dims::{ConstDim, Dim, MaybeSharded},
 };
 use dfdx::{
@@ -34,10 +34,9 @@ pub fn try_rms_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     let params = NormParams { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
-    let input = match D::fused_norm(input, params)? {
-        Fused(output) => return Ok(output),
-        NotFused(input) => input,
-    };
+    if D::HAS_KERNELS {
+        return D::fused_norm(input, params);
+    }
     let shape = *input.shape();
     let compute = || {
         let mean_square = input.retaped::<T>().try_square()?.try_mean::<_, Axis<2>>()?;

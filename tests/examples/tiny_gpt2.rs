@@ -54,9 +54,8 @@ fn folder_of_a_model() -> TempDir {
     fs::write(model.join("model.safetensors"), safetensors::serialize(views, None).unwrap()).unwrap();
 
     let fixtures = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures"));
-    let json = |path: &str| -> serde_json::Value {
-        serde_json::from_slice(&fs::read(fixtures.join(path)).unwrap()).unwrap()
-    };
+    let json =
+        |path: &str| -> serde_json::Value { serde_json::from_slice(&fs::read(fixtures.join(path)).unwrap()).unwrap() };
     // The model writes tokens that the tokenizer of 300 tokens has not.
     let mut tokenizer = json("tokenizers/bpe.json");
     let vocabulary = tokenizer["model"]["vocab"].as_object_mut().unwrap();

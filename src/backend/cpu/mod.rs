@@ -24,13 +24,12 @@ pub use autograd::{elements_mut, parallel_map};
 pub use simd::dispatch_simd;
 
 use super::{
-    AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, Fused, KernelResult, LinearParams,
-    MaskFill, NormParams, NotFused, ResidualNormParams, check_attention, elements_in_memory,
-    put_gradient_by_backward_pass,
+    AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, LinearParams, MaskFill, NormParams,
+    ResidualNormParams, check_attention, elements_in_memory, no_kernel, put_gradient_by_backward_pass,
 };
 use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
-    error::device_error,
+    error::{OpError, device_error},
     mask::AttentionMask,
     tokens::TokenIds,
 };
@@ -48,12 +47,14 @@ use kernels::{
 use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
-    fn fused_linear<B: MaybeSharded, S: Dim, InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
-        input: Tensor<(B, S, InDim), f32, Cpu, T>,
+    const HAS_KERNELS: bool = true;
+
+    fn fused_linear<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<f32, Cpu>>(
+        input: Tensor<Dims, f32, Cpu, T>,
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
-    ) -> KernelResult<Tensor<(B, S, OutDim), f32, Cpu, T>, Tensor<(B, S, InDim), f32, Cpu, T>> {
-        let ((batch, len, _), (width, _)) = (*input.shape(), *params.weight.shape());
-        fused("linear", (batch, len, width), T::default(), |tape| {
+        shape: Output,
+    ) -> Result<Tensor<Output, f32, Cpu, T>, OpError> {
+        fused("linear", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             linear_kernel(input, read_linear(&params, tape)?)
         })
@@ -64,7 +65,7 @@ impl Backend<f32> for Cpu {
         right: &Tensor<[usize; 6], f32, Cpu>,
         axes: &[ContractionAxis],
         tape: T,
-    ) -> KernelResult<Tensor<(usize,), f32, Cpu, T>, T> {
+    ) -> Result<Tensor<(usize,), f32, Cpu, T>, OpError> {
         let len = axes.iter().filter(|axis| axis.is_in_output).map(|axis| axis.size).product();
         fused("einsum", (len,), tape, |_| contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes))
     }
@@ -73,7 +74,7 @@ impl Backend<f32> for Cpu {
         table: &Tensor<(V, M), f32, Cpu>,
         ids: &TokenIds<B, S, V>,
         tape: T,
-    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, T> {
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let (batch, len) = ids.shape();
         fused("embed", (batch, len, M::default()), tape, |tape| {
             let table = Operand::read_parameter(table, tape)?;
@@ -84,8 +85,7 @@ impl Backend<f32> for Cpu {
     fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
-    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, (Tensor<(B, S, M), f32, Cpu, T>, Tensor<(S, M), f32, Cpu, T>)>
-    {
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         fused("add positions", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             positions_kernel(input, Operand::read(positions, tape)?)
@@ -95,7 +95,7 @@ impl Backend<f32> for Cpu {
     fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
-    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, [Tensor<(B, S, M), f32, Cpu, T>; 2]> {
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         fused("residual", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             residual_kernel(input, Operand::read(output, tape)?)
@@ -105,7 +105,7 @@ impl Backend<f32> for Cpu {
     fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
-    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         fused("norm", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             norm_kernel(input, read_norm(&params, tape)?)
@@ -128,18 +128,7 @@ impl Backend<f32> for Cpu {
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
         mask_fill: MaskFill,
-        dropout: f64,
-    ) -> KernelResult<
-        Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>,
-        (
-            Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
-            Tensor<(B, K, Product<KeyHeads, QKDim>), f32, Cpu, T>,
-            Tensor<(B, K, Product<KeyHeads, VODim>), f32, Cpu, T>,
-        ),
-    > {
-        if T::OWNS_TAPE && dropout != 0.0 {
-            return Ok(NotFused((query, key, value)));
-        }
+    ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *query.shape();
         let config = AttentionConfig::new::<H, KeyHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
         fused("attention", (batch, len, Product::default()), T::default(), |tape| {
@@ -154,10 +143,9 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
         residual: &ResidualNormParams<'_, M, f32, Cpu>,
-    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
-        let uses_dropout = T::OWNS_TAPE && params.dropout != 0.0;
-        let (Some(activation), [], false) = (params.activation, &params.inner[..], uses_dropout) else {
-            return Ok(NotFused(input));
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        let Some(activation) = params.activation else {
+            return no_kernel("feed-forward");
         };
         fused("feed-forward", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
@@ -181,10 +169,7 @@ impl Backend<f32> for Cpu {
         params: &AttentionParams<'_, M, M, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, S, S>,
         residual: &ResidualNormParams<'_, M, f32, Cpu>,
-    ) -> KernelResult<Tensor<(B, S, M), f32, Cpu, T>, Tensor<(B, S, M), f32, Cpu, T>> {
-        if T::OWNS_TAPE && params.uses_dropout() {
-            return Ok(NotFused(input));
-        }
+    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
         let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
@@ -212,13 +197,7 @@ impl Backend<f32> for Cpu {
         params: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, Q, K>,
         residual: &ResidualNormParams<'_, QDim, f32, Cpu>,
-    ) -> KernelResult<
-        Tensor<(B, Q, QDim), f32, Cpu, T>,
-        (Tensor<(B, Q, QDim), f32, Cpu, T>, Tensor<(B, K, KVDim), f32, Cpu, T>),
-    > {
-        if T::OWNS_TAPE && params.uses_dropout() {
-            return Ok(NotFused((query, key_value)));
-        }
+    ) -> Result<Tensor<(B, Q, QDim), f32, Cpu, T>, OpError> {
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
         let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
@@ -236,7 +215,7 @@ impl Backend<f32> for Cpu {
         labels: &TokenIds<B, S, V>,
         position_weights: &[f32],
         smoothing: f64,
-    ) -> KernelResult<Tensor<Rank0, f32, Cpu, T>, Tensor<(B, S, V), f32, Cpu, T>> {
+    ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
         fused("cross-entropy", (), T::default(), |tape| {
             let logits = Operand::read(logits, tape)?;
             cross_entropy_kernel(logits, V::SIZE, labels.clone_arc(), position_weights.to_vec(), smoothing)
@@ -263,12 +242,12 @@ impl Backend<f32> for Cpu {
     }
 }
 
-/// Runs [`record_kernel`] and wraps the result in [`Fused`].
-fn fused<Dims: Shape, T: Tape<f32, Cpu>, Operands>(
+/// Runs [`record_kernel`].
+fn fused<Dims: Shape, T: Tape<f32, Cpu>>(
     op: &'static str,
     shape: Dims,
     tape: T,
     run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
-) -> KernelResult<Tensor<Dims, f32, Cpu, T>, Operands> {
-    record_kernel(shape, tape, run).map(Fused).map_err(device_error::<CpuError>(op))
+) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
+    record_kernel(shape, tape, run).map_err(device_error::<CpuError>(op))
 }

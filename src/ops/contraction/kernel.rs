@@ -1,27 +1,27 @@
 use super::{Labelled, position};
 use crate::{
-    backend::{Backend, ContractionAxis, Fused, KernelResult, NotFused},
+    backend::{Backend, ContractionAxis},
     dims::Label,
     ops::{
-        Real, device_error,
+        OpError, Real, device_error,
         views::{Sizes, with_leading_axes},
     },
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
+    tensor::{NoneTape, SplitTape, Tape, Tensor},
     tensor_ops::{Device, ReshapeTo},
 };
 use std::array;
 
-/// The contraction by the device's kernel, which reads both operands in place, if it has one.
+/// The contraction by the device's kernel, which reads both operands in place.
 pub fn fused<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     left: Labelled<L, E, D, T>,
     right: Labelled<R, E, D, T>,
     to: [Label; N],
     inner: &[Label],
-) -> KernelResult<Tensor<[usize; N], E, D, T>, (Labelled<L, E, D, T>, Labelled<R, E, D, T>)>
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
 where
     [usize; L]: Sizes,
     [usize; R]: Sizes,
@@ -41,15 +41,10 @@ where
     let (left_tensor, tape) = left.tensor.split_tape();
     let (right_tensor, right_tape) = right.tensor.split_tape();
     let error = device_error::<D::Err>(op);
-    let left_view = with_all_axes(left_tensor.clone()).map_err(&error)?;
-    let right_view = with_all_axes(right_tensor.clone()).map_err(&error)?;
-    Ok(match D::fused_contraction(&left_view, &right_view, &axes, tape.merge(right_tape))? {
-        Fused(output) => Fused(output.try_reshape_like(&shape).map_err(error)?),
-        NotFused(tape) => NotFused((
-            Labelled { tensor: left_tensor.put_tape(tape), labels: left.labels },
-            Labelled { tensor: right_tensor.put_tape(T::default()), labels: right.labels },
-        )),
-    })
+    let left_view = with_all_axes(left_tensor).map_err(&error)?;
+    let right_view = with_all_axes(right_tensor).map_err(&error)?;
+    let output = D::fused_contraction(&left_view, &right_view, &axes, tape.merge(right_tape))?;
+    output.try_reshape_like(&shape).map_err(error)
 }
 
 /// The most axes of a tensor.

@@ -10,9 +10,9 @@ use super::{
     views::{Sizes, permuted, with_leading_axes},
 };
 use crate::{
-    backend::{Backend, Fused, LinearParams, NotFused},
+    backend::{Backend, LinearParams},
     dims,
-    dims::{Const, Label},
+    dims::Label,
 };
 use dfdx::{
     shapes::{Axes2, HasShape, Shape},
@@ -169,10 +169,9 @@ where
         let output = linear_map(op, left.tensor, right.tensor, shape_of_map)?;
         return output.try_reshape_like(&shape).and_then(|output| permuted(output, order)).map_err(device_error(op));
     }
-    let (left, right) = match fused(op, left, right, to, &inner)? {
-        Fused(output) => return Ok(output),
-        NotFused(operands) => operands,
-    };
+    if D::HAS_KERNELS {
+        return fused(op, left, right, to, &inner);
+    }
     let compute = || {
         let left = into_blocks(left, [&batch, &last_batch, &rows, &inner])?;
         let right = into_blocks(right, [&batch, &last_batch, &inner, &columns])?;
@@ -198,17 +197,15 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     (rows, columns, inner): (Rows, Columns, Inner),
 ) -> Result<Tensor<(Rows, Columns), E, D, T>, OpError> {
     let error = device_error::<D::Err>(op);
-    let left = left.try_reshape_like(&(rows, Const::<1>, inner)).map_err(&error)?;
     let (weight, weight_tape) = right.try_reshape_like(&(columns, inner)).map_err(&error)?.split_tape();
     let (left, tape) = left.split_tape();
     let left = left.put_tape(tape.merge(weight_tape));
-    let output = match D::fused_linear(left, LinearParams { weight: &weight, bias: None })? {
-        Fused(output) => output.try_reshape_like(&(rows, columns)),
-        NotFused(left) => left
-            .try_reshape_like(&(rows, inner))
-            .and_then(|left| left.try_matmul(weight.put_tape(T::default()).try_permute::<_, Axes2<1, 0>>()?)),
-    };
-    output.map_err(error)
+    if D::HAS_KERNELS {
+        return D::fused_linear(left, LinearParams { weight: &weight, bias: None }, (rows, columns));
+    }
+    let left = left.try_reshape_like(&(rows, inner)).map_err(&error)?;
+    let product = || left.try_matmul(weight.put_tape(T::default()).try_permute::<_, Axes2<1, 0>>()?);
+    product().map_err(error)
 }
 
 /// Batched matrices: two axes count them, then there are rows and columns.

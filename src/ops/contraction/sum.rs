@@ -1,6 +1,6 @@
 use super::{Labelled, kernel::fused, label_array, position};
 use crate::{
-    backend::{Backend, Fused, NotFused},
+    backend::Backend,
     dims::Label,
     ops::{
         OpError, Real, device_error,
@@ -26,16 +26,11 @@ where
 {
     let error = device_error::<D::Err>(op);
     let summed: Vec<Label> = x.labels.iter().copied().filter(|label| !to.contains(label)).collect();
-    // A contraction with the number 1 reads `x` in place.
-    let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
-    let one = Labelled { tensor: one.retaped::<T>(), labels: label_array(&[]) };
-    let x = match summed.is_empty() {
-        true => x,
-        false => match fused(op, x, one, to, &summed)? {
-            Fused(output) => return Ok(output),
-            NotFused((x, _)) => x,
-        },
-    };
+    if D::HAS_KERNELS && !summed.is_empty() {
+        // A contraction with the number 1 reads `x` in place.
+        let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
+        return fused(op, x, Labelled { tensor: one.retaped::<T>(), labels: label_array(&[]) }, to, &summed);
+    }
     let kept = to.iter().filter(|label| x.has(**label)).copied();
     let order: Vec<Label> = kept.chain(summed.iter().copied()).collect();
     let order = array::from_fn(|axis| position(&x.labels, order[axis]).unwrap_or(axis));
