@@ -17,7 +17,7 @@ pub use params::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size, unnamed},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -29,7 +29,7 @@ use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::{Cache, Cpu, Gradients, Storage, Tape, Tensor, Trace},
-    tensor_ops::{Backward, Device, SumTo, TryMul},
+    tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul},
 };
 
 /// A device that runs modules, with its fused kernels. By default it has none.
@@ -228,8 +228,9 @@ pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
     parameter: &Tensor<S, E, D>,
     gradient: Vec<E>,
 ) -> Result<Gradients<E, D>, D::Err> {
-    let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
-    parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
+    let gradient = parameter.device().try_tensor_from_vec(gradient, (parameter.shape().num_elements(),))?;
+    let parameter = unnamed(parameter.trace(gradients)).try_reshape_like(gradient.shape())?;
+    parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
 }
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.

@@ -46,6 +46,7 @@ mod relations;
 mod shape;
 mod size;
 mod sum;
+mod unnamed;
 mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
@@ -59,6 +60,7 @@ pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, SameFactors};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
+pub(crate) use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows};
 
 use std::any::type_name;

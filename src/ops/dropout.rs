@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error};
+use super::{OpError, Real, cast, unnamed::try_map};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -132,10 +132,8 @@ pub(crate) fn try_mul_factors<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>
     input: Tensor<Dims, E, D, T>,
     factors: Vec<E>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let shape = *input.shape();
-    let compute = || {
-        let factors = input.device().try_tensor_from_vec(factors, shape)?;
-        input.try_mul(factors.retaped::<T>())
-    };
-    compute().map_err(device_error::<D::Err>("dropout"))
+    try_map("dropout", input, |x| {
+        let factors = x.device().try_tensor_from_vec(factors, *x.shape())?;
+        x.try_mul(factors.retaped::<T>())
+    })
 }
