@@ -5,6 +5,7 @@
 //! the code after the `if`. A kernel has the same result, dimensions and errors as the definition, and the tests
 //! compare the two.
 
+mod assign_positions;
 mod cpu;
 pub(crate) mod gradient_hook;
 mod params;
@@ -90,19 +91,21 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         no_kernel("norm")
     }
 
-    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention).
+    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `KeyHeads` is `H`, and of
+    /// [`ops::grouped_query_attention`](crate::ops::grouped_query_attention), where `H` is a multiple of `KeyHeads`.
     fn fused_multi_head_attention<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
+        KeyHeads: ConstDim,
         QKDim: ConstDim,
         VODim: ConstDim,
         T: Tape<E, Self>,
     >(
         _query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
-        _key: Tensor<(B, K, Product<H, QKDim>), E, Self, T>,
-        _value: Tensor<(B, K, Product<H, VODim>), E, Self, T>,
+        _key: Tensor<(B, K, Product<KeyHeads, QKDim>), E, Self, T>,
+        _value: Tensor<(B, K, Product<KeyHeads, VODim>), E, Self, T>,
         _: &AttentionMask<B, Q, K>,
         _: AttentionScale,
         _: MaskFill,
@@ -177,15 +180,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
     ) -> Result<(), OpError> {
-        let (_, len, _) = *out.shape();
-        let mut elements = out.as_vec();
-        let parts = part.as_vec();
-        let parts = parts.chunks(part.shape().1.size() * M::SIZE);
-        for (sequence, part) in elements.chunks_mut(len.size() * M::SIZE).zip(parts) {
-            sequence[start * M::SIZE..][..part.len()].copy_from_slice(part);
-        }
-        out.copy_from(&elements);
-        Ok(())
+        assign_positions::try_assign_positions(out, part, start)
     }
 
     /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere

@@ -26,6 +26,11 @@ impl<Max: ConstDim> BoundedSize<Max> {
         }
         Ok(Self { size, max: PhantomData })
     }
+
+    /// The size, or `Max::SIZE` if that is smaller.
+    pub(crate) fn at_most_max(size: usize) -> Self {
+        Self { size: size.min(Max::SIZE), max: PhantomData }
+    }
 }
 
 impl<Max> BoundedSize<Max> {
