@@ -1,6 +1,13 @@
 use super::{Partial, RankAxis, Ranks, RanksError, Reduce, Replicated};
 
 /// A value that is summed over the ranks of `Axis`: [`Replicated`], and not [`Partial`].
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Partial, Ranks, ReducedOver}};
+/// ranks! { pub World; }
+/// fn show(_sum: impl ReducedOver<f64, World>) {}
+/// Ranks::<World>::in_threads(2, |ranks| show(Partial::<f64, World>::term(1.0).all_reduce(ranks).unwrap()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the value is not the sum over `{Axis}` that is needed here",
     label = "`{Self}` is not `Replicated<{X}, {Axis}>`",

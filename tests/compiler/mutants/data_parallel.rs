@@ -36,7 +36,7 @@ ranks! {
 
 module! {
     /// From letters to sounds, each on its own.
-    struct Speller<E, D> -> Sounds {
+    struct Speller<E, D> {
         table: param (Letters, EmbedDim) = |table| init::normal(table, 0.1),
         hidden: module Linear<EmbedDim, HiddenDim, E, D>,
         output: module Linear<HiddenDim, Sounds, E, D>,
