@@ -91,6 +91,9 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 /// assert!(matches!(SrcLen::new(17), Err(DimError::TooLong { size: 17, max_size: 16, .. })));
 /// ```
 ///
+/// An error names a dimension of a module without the path of the module, unless a glob import (`use sizes::*;`)
+/// brings it in: import dimensions by name.
+///
 /// The bound must be a dimension, not a number:
 ///
 /// ```compile_fail,E0747

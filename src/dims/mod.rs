@@ -138,7 +138,10 @@ pub fn check_same_size<Any: MaybeSharded>(
 /// ```
 #[must_use]
 pub fn name<Any: ?Sized>() -> String {
-    let path = type_name::<Any>();
+    without_paths(type_name::<Any>())
+}
+
+fn without_paths(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
         out.push_str(piece.rsplit("::").next().unwrap_or(piece));

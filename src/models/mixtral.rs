@@ -49,10 +49,16 @@ pub trait MixtralConfig: LlamaConfig {
     label = "a token cannot choose `{Self}` of `{Experts}`",
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
-pub trait ChosenFrom<Experts: ConstDim>: ConstDim + AtMost<Experts> {}
+pub trait ChosenFrom<Experts: ConstDim>: ConstDim {
+    /// The dimension itself.
+    #[doc(hidden)]
+    type Number: ConstDim + AtMost<Experts>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {}
+impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {
+    type Number = Self;
+}
 
 module! {
     /// Attention and a mixture of experts, each with a norm before it and a residual around it.

@@ -51,6 +51,11 @@ impl DropoutSeed {
         }
     }
 
+    /// Whether a guard lives on this thread.
+    pub(crate) fn is_set() -> bool {
+        DROPOUT_RNG.with_borrow(Option::is_some)
+    }
+
     /// This thread has these rows of the batch: dropout draws the numbers that they have in the whole batch. It
     /// concerns the tensors whose first axis has as many elements.
     pub(crate) fn set_rows(&self, rows: Range<usize>) {

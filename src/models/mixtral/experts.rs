@@ -1,4 +1,4 @@
-use super::{FeedForward, MixtralConfig};
+use super::{ChosenFrom, FeedForward, MixtralConfig};
 use crate::{
     backend::Backend,
     dims,
@@ -39,6 +39,9 @@ dims! {
     Zeros = 1;
 }
 
+/// The experts that compute a token.
+type Chosen<Config> = <<Config as MixtralConfig>::Chosen as ChosenFrom<<Config as MixtralConfig>::Experts>>::Number;
+
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
     pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
@@ -50,20 +53,20 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         let tokens = Tokens::new(batch.size() * len.size());
         let x = x.try_reshape_like(&(One, tokens, width)).map_err(device_error::<D::Err>(OP))?;
         let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (One, Tokens, Experts)
-        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Config::Chosen::default())?;
-        let chosen: Indices<(One, Tokens, Config::Chosen), Config::Experts> = chosen;
-        let weights: Tensor<(One, Tokens, Config::Chosen), E, D, T> =
-            try_softmax_over(logits, axis::<Config::Chosen>())?;
-        let is_chosen: Tensor<(One, Tokens, Config::Chosen, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
+        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Chosen::<Config>::default())?;
+        let chosen: Indices<(One, Tokens, Chosen<Config>), Config::Experts> = chosen;
+        let weights: Tensor<(One, Tokens, Chosen<Config>), E, D, T> =
+            try_softmax_over(logits, axis::<Chosen<Config>>())?;
+        let is_chosen: Tensor<(One, Tokens, Chosen<Config>, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
         let weights = try_einsum!(
-            weights: (One, Tokens, Config::Chosen), &is_chosen: (One, Tokens, Config::Chosen, Config::Experts)
+            weights: (One, Tokens, Chosen<Config>), &is_chosen: (One, Tokens, Chosen<Config>, Config::Experts)
             -> (One, Tokens, Config::Experts)
         )?;
 
         let (x, tape) = x.split_tape();
         let mut output = try_zeros(x.device(), *x.shape())?.put_tape(tape);
         for (index, expert) in Fin::<Config::Experts>::all().zip(&self.experts) {
-            let choices = chosen.as_slice().chunks(Config::Chosen::SIZE).enumerate();
+            let choices = chosen.as_slice().chunks(Chosen::<Config>::SIZE).enumerate();
             let routed: Vec<usize> =
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !routed.is_empty() {
