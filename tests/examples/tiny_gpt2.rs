@@ -94,7 +94,7 @@ fn a_published_model_writes_a_text() {
 #[test]
 fn a_training_goes_on_from_published_weights() {
     let folder = folder_of_a_model();
-    let options = "--data text --steps 40 --batch 2 --interval 20 --learning-rate 0.05 --sample 10 --prompt to";
+    let options = "--data text --steps 20 --batch 2 --interval 10 --learning-rate 0.05 --sample 10 --prompt to";
     let trained =
         run(&TRAIN, &folder, &format!("--from model --model tiny-gpt2 {options} --save weights --metrics metrics"));
     trained.assert_ended_with(0);
