@@ -47,6 +47,15 @@ pub fn device_error(error: impl Display) -> BoxError {
     error.to_string().into()
 }
 
+/// A result, or one error of all that went wrong.
+pub fn both<Value>(outcome: Outcome, result: Result<Value, BoxError>) -> Result<Value, BoxError> {
+    match (outcome, result) {
+        (Ok(()), result) => result,
+        (Err(first), Ok(_)) => Err(first),
+        (Err(first), Err(second)) => Err(format!("{first}; {second}").into()),
+    }
+}
+
 /// One error of all that went wrong, or none.
 pub fn all<const N: usize>(outcomes: [Outcome; N]) -> Outcome {
     let errors: Vec<String> = outcomes.into_iter().filter_map(|outcome| Some(outcome.err()?.to_string())).collect();

@@ -165,7 +165,8 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
         progress.show(&report, trainer.failures());
     }
     progress.finish();
-    Ok((model.into_inner(), cli.files.finish(ranks, trainer, steps, &checkpoint)?))
+    let outcome = cli.files.finish(ranks, trainer, (steps, &checkpoint), &*model, &HashMap::new())?;
+    Ok((model.into_inner(), outcome))
 }
 
 /// Greedy decoding: the model reads the plain words and its own output so far.
@@ -206,32 +207,44 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
         None => train(cli, ranks, device)?,
     };
     ranks.finish();
-    // The first rank decodes, writes and shows.
+    // The first rank decodes and shows.
     let Some(given) = given else {
         return Ok(());
     };
-    // An output that fails costs no other.
-    let saved = cli.files.save(&model, &HashMap::new());
+    #[cfg(feature = "plot")]
+    let accuracy = evaluate(cli, &model, &given, report);
+    #[cfg(not(feature = "plot"))]
+    let accuracy = evaluate(cli, &model, &given);
+    let accuracy = support::both(trained, accuracy)?;
+    if accuracy < MIN_ACCURACY {
+        return Err(format!("only {:.1} % of the words came out right; try more --steps", 100.0 * accuracy).into());
+    }
+    Ok(())
+}
 
+/// Decodes the given words and random ones, and shows them. Returns the part of the random ones that are right.
+fn evaluate<D: Backend<f32>>(
+    cli: &Cli,
+    model: &Model<D>,
+    given: &[Word],
+    #[cfg(feature = "plot")] report: Option<support::Report>,
+) -> Result<f64, BoxError> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();
-    let (given_cipher, random_cipher) = (decode(&model, &given)?, decode(&model, &random)?);
+    let (given_cipher, random_cipher) = (decode(model, given)?, decode(model, &random)?);
     let correct = random.iter().zip(&random_cipher).filter(|(plain, cipher)| rot13(plain) == **cipher).count();
     let accuracy = correct as f64 / NUM_EVAL_WORDS as f64;
     let percent = 100.0 * accuracy;
-    let mut result = table("given", &given, &given_cipher);
+    let mut result = table("given", given, &given_cipher);
     result += &table("random", &random[..NUM_SHOWN], &random_cipher[..NUM_SHOWN]);
     result += &format!("{percent:.1} % of {NUM_EVAL_WORDS} fresh random words decoded exactly\n");
     let printed = print(&result);
     let reported: Outcome = Ok(());
     #[cfg(feature = "plot")]
-    let reported = report.map_or(reported, |report| plots::write(report, cli, &model, &result, &given));
+    let reported = report.map_or(reported, |report| plots::write(report, cli, model, &result, given));
 
-    support::all([trained, saved, printed, reported])?;
-    if accuracy < MIN_ACCURACY {
-        return Err(format!("only {percent:.1} % of the words came out right; try more --steps").into());
-    }
-    Ok(())
+    support::all([printed, reported])?;
+    Ok(accuracy)
 }
 
 fn main() -> ExitCode {

@@ -6,8 +6,9 @@ use super::{
 };
 use std::{
     collections::BTreeMap,
-    fs,
+    env, fs, io,
     path::{Path, PathBuf},
+    process,
 };
 
 /// What is at a path.
@@ -91,6 +92,36 @@ pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Res
         }
     }
     Ok(())
+}
+
+/// Saves a file in a new folder of temporary files, under the name of the file at `refused`. Returns its path.
+pub(crate) fn in_private_folder(
+    refused: &Path,
+    save: impl FnOnce(&Path) -> Result<(), SaveError>,
+) -> Result<PathBuf, SaveError> {
+    let folder = private_folder().map_err(|source| SaveError::Write { path: env::temp_dir(), source })?;
+    let path = folder.join(refused.file_name().unwrap_or_default());
+    let saved = save(&path);
+    if saved.is_err() {
+        // The caller needs the error that came before, not this one.
+        let _ = fs::remove_dir(&folder);
+    }
+    saved.map(|()| path)
+}
+
+/// Makes a folder for temporary files that only its user can read.
+fn private_folder() -> io::Result<PathBuf> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let mut number = 0;
+    loop {
+        let path = env::temp_dir().join(format!("typed-transformer-{}-{number}", process::id()));
+        match builder.create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            result => return result.map(|()| path),
+        }
+    }
 }
 
 /// Checks that the disk of `path` has room for `needed_bytes` more. On systems that do not tell, it has.

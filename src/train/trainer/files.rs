@@ -14,9 +14,8 @@ use crate::{
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
 use std::{
-    env, fs, io,
+    io,
     path::{Path, PathBuf},
-    process,
 };
 
 /// The name of the setting that [`Trainer::allow_other_schedule`] is about.
@@ -64,14 +63,21 @@ impl<O, S> Trainer<O, S> {
     /// Ends a training. If it fails, the model is still there to be saved.
     ///
     /// # Errors
-    /// The first of the [`failures`](Self::failures); [`TrainError::Diverged`] if the mean loss of the last
-    /// steps is far above the loss of the first step.
+    /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
+    /// [`TrainError::Diverged`] is among them if the mean loss of the last steps is far above the loss of the first
+    /// step.
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { step, mean_loss, first_loss, .. } = self.progress;
         if self.progress.is_diverged() {
             self.failures.push(TrainError::Diverged { step, mean_loss, first_loss });
         }
+        // A stable sort: what tells the user how to go on comes first.
+        self.failures.sort_by_key(|failure| match failure {
+            TrainError::Save { .. } => 0,
+            TrainError::Diverged { .. } => 1,
+            _ => 2,
+        });
         match self.failures.is_empty() {
             true => Ok(()),
             false => Err(self.failures.remove(0)),
@@ -211,7 +217,8 @@ impl<O, S: Schedule> Trainer<O, S> {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,
                     _ => None,
                 };
-                let saved_at = self.save_elsewhere(model, &path, before).ok();
+                // A file that was saved there before is still whole if this save fails.
+                let saved_at = self.save_elsewhere(model, &path, before.clone()).ok().or(before);
                 self.failures.push(TrainError::Save { source, saved_at });
             }
         }
@@ -234,15 +241,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         if let Some(path) = before {
             return self.save(model, &path).map(|()| path);
         }
-        let cannot_write = |source| SaveError::Write { path: env::temp_dir(), source };
-        let folder = private_folder().map_err(cannot_write)?;
-        let path = folder.join(refused.file_name().unwrap_or_default());
-        let saved = self.save(model, &path);
-        if saved.is_err() {
-            // The caller needs the error that came before, not this one.
-            let _ = fs::remove_dir(&folder);
-        }
-        saved.map(|()| path)
+        weights::in_private_folder(refused, |path| self.save(model, path))
     }
 
     /// Checks before the first step of a run that the disk has room for the checkpoints.
@@ -280,21 +279,6 @@ impl<O, S: Schedule> Trainer<O, S> {
             steps: self.steps,
             settings,
             ignored_setting: self.allow_other_schedule.then_some(SCHEDULE),
-        }
-    }
-}
-
-/// Makes a folder for temporary files that only its user can read.
-fn private_folder() -> io::Result<PathBuf> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let mut number = 0;
-    loop {
-        let path = env::temp_dir().join(format!("typed-transformer-{}-{number}", process::id()));
-        match builder.create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            result => return result.map(|()| path),
         }
     }
 }
