@@ -13,7 +13,7 @@ use typed_transformer::{
     backend::Backend,
     nn::Module,
     ranks::{Ranks, Replicated},
-    train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of},
+    train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint},
     weights::{self, LoadError, SaveError},
 };
 
@@ -63,14 +63,14 @@ impl Files {
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
     /// From now on the first rank's trainer writes metrics, and a checkpoint every `interval` steps and after the last
-    /// (0 for never). Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
+    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
     /// once.
     pub fn prepare<Model, O, S, D>(
         &self,
         ranks: &Ranks<World>,
         trainer: &mut Trainer<O, S>,
-        checkpoint: &Path,
-        interval: usize,
+        (checkpoint, interval): (&Path, usize),
+        inputs: &[&Path],
         device: &D,
         new: impl Fn() -> Result<Model, D::Err>,
     ) -> Result<Replicated<Model, World>, BoxError>
@@ -80,9 +80,12 @@ impl Files {
         S: Schedule,
         D: Backend<f32>,
     {
-        let model = on_first(ranks, || self.open(trainer, checkpoint, interval, device, &new))?;
+        let model = on_first(ranks, || self.open(trainer, (checkpoint, interval), inputs, device, &new))?;
         let model = ranks.agree(model.map_or_else(|| new().map_err(device_error), Ok))?;
         trainer.replicate(ranks, device)?;
+        if ranks.is_first() {
+            trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
+        }
         ranks.agree(stop_on_signals(trainer.stop.clone()))?;
         Ok(ranks.replicate(model)?)
     }
@@ -91,8 +94,8 @@ impl Files {
     fn open<Model, O, S, D>(
         &self,
         trainer: &mut Trainer<O, S>,
-        checkpoint: &Path,
-        interval: usize,
+        (checkpoint, interval): (&Path, usize),
+        inputs: &[&Path],
         device: &D,
         new: impl Fn() -> Result<Model, D::Err>,
     ) -> Result<Model, BoxError>
@@ -103,8 +106,17 @@ impl Files {
         D: Backend<f32>,
     {
         let page = self.report_folder().map(|folder| folder.join("index.html"));
-        let outputs = [Some(checkpoint.to_path_buf()), self.save.clone(), self.metrics(), page];
-        weights::ensure_distinct(outputs.into_iter().flatten())?;
+        let outputs: Vec<PathBuf> = [self.save.clone(), self.metrics(), page].into_iter().flatten().collect();
+        weights::ensure_distinct([checkpoint.to_path_buf()].iter().chain(&outputs))?;
+        for output in &outputs {
+            ensure_not_of_checkpoint(output, checkpoint)?;
+            if let Some(resumed) = &self.resume {
+                ensure_not_of_checkpoint(output, checkpoint_of(resumed))?;
+            }
+        }
+        for output in outputs.iter().map(PathBuf::as_path).chain([checkpoint]) {
+            inputs.iter().try_for_each(|input| ensure_not_input(output, input))?;
+        }
         if let Some(path) = &self.save {
             match weights::ensure_writable(path) {
                 Err(SaveError::Exists { .. }) if self.overwrite => {}
@@ -118,7 +130,6 @@ impl Files {
             Some(path) => trainer.resume(path, device).map_err(schedule_hint)?,
             None => new().map_err(device_error)?,
         };
-        trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
         trainer.checkpoint_every(checkpoint, interval).map_err(overwrite_hint)?;
         if let Some(path) = self.metrics() {
             trainer.metrics = Some(self.open_metrics(&path, trainer.steps_made())?);
@@ -242,6 +253,16 @@ impl Files {
         return self.report.as_deref();
         #[cfg(not(feature = "plot"))]
         None
+    }
+}
+
+/// Checks that an output is not a file that is read, nor an existing one in a folder that is read.
+fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
+    weights::ensure_distinct([output, input])?;
+    let is_inside = |(output, input): (PathBuf, PathBuf)| output != input && output.starts_with(input);
+    match output.canonicalize().ok().zip(input.canonicalize().ok()).is_some_and(is_inside) {
+        true => Err(format!("{} is a file of {}, which is read", output.display(), input.display()).into()),
+        false => Ok(()),
     }
 }
 

@@ -19,7 +19,7 @@ pub use ranks::{OfAllRanks, World, on_first, run_on_ranks};
 #[cfg(feature = "plot")]
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
-pub use stdin::args_or_stdin;
+pub use stdin::{args_or_stdin, escape};
 pub use values::{batch_size, count, learning_rate, parse};
 
 use std::{error::Error, fmt::Display, process::ExitCode};

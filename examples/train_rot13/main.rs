@@ -27,7 +27,7 @@ use cli::{Cli, format_word, parse_word};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, process::ExitCode};
 use support::{
-    BoxError, DeviceName, Outcome, Progress, World, args_or_stdin, cuda, load_weights, on_first, parse, print,
+    BoxError, DeviceName, Outcome, Progress, World, args_or_stdin, cuda, load_weights, log, on_first, parse, print,
 };
 use typed_transformer::{
     generate::try_greedy,
@@ -148,9 +148,10 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", cli.batch);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let interval = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+    let default = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+    let interval = cli.checkpoint_every.unwrap_or(default);
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, interval, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, (&checkpoint, interval), &[], device, new)?;
 
     let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
@@ -172,7 +173,10 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 /// Greedy decoding: the model reads the plain words and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, BoxError> {
     let mut words = Vec::new();
-    for plain in plain.chunks(NUM_EVAL_WORDS) {
+    for (number, plain) in plain.chunks(NUM_EVAL_WORDS).enumerate() {
+        if number > 0 {
+            log(&format!("decoded {} words", number * NUM_EVAL_WORDS));
+        }
         let cipher: TokenIds<Batch, TgtLen, _> =
             try_greedy(model, &batch(plain, Batch::new(plain.len()), SrcLen)?, START, PAD, TgtLen)?;
         let rows = (0..plain.len()).filter_map(|row| cipher.row(row));

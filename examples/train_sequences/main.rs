@@ -98,7 +98,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     trainer.require_same("the batch", cli.batch);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, (&checkpoint, cli.checkpoint_every), &[], device, new)?;
 
     let progress = Progress::new(cli.steps, ranks);
     let mut losses = Vec::new();

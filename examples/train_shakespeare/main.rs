@@ -131,7 +131,8 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
     trainer.require_same("the batch", cli.batch);
     trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
+    let checkpoints = (&*checkpoint, cli.checkpoint_every);
+    let mut model = cli.files.prepare(ranks, &mut trainer, checkpoints, &cli.inputs(), device, new)?;
 
     let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {

@@ -3,6 +3,7 @@
 use super::{
     SaveError, TRAINING, TensorFile,
     atomic::{Partial, folder, resolve_target},
+    disk::free_bytes,
 };
 use std::{
     collections::BTreeMap,
@@ -85,13 +86,17 @@ pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Res
     let mut seen: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for path in paths {
         let path = path.as_ref().to_path_buf();
-        // A path that cannot be written is another error.
-        let target = resolve_target(&path).or_else(|_| fs::canonicalize(&path)).unwrap_or_else(|_| path.clone());
-        if let Some(other) = seen.insert(target, path.clone()) {
+        if let Some(other) = seen.insert(target_of(&path), path.clone()) {
             return Err(SaveError::SamePath { path: other, other: path });
         }
     }
     Ok(())
+}
+
+/// The file that a path names, with links followed. A path that cannot be written, which is another error, is its own
+/// target.
+pub(crate) fn target_of(path: &Path) -> PathBuf {
+    resolve_target(path).or_else(|_| fs::canonicalize(path)).unwrap_or_else(|_| path.into())
 }
 
 /// Saves a file in a new folder of temporary files, under the name of the file at `refused`. Returns its path.
@@ -145,15 +150,4 @@ pub fn ensure_space(path: impl AsRef<Path>, needed_bytes: u64) -> Result<(), Sav
         }
         _ => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn free_bytes(folder: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(folder).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }
