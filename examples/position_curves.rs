@@ -38,14 +38,19 @@ struct Cli {
     /// Draw all dimensions as a matrix
     #[arg(long)]
     matrix: bool,
+    /// Replace an existing file
+    #[arg(long)]
+    overwrite: bool,
     /// Device to compute on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     device: DeviceName,
 }
 
 fn main() -> ExitCode {
-    let Cli { path, matrix, device } = Cli::parse();
+    let Cli { path, matrix, overwrite, device } = Cli::parse();
+    let is_there = path.exists() && !overwrite;
     let result = match device {
+        _ if is_there => Err(format!("{} exists; --overwrite replaces it", path.display()).into()),
         DeviceName::Cpu => draw(&path, matrix, &Cpu::default()),
         DeviceName::Cuda => cuda(0).and_then(|gpu| draw(&path, matrix, &gpu)),
     };

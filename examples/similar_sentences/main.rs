@@ -41,12 +41,20 @@ struct Cli {
     #[cfg(feature = "plot")]
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Replace the file of --plot if it exists
+    #[cfg(feature = "plot")]
+    #[arg(long, requires = "plot")]
+    overwrite: bool,
     /// Device to run on; cuda needs a build with --features cuda
     #[arg(long, value_enum, default_value_t)]
     device: DeviceName,
 }
 
 fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
+    #[cfg(feature = "plot")]
+    if let Some(path) = cli.plot.as_ref().filter(|path| path.exists() && !cli.overwrite) {
+        return Err(format!("{} exists; --overwrite replaces it", path.display()).into());
+    }
     let model: Model<f32, D> = load_pretrained(&cli.folder, device)?;
     let tokenizer = Tokenizer::<VocabSize>::from_file(cli.folder.join("tokenizer.json"))?;
     let sentences = match cli.sentences.is_empty() {

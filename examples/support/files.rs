@@ -1,11 +1,10 @@
 //! The files of a training: checkpoints, metrics, report, weights.
 
-use super::{BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, device_error, log, on_first, stop_on_signals};
+use super::{BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, all, device_error, log, on_first, stop_on_signals};
 use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{
     collections::HashMap,
-    env, fs,
     path::{Path, PathBuf},
     process,
     sync::atomic::Ordering,
@@ -14,7 +13,7 @@ use typed_transformer::{
     backend::Backend,
     nn::Module,
     ranks::{Ranks, Replicated},
-    train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of},
+    train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint},
     weights::{self, LoadError, SaveError},
 };
 
@@ -64,14 +63,14 @@ impl Files {
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
     /// From now on the first rank's trainer writes metrics, and a checkpoint every `interval` steps and after the last
-    /// (0 for never). Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
+    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
     /// once.
     pub fn prepare<Model, O, S, D>(
         &self,
         ranks: &Ranks<World>,
         trainer: &mut Trainer<O, S>,
-        checkpoint: &Path,
-        interval: usize,
+        (checkpoint, interval): (&Path, usize),
+        inputs: &[&Path],
         device: &D,
         new: impl Fn() -> Result<Model, D::Err>,
     ) -> Result<Replicated<Model, World>, BoxError>
@@ -81,9 +80,12 @@ impl Files {
         S: Schedule,
         D: Backend<f32>,
     {
-        let model = on_first(ranks, || self.open(trainer, checkpoint, interval, device, &new))?;
+        let model = on_first(ranks, || self.open(trainer, (checkpoint, interval), inputs, device, &new))?;
         let model = ranks.agree(model.map_or_else(|| new().map_err(device_error), Ok))?;
         trainer.replicate(ranks, device)?;
+        if ranks.is_first() {
+            trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
+        }
         ranks.agree(stop_on_signals(trainer.stop.clone()))?;
         Ok(ranks.replicate(model)?)
     }
@@ -92,8 +94,8 @@ impl Files {
     fn open<Model, O, S, D>(
         &self,
         trainer: &mut Trainer<O, S>,
-        checkpoint: &Path,
-        interval: usize,
+        (checkpoint, interval): (&Path, usize),
+        inputs: &[&Path],
         device: &D,
         new: impl Fn() -> Result<Model, D::Err>,
     ) -> Result<Model, BoxError>
@@ -104,8 +106,17 @@ impl Files {
         D: Backend<f32>,
     {
         let page = self.report_folder().map(|folder| folder.join("index.html"));
-        let outputs = [Some(checkpoint.to_path_buf()), self.save.clone(), self.metrics(), page];
-        weights::ensure_distinct(outputs.into_iter().flatten())?;
+        let outputs: Vec<PathBuf> = [self.save.clone(), self.metrics(), page].into_iter().flatten().collect();
+        weights::ensure_distinct([checkpoint.to_path_buf()].iter().chain(&outputs))?;
+        for output in &outputs {
+            ensure_not_of_checkpoint(output, checkpoint)?;
+            if let Some(resumed) = &self.resume {
+                ensure_not_of_checkpoint(output, checkpoint_of(resumed))?;
+            }
+        }
+        for output in outputs.iter().map(PathBuf::as_path).chain([checkpoint]) {
+            inputs.iter().try_for_each(|input| ensure_not_input(output, input))?;
+        }
         if let Some(path) = &self.save {
             match weights::ensure_writable(path) {
                 Err(SaveError::Exists { .. }) if self.overwrite => {}
@@ -119,7 +130,6 @@ impl Files {
             Some(path) => trainer.resume(path, device).map_err(schedule_hint)?,
             None => new().map_err(device_error)?,
         };
-        trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
         trainer.checkpoint_every(checkpoint, interval).map_err(overwrite_hint)?;
         if let Some(path) = self.metrics() {
             trainer.metrics = Some(self.open_metrics(&path, trainer.steps_made())?);
@@ -151,53 +161,60 @@ impl Files {
 
     /// The error of a training step; a diverged training gets a hint.
     pub fn step_error<O, S>(&self, error: TrainError, trainer: &Trainer<O, S>) -> BoxError {
-        let hint = match trainer.best_checkpoint() {
-            Some(best) => format!(
-                "--resume {} --new-schedule goes on from the best checkpoint with a lower --learning-rate",
-                best.display()
-            ),
-            None => "try a lower --learning-rate".into(),
-        };
         match error {
-            TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
-                OfAllRanks(format!("the loss or its gradient is no longer a number at step {step}; {hint}")).into()
+            TrainError::Loss { .. } | TrainError::Gradient { .. } => {
+                OfAllRanks(with_hint(&error, &hint(trainer))).into()
             }
-            TrainError::Diverged { .. } => OfAllRanks(format!("{error}; {hint}")).into(),
-            TrainError::Ranks(error) => error.into(),
             error => error.into(),
         }
     }
 
-    /// Ends a training of `steps` steps. Fails if Ctrl-C has stopped it; otherwise its results are to be saved.
-    pub fn finish<O, S>(
+    /// Ends a training of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
+    /// stopped the training; otherwise its results are to be shown.
+    pub fn finish<Model, O, S, D>(
         &self,
         ranks: &Ranks<World>,
         mut trainer: Trainer<O, S>,
-        steps: usize,
-        checkpoint: &Path,
-    ) -> Result<Outcome, BoxError> {
+        (steps, checkpoint): (usize, &Path),
+        model: &Model,
+        metadata: &HashMap<String, String>,
+    ) -> Result<Outcome, BoxError>
+    where
+        Model: Module + TensorCollection<f32, D>,
+        D: Backend<f32>,
+    {
         // All have made the same steps.
         ranks.finish();
-        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here. Under
-        // `mpirun`, a process must not exit before MPI has ended; the results are there soon.
-        if trainer.stop.swap(true, Ordering::Relaxed) && !trainer.stopped() && ranks.size() == 1 {
-            process::exit(EXIT_SIGINT.into());
-        }
         let finished = trainer.finish();
+        let hint = hint(&trainer);
+        let is_saved = !matches!(finished, Err(TrainError::Save { .. }));
+        let failures = finished.as_ref().err().into_iter().chain(trainer.failures());
+        let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
+        let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
         if trainer.stopped() {
             let interrupted = Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() };
             return Err(match finished {
                 Ok(()) => interrupted.into(),
-                Err(error @ TrainError::Save { .. }) => error.into(),
-                Err(error) => format!("{error}; {interrupted}").into(),
+                Err(errors) if is_saved => format!("{errors}; {interrupted}").into(),
+                Err(errors) => errors.into(),
             });
         }
-        Ok(finished.map_err(|error| self.step_error(error, &trainer)))
+        let saved = if ranks.is_first() { self.save(model, metadata) } else { Ok(()) };
+        let outcome = all([finished.map_err(BoxError::from), saved]);
+        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here. Under
+        // `mpirun`, a process must not exit before MPI has ended; the results are there soon.
+        if trainer.stop.swap(true, Ordering::Relaxed) && ranks.size() == 1 {
+            if let Err(error) = outcome {
+                log(&format!("error: {error}"));
+            }
+            process::exit(EXIT_SIGINT.into());
+        }
+        Ok(outcome)
     }
 
     /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary
     /// files.
-    pub fn save<Model, D>(&self, model: &Model, metadata: &HashMap<String, String>) -> Outcome
+    fn save<Model, D>(&self, model: &Model, metadata: &HashMap<String, String>) -> Outcome
     where
         Model: Module + TensorCollection<f32, D>,
         D: Backend<f32>,
@@ -205,23 +222,16 @@ impl Files {
         let Some(path) = &self.save else {
             return Ok(());
         };
-        let save = |path: &Path| weights::save_with_metadata(model, path, metadata.clone());
-        let saved = match save(path) {
-            Err(SaveError::Exists { .. }) if self.overwrite => {
-                let new = path.with_added_extension("new");
-                save(&new).and_then(|()| {
-                    fs::rename(&new, path).map_err(|source| SaveError::Write { path: path.into(), source })
-                })
-            }
-            saved => saved,
+        let saved = match self.overwrite {
+            true => weights::overwrite_with_metadata(model, path, metadata.clone()),
+            false => weights::save_with_metadata(model, path, metadata.clone()),
         };
         let Err(error) = saved else {
             log(&format!("saved {}", path.display()));
             return Ok(());
         };
-        let elsewhere = env::temp_dir().join(format!("typed-transformer-{}.safetensors", process::id()));
-        match save(&elsewhere) {
-            Ok(()) => Err(format!("{error}; the weights are saved at {}", elsewhere.display()).into()),
+        match weights::save_elsewhere(model, path, metadata.clone()) {
+            Ok(elsewhere) => Err(format!("{error}; the weights are saved at {}", elsewhere.display()).into()),
             Err(_) => Err(error.into()),
         }
     }
@@ -243,6 +253,38 @@ impl Files {
         return self.report.as_deref();
         #[cfg(not(feature = "plot"))]
         None
+    }
+}
+
+/// Checks that an output is not a file that is read, nor an existing one in a folder that is read.
+fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
+    weights::ensure_distinct([output, input])?;
+    let is_inside = |(output, input): (PathBuf, PathBuf)| output != input && output.starts_with(input);
+    match output.canonicalize().ok().zip(input.canonicalize().ok()).is_some_and(is_inside) {
+        true => Err(format!("{} is a file of {}, which is read", output.display(), input.display()).into()),
+        false => Ok(()),
+    }
+}
+
+/// How to go on with a training that has diverged.
+fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
+    match trainer.best_checkpoint() {
+        Some(best) => format!(
+            "--resume {} --new-schedule goes on from the best checkpoint with a lower --learning-rate",
+            best.display()
+        ),
+        None => "try a lower --learning-rate".into(),
+    }
+}
+
+/// The text of an error; a divergence gets a hint.
+fn with_hint(error: &TrainError, hint: &str) -> String {
+    match error {
+        TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
+            format!("the loss or its gradient is no longer a number at step {step}; {hint}")
+        }
+        TrainError::Diverged { .. } => format!("{error}; {hint}"),
+        error => error.to_string(),
     }
 }
 

@@ -19,7 +19,7 @@ pub use ranks::{OfAllRanks, World, on_first, run_on_ranks};
 #[cfg(feature = "plot")]
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
-pub use stdin::args_or_stdin;
+pub use stdin::{args_or_stdin, escape};
 pub use values::{batch_size, count, learning_rate, parse};
 
 use std::{error::Error, fmt::Display, process::ExitCode};
@@ -45,6 +45,15 @@ pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
 /// The error of a device, which is printable but not an [`Error`].
 pub fn device_error(error: impl Display) -> BoxError {
     error.to_string().into()
+}
+
+/// A result, or one error of all that went wrong.
+pub fn both<Value>(outcome: Outcome, result: Result<Value, BoxError>) -> Result<Value, BoxError> {
+    match (outcome, result) {
+        (Ok(()), result) => result,
+        (Err(first), Ok(_)) => Err(first),
+        (Err(first), Err(second)) => Err(format!("{first}; {second}").into()),
+    }
 }
 
 /// One error of all that went wrong, or none.

@@ -3,7 +3,8 @@
 use super::{BoxError, Outcome, log};
 use std::{
     fmt::Display,
-    fs, io,
+    fs::{self, File},
+    io::{self, Read},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -17,6 +18,9 @@ use typed_transformer::{
 
 /// The embedding dimensions whose positions are drawn as curves.
 const CURVES: Range<usize> = 0..4;
+
+/// The title of a page is within so many bytes.
+const MAX_HEAD_LEN_BYTES: u64 = 1 << 16;
 
 /// A directory with a page and its plots as SVG and PNG.
 pub struct Report {
@@ -100,13 +104,23 @@ impl Report {
     }
 }
 
-/// Whether a folder has nothing, or what earlier runs wrote: a page with this title, or metrics.
+/// Whether a folder has nothing, or what earlier runs wrote: a page with this title, or metrics alone.
 fn is_of_report(folder: &Path, title: &str) -> io::Result<bool> {
-    let is_empty = fs::read_dir(folder)?.next().is_none();
-    let page = fs::read_to_string(folder.join("index.html"));
-    Ok(match page {
-        Ok(page) => page.contains(&format!("<title>{title}</title>")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => is_empty || folder.join("metrics.jsonl").exists(),
-        Err(error) => return Err(error),
-    })
+    let page = folder.join("index.html");
+    match fs::metadata(&page) {
+        // A pipe or a device may have no end.
+        Ok(found) if !found.is_file() => Ok(false),
+        Ok(_) => {
+            let mut head = Vec::new();
+            File::open(page)?.take(MAX_HEAD_LEN_BYTES).read_to_end(&mut head)?;
+            Ok(String::from_utf8_lossy(&head).contains(&format!("<title>{title}</title>")))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut names = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name()));
+            names.try_fold(true, |all, name| {
+                Ok(all && name?.to_str().is_some_and(|name| name.starts_with("metrics.jsonl")))
+            })
+        }
+        Err(error) => Err(error),
+    }
 }

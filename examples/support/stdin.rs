@@ -15,6 +15,18 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 /// The most bytes of standard input.
 const MAX_LEN_BYTES: u64 = 1_000_000;
 
+/// The most characters that are shown of a word.
+const MAX_SHOWN_CHARS: usize = 40;
+
+/// A word in a form that is safe to print: control characters are escaped, and a long word is cut.
+pub fn escape(word: &str) -> String {
+    let is_long = word.chars().nth(MAX_SHOWN_CHARS).is_some();
+    let shown: String = word.chars().take(MAX_SHOWN_CHARS).collect();
+    let shown: String =
+        shown.chars().flat_map(|c| if "\"'\\".contains(c) { vec![c] } else { c.escape_debug().collect() }).collect();
+    if is_long { shown + "…" } else { shown }
+}
+
 /// The words of `args`, with `-` replaced by those of standard input. Without `args`, the words of
 /// standard input unless it is a terminal. Without any words, `default`.
 pub fn args_or_stdin(args: &[String], default: &[&str]) -> Result<Vec<String>, BoxError> {

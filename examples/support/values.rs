@@ -7,19 +7,19 @@ use std::env;
 const MAX_BATCH: usize = 10_000;
 /// The most steps or samples: more than a lifetime's.
 const MAX_COUNT: usize = 1_000_000_000;
-/// The variable that sets the number of threads; 0 stands for one per processor.
-const THREADS: &str = "RAYON_NUM_THREADS";
+/// The variables that set the number of threads, by its name and its older name; 0 stands for one per processor.
+const THREADS: [&str; 2] = ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"];
 /// More threads would only wait for each other.
 const MAX_THREADS: usize = 1_024;
 
 /// Parses the command line, and checks the number of threads. Ends the program if either is wrong.
 pub fn parse<Cli: Parser + CommandFactory>() -> Cli {
     let cli = Cli::parse();
-    if let Some(threads) = env::var_os(THREADS) {
+    for (variable, threads) in THREADS.iter().filter_map(|variable| Some((variable, env::var_os(variable)?))) {
         let number = threads.to_str().and_then(|text| text.parse().ok());
         if !matches!(number, Some(0..=MAX_THREADS)) {
             let message =
-                format!("{THREADS} must be a number from 0 to {MAX_THREADS}, but it is `{}`", threads.display());
+                format!("{variable} must be a number from 0 to {MAX_THREADS}, but it is `{}`", threads.display());
             Cli::command().error(ErrorKind::InvalidValue, message).exit();
         }
     }

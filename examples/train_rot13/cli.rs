@@ -2,7 +2,7 @@
 
 use crate::{
     MaxSeqLen, VocabSize, Word, letter_token,
-    support::{BoxError, DeviceName, Files, batch_size, count, learning_rate},
+    support::{BoxError, DeviceName, Files, batch_size, count, escape, learning_rate},
 };
 use clap::Parser;
 use std::path::PathBuf;
@@ -11,7 +11,6 @@ use typed_transformer::tokens::Fin;
 /// Train a typed transformer to encrypt words by rot13, then decode with it.
 #[derive(Parser)]
 #[command(version, mut_arg("checkpoint", |arg| arg.help(CHECKPOINT_HELP)))]
-#[command(mut_arg("resume", |arg| arg.conflicts_with("checkpoint")))]
 pub struct Cli {
     /// Words to decode, 1 to 15 letters from a to z each; `-` reads them from standard input. Without
     /// words, piped standard input is read [default: hey there ma dood]
@@ -33,9 +32,13 @@ pub struct Cli {
     pub device: DeviceName,
     #[command(flatten)]
     pub files: Files,
+    /// Steps between checkpoints, with another one after the last step; 0 for none [default: 100 with --checkpoint
+    /// or --resume, else 0]
+    #[arg(long, value_name = "STEPS", value_parser = count)]
+    pub checkpoint_every: Option<usize>,
     /// Weights to decode with, instead of training
     #[arg(long, value_name = "PATH", conflicts_with_all =
-        ["save", "steps", "batch", "learning_rate", "checkpoint", "resume", "metrics"])]
+        ["save", "steps", "batch", "learning_rate", "checkpoint", "checkpoint_every", "resume", "metrics"])]
     pub load: Option<PathBuf>,
 }
 
@@ -44,14 +47,15 @@ const CHECKPOINT_HELP: &str = "File for checkpoints of the training: every 100 s
 
 /// Parses a word of letters from a to z.
 pub fn parse_word(word: &str) -> Result<Word, BoxError> {
+    let shown = escape(word);
     if let Some(letter) = word.chars().find(|letter| !letter.is_ascii_lowercase()) {
-        return Err(format!("`{letter}` in `{word}` is not a letter from a to z").into());
+        return Err(format!("`{}` in `{shown}` is not a letter from a to z", escape(&letter.to_string())).into());
     }
     let max = MaxSeqLen::SIZE;
     match word.len() {
         0 => Err("a word must have at least one letter".into()),
         1..=MaxSeqLen::SIZE => Ok(word.bytes().map(|letter| letter_token((letter - b'a').into())).collect()),
-        len => Err(format!("`{word}` has {len} letters, but the model takes at most {max}").into()),
+        len => Err(format!("`{shown}` has {len} letters, but the model takes at most {max}").into()),
     }
 }
 

@@ -29,7 +29,7 @@ use cli::{Cli, format_word, parse_word};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, process::ExitCode};
 use support::{
-    BoxError, DeviceName, Outcome, Progress, World, args_or_stdin, cuda, load_weights, on_first, parse, print,
+    BoxError, DeviceName, Outcome, Progress, World, args_or_stdin, cuda, load_weights, log, on_first, parse, print,
 };
 use typed_transformer::{
     generate::try_greedy,
@@ -150,9 +150,10 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", cli.batch);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let interval = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+    let default = if cli.files.has_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+    let interval = cli.checkpoint_every.unwrap_or(default);
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, interval, device, new)?;
+    let mut model = cli.files.prepare(ranks, &mut trainer, (&checkpoint, interval), &[], device, new)?;
 
     let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
@@ -167,13 +168,17 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
         progress.show(&report, trainer.failures());
     }
     progress.finish();
-    Ok((model.into_inner(), cli.files.finish(ranks, trainer, steps, &checkpoint)?))
+    let outcome = cli.files.finish(ranks, trainer, (steps, &checkpoint), &*model, &HashMap::new())?;
+    Ok((model.into_inner(), outcome))
 }
 
 /// Greedy decoding: the model reads the plain words and its own output so far.
 fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, BoxError> {
     let mut words = Vec::new();
-    for plain in plain.chunks(NUM_EVAL_WORDS) {
+    for (number, plain) in plain.chunks(NUM_EVAL_WORDS).enumerate() {
+        if number > 0 {
+            log(&format!("decoded {} words", number * NUM_EVAL_WORDS));
+        }
         let cipher: TokenIds<Batch, TgtLen, _> =
             try_greedy(model, &batch(plain, Batch::new(plain.len()), SrcLen)?, START, PAD, TgtLen)?;
         let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
@@ -208,32 +213,44 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
         None => train(cli, ranks, device)?,
     };
     ranks.finish();
-    // The first rank decodes, writes and shows.
+    // The first rank decodes and shows.
     let Some(given) = given else {
         return Ok(());
     };
-    // An output that fails costs no other.
-    let saved = cli.files.save(&model, &HashMap::new());
+    #[cfg(feature = "plot")]
+    let accuracy = evaluate(cli, &model, &given, report);
+    #[cfg(not(feature = "plot"))]
+    let accuracy = evaluate(cli, &model, &given);
+    let accuracy = support::both(trained, accuracy)?;
+    if accuracy < MIN_ACCURACY {
+        return Err(format!("only {:.1} % of the words came out right; try more --steps", 100.0 * accuracy).into());
+    }
+    Ok(())
+}
 
+/// Decodes the given words and random ones, and shows them. Returns the part of the random ones that are right.
+fn evaluate<D: Backend<f32>>(
+    cli: &Cli,
+    model: &Model<D>,
+    given: &[Word],
+    #[cfg(feature = "plot")] report: Option<support::Report>,
+) -> Result<f64, BoxError> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();
-    let (given_cipher, random_cipher) = (decode(&model, &given)?, decode(&model, &random)?);
+    let (given_cipher, random_cipher) = (decode(model, given)?, decode(model, &random)?);
     let correct = random.iter().zip(&random_cipher).filter(|(plain, cipher)| rot13(plain) == **cipher).count();
     let accuracy = correct as f64 / NUM_EVAL_WORDS as f64;
     let percent = 100.0 * accuracy;
-    let mut result = table("given", &given, &given_cipher);
+    let mut result = table("given", given, &given_cipher);
     result += &table("random", &random[..NUM_SHOWN], &random_cipher[..NUM_SHOWN]);
     result += &format!("{percent:.1} % of {NUM_EVAL_WORDS} fresh random words decoded exactly\n");
     let printed = print(&result);
     let reported: Outcome = Ok(());
     #[cfg(feature = "plot")]
-    let reported = report.map_or(reported, |report| plots::write(report, cli, &model, &result, &given));
+    let reported = report.map_or(reported, |report| plots::write(report, cli, model, &result, given));
 
-    support::all([trained, saved, printed, reported])?;
-    if accuracy < MIN_ACCURACY {
-        return Err(format!("only {percent:.1} % of the words came out right; try more --steps").into());
-    }
-    Ok(())
+    support::all([printed, reported])?;
+    Ok(accuracy)
 }
 
 fn main() -> ExitCode {

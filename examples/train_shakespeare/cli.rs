@@ -7,7 +7,7 @@ use crate::{
 use clap::Parser;
 #[cfg(feature = "tokenizers")]
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use typed_transformer::{
     dims::ConstDim,
     generate::Sampler,
@@ -96,6 +96,14 @@ impl Cli {
         #[cfg(not(feature = "tokenizers"))]
         let default = 1e-3;
         self.learning_rate.unwrap_or(default)
+    }
+
+    /// The files and folders that a training reads.
+    pub fn inputs(&self) -> Vec<&Path> {
+        let data = self.data.iter();
+        #[cfg(feature = "tokenizers")]
+        let data = data.chain(&self.from);
+        data.map(PathBuf::as_path).collect()
     }
 
     pub fn sampler<V: ConstDim>(&self) -> Result<Sampler<V>, BoxError> {

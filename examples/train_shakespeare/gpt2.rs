@@ -3,15 +3,14 @@
 use crate::{
     SeqLen, TextModel,
     cli::Cli,
-    mean_loss,
     support::{self, BoxError, Outcome, World, load_weights, on_first, print},
-    text::{Text, Windows},
-    train,
+    text::Text,
+    train, validation,
 };
 use std::{collections::HashMap, path::Path};
 use typed_transformer::{
     dims::AtMost,
-    generate::Generation,
+    generate::{Generation, Sampler},
     models::gpt2::{Gpt2, Gpt2Config},
     prelude::*,
     ranks::Ranks,
@@ -53,44 +52,62 @@ where
     let prompt = cli.prompt.as_deref().filter(|text| !text.is_empty()).unwrap_or("\n");
     let tokens = tokenizer.encode(prompt).map_err(|error| format!("--prompt: {error}"))?;
     let ends = eos_token_ids(folder)?;
-    let (mut trained, mut saved, mut printed): (Outcome, Outcome, Outcome) = (Ok(()), Ok(()), Ok(()));
+    let (mut trained, mut evaluated): (Outcome, Outcome) = (Ok(()), Ok(()));
     let model: Gpt2<Config, f32, D>;
     match &cli.load {
-        Some(path) => model = load_weights(path, device)?,
+        Some(path) => {
+            model = load_weights(path, device)?;
+            if !ranks.is_first() {
+                return Ok(());
+            }
+        }
         None => {
             let encode = |text: &str| Ok(((), tokenizer.encode(text)?));
             let ((), text) = ranks.agree(Text::read(cli.data.as_deref(), "tokens", encode))?;
             let from: Gpt2<Config, f32, D> = ranks.agree(load_pretrained(folder, device).map_err(BoxError::from))?;
-            (model, trained) = train(cli, ranks, &text, device, || Ok(from.clone()))?;
-            // The first rank samples, writes and shows.
+            (model, trained) = train(cli, ranks, &text, device, || Ok(from.clone()), &HashMap::new())?;
+            // The first rank samples and shows.
             if !ranks.is_first() {
                 return Ok(());
             }
-            saved = cli.files.save(&model, &HashMap::new());
-            let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
-            let result = format!("validation loss {loss:.4} over all {} tokens", text.validation.len());
-            printed = print(&format!("{result}\n\n"));
-            #[cfg(feature = "plot")]
-            if let Some(report) = &mut report {
-                cli.files.metrics().iter().for_each(|metrics| report.training_curves(metrics));
-                report.page.text(&result);
-            }
+            evaluated = validation(cli, &model, &text, "tokens").and_then(|result| {
+                #[cfg(feature = "plot")]
+                if let Some(report) = &mut report {
+                    cli.files.metrics().iter().for_each(|metrics| report.training_curves(metrics));
+                    report.page.text(&result);
+                }
+                print(&format!("{result}\n\n"))
+            });
         }
     }
+    let sampler = &mut sampler.restrict_to(tokenizer.tokens());
+    let shown = sample(cli, &model, &tokenizer, (prompt, &tokens), ends, sampler).and_then(|sample| {
+        let reported: Outcome = Ok(());
+        #[cfg(feature = "plot")]
+        let reported = report.map_or(reported, |report| crate::plots::finish(report, cli, &model, &sample));
+        support::all([print(&format!("{sample}\n")), reported])
+    });
+    support::all([trained, evaluated, shown])
+}
+
+/// The prompt, and the text that goes on from it.
+fn sample<Config: Gpt2Config, D: Backend<f32>>(
+    cli: &Cli,
+    model: &Gpt2<Config, f32, D>,
+    tokenizer: &Tokenizer<Config::VocabSize>,
+    (prompt, tokens): (&str, &[Fin<Config::VocabSize>]),
+    ends: Vec<Fin<Config::VocabSize>>,
+    sampler: &mut Sampler<Config::VocabSize>,
+) -> Result<String, BoxError> {
     let ids: Vec<usize> = tokens.iter().map(|token| token.value()).collect();
     let ids = TokenIds::from_ids(&ids, None, (Texts, Prompt::new(ids.len())))?;
-    let mut sampler = sampler.restrict_to(tokenizer.tokens());
     let mut text = tokenizer.stream();
     let mut sample = prompt.to_string();
-    for tokens in Generation::try_new(&model, &ids, ends, &mut sampler)?.take(cli.sample) {
+    for tokens in Generation::try_new(model, &ids, ends, sampler)?.take(cli.sample) {
         for token in tokens?.into_iter().flatten() {
             sample += &text.push(token)?;
         }
     }
     sample += &text.finish()?;
-    let printed_sample = print(&format!("{sample}\n"));
-    let reported: Outcome = Ok(());
-    #[cfg(feature = "plot")]
-    let reported = report.map_or(reported, |report| crate::plots::finish(report, cli, &model, &sample));
-    support::all([trained, saved, printed, printed_sample, reported])
+    Ok(sample)
 }

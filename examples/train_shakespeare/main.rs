@@ -123,6 +123,7 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
     text: &Text,
     device: &D,
     new: impl Fn() -> Result<M, D::Err>,
+    metadata: &HashMap<String, String>,
 ) -> Result<(M, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate(), cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 10.0, warmup_steps: 100, steps };
@@ -134,7 +135,8 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
     trainer.require_same("the batch", cli.batch);
     trainer.require_same("the text", &text.fingerprint);
     let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let mut model = cli.files.prepare(ranks, &mut trainer, &checkpoint, cli.checkpoint_every, device, new)?;
+    let checkpoints = (&*checkpoint, cli.checkpoint_every);
+    let mut model = cli.files.prepare(ranks, &mut trainer, checkpoints, &cli.inputs(), device, new)?;
 
     let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
@@ -157,11 +159,12 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
         progress.show(&report, trainer.failures());
     }
     progress.finish();
-    let outcome = cli.files.finish(ranks, trainer, steps, &checkpoint)?;
-    if ranks.is_first() {
-        log(&format_losses(steps, estimate_loss(&*model, text, cli)?));
-    }
-    Ok((model.into_inner(), outcome))
+    let saved = cli.files.finish(ranks, trainer, (steps, &checkpoint), &*model, metadata)?;
+    let estimated = match ranks.is_first() {
+        true => estimate_loss(&*model, text, cli).map(|losses| log(&format_losses(steps, losses))),
+        false => Ok(()),
+    };
+    Ok((model.into_inner(), support::all([saved, estimated])))
 }
 
 /// The part of the loss that this rank's windows have.
@@ -241,11 +244,15 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     #[cfg(feature = "plot")]
     let mut report = on_first(ranks, || cli.files.report("Characters of a text"))?.flatten();
     // An output that fails costs no other.
-    let (mut trained, mut saved, mut printed): (Outcome, Outcome, Outcome) = (Ok(()), Ok(()), Ok(()));
+    let (mut trained, mut evaluated): (Outcome, Outcome) = (Ok(()), Ok(()));
     let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
             (model, characters) = ranks.agree(load(path, device))?;
+            // The first rank samples and shows.
+            if !ranks.is_first() {
+                return Ok(());
+            }
             prompt = cli.prompt(&characters)?;
         }
         None => {
@@ -256,30 +263,43 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
                 Ok((characters, tokens))
             }))?;
             prompt = cli.prompt(&characters)?;
-            (model, trained) = train(cli, ranks, &text, device, || new_model(device))?;
-            // The first rank samples, writes and shows.
+            let metadata = HashMap::from([(CHARACTERS.to_string(), characters.alphabet())]);
+            (model, trained) = train(cli, ranks, &text, device, || new_model(device), &metadata)?;
+            // The first rank samples and shows.
             if !ranks.is_first() {
                 return Ok(());
             }
-            let metadata = HashMap::from([(CHARACTERS.to_string(), characters.alphabet())]);
-            saved = cli.files.save(&model, &metadata);
-            let loss = mean_loss(&model, Windows::all(&text.validation, cli.batch))?;
-            let count = text.validation.len();
-            let result = format!("validation loss {loss:.4} over all {count} characters");
-            printed = print(&format!("{result}\n\n"));
-            #[cfg(feature = "plot")]
-            if let Some(report) = &mut report {
-                plots::training(report, cli, &model, (&characters, &text), &result)?;
-            }
+            let result = validation(cli, &model, &text, "characters");
+            evaluated = result.and_then(|result| {
+                let plotted: Outcome = Ok(());
+                #[cfg(feature = "plot")]
+                let plotted = report
+                    .as_mut()
+                    .map_or(plotted, |report| plots::training(report, cli, &model, (&characters, &text), &result));
+                support::all([print(&format!("{result}\n\n")), plotted])
+            });
         }
     }
     let mut sampler = sampler.restrict_to(characters.tokens());
-    let sample = characters.decode(&sample(&model, &mut sampler, &prompt, cli.sample)?);
-    let printed_sample = print(&format!("{sample}\n"));
-    let reported: Outcome = Ok(());
-    #[cfg(feature = "plot")]
-    let reported = report.map_or(reported, |report| plots::finish(report, cli, &model, &sample));
-    support::all([trained, saved, printed, printed_sample, reported])
+    let sample = sample(&model, &mut sampler, &prompt, cli.sample).map(|tokens| characters.decode(&tokens));
+    let shown = sample.and_then(|sample| {
+        let reported: Outcome = Ok(());
+        #[cfg(feature = "plot")]
+        let reported = report.map_or(reported, |report| plots::finish(report, cli, &model, &sample));
+        support::all([print(&format!("{sample}\n")), reported])
+    });
+    support::all([trained, evaluated, shown])
+}
+
+/// The loss over the validation text, as a line.
+fn validation<M: TextModel<D>, D: Backend<f32>>(
+    cli: &Cli,
+    model: &M,
+    text: &Text,
+    unit: &str,
+) -> Result<String, BoxError> {
+    let loss = mean_loss(model, Windows::all(&text.validation, cli.batch))?;
+    Ok(format!("validation loss {loss:.4} over all {} {unit}", text.validation.len()))
 }
 
 /// Weights, and the characters that were saved with them.

@@ -18,7 +18,7 @@ const SHAKESPEARE: &str = include_str!("shakespeare.txt");
 /// The longest text. Its tokens take eight times as much memory.
 const MAX_LEN_BYTES: u64 = 64_000_000;
 /// A text longer than this takes seconds to prepare.
-const LONG_LEN_BYTES: u64 = 8_000_000;
+const LONG_LEN_BYTES: u64 = 2_000_000;
 
 /// A text as tokens: its first nine tenths for training, the rest for validation.
 pub struct Text {

@@ -1,7 +1,10 @@
 use super::{Line, LinePlot, PlotError, min_max};
-use crate::train::Metrics;
+use crate::{files::read_bounded, train::Metrics};
 use serde_json::{Map, Value};
-use std::{fs, path::Path};
+use std::path::Path;
+
+/// The longest file of metrics: those of some million steps.
+const MAX_LEN_BYTES: u64 = 1_000_000_000;
 
 /// Plots of a training from the file of its [`Metrics`]: losses, learning rate and gradient norm over the
 /// steps. A vertical line marks each step where the training was [resumed](Metrics::RESUMED).
@@ -52,7 +55,8 @@ pub fn training_curves(metrics: &Path) -> Result<Vec<LinePlot>, PlotError> {
 /// Reads one line over the steps per metric, and the steps at which the training was resumed.
 fn read_metrics(metrics: &Path) -> Result<(Vec<Line>, Vec<f64>), PlotError> {
     let unreadable = |message: String| PlotError::Read { path: metrics.into(), message };
-    let text = fs::read_to_string(metrics).map_err(|error| unreadable(error.to_string()))?;
+    let text = read_bounded(metrics, MAX_LEN_BYTES).map_err(|error| unreadable(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|_| unreadable("it is not UTF-8".into()))?;
     let (mut lines, mut resumed) = (Vec::<Line>::new(), Vec::new());
     for (number, text) in (1..).zip(text.lines()) {
         let invalid = |message: &str| unreadable(format!("line {number}: {message}"));

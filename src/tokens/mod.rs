@@ -14,6 +14,8 @@ mod indices;
 mod token_ids;
 #[cfg(feature = "tokenizers")]
 mod tokenizer;
+#[cfg(feature = "tokenizers")]
+mod tokenizer_file;
 
 pub use char_tokenizer::CharTokenizer;
 pub use error::TokenError;

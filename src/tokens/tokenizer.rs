@@ -1,18 +1,18 @@
-use super::Fin;
+use super::{
+    Fin,
+    tokenizer_file::{TokenizerFile, catch, max_len_bytes},
+};
 use crate::{
     dims::{ConstDim, name},
     escape::escape,
     files::read_bounded,
 };
-use serde::Deserialize;
 use std::{
     fmt, io,
     marker::PhantomData,
     path::{Path, PathBuf},
 };
 
-/// The longest `tokenizer.json`. Those of 262,144 tokens have 35 MB.
-const MAX_LEN_BYTES: u64 = 100_000_000;
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
 
@@ -109,40 +109,41 @@ pub struct Tokenizer<V> {
     vocab: PhantomData<fn() -> V>,
 }
 
-/// The part of the file that says how texts without a token are encoded.
-#[derive(Deserialize)]
-struct Json {
-    model: Model,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    unk_token: Option<String>,
-    unk_id: Option<u32>,
-}
-
 impl<V: ConstDim> Tokenizer<V> {
     /// Reads a `tokenizer.json`.
     ///
-    /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type.
+    /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
+    /// have 10 MB and 200 bytes for each token of `V`, and a byte of a text may become at most 1,000.
     ///
     /// # Errors
     /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more tokens
     /// than `V`, or less by 128 or more.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let path = path.as_ref();
-        let bytes =
-            read_bounded(path, MAX_LEN_BYTES).map_err(|source| TokenizerError::Read { path: path.into(), source })?;
+        let bytes = read_bounded(path, max_len_bytes(V::SIZE))
+            .map_err(|source| TokenizerError::Read { path: path.into(), source })?;
         let format_error = |message| TokenizerError::Format { path: path.into(), message };
-        let Json { model } = serde_json::from_slice(&bytes).map_err(|error| format_error(error.to_string()))?;
-        let mut tokenizer =
-            tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| format_error(error.to_string()))?;
-        tokenizer.with_truncation(None).map_err(failed)?.with_padding(None);
+        let vocabulary_error = |found: usize| {
+            let (vocab, vocab_size) = (name::<V>(), V::SIZE);
+            TokenizerError::Vocabulary { path: path.into(), found, vocab, vocab_size }
+        };
+        let file: TokenizerFile = serde_json::from_slice(&bytes).map_err(|error| format_error(error.to_string()))?;
+        // Parsing takes many times the memory of the file.
+        if file.num_tokens() > V::SIZE {
+            return Err(vocabulary_error(file.num_tokens()));
+        }
+        file.ensure_bounded_growth().map_err(format_error)?;
+        let parse = || {
+            let mut tokenizer = tokenizers::Tokenizer::from_bytes(&bytes).map_err(|error| error.to_string())?;
+            tokenizer.with_truncation(None).map_err(|error| error.to_string())?.with_padding(None);
+            Ok(tokenizer)
+        };
+        let tokenizer = catch(parse).map_err(format_error)?;
         let size = tokenizer.get_vocab(true).into_values().max().map_or(0, |highest| highest as usize + 1);
         if size > V::SIZE || size + PADDING <= V::SIZE {
-            let (vocab, vocab_size) = (name::<V>(), V::SIZE);
-            return Err(TokenizerError::Vocabulary { path: path.into(), found: size, vocab, vocab_size });
+            return Err(vocabulary_error(size));
         }
+        let model = file.model;
         let unknown = model.unk_token.and_then(|token| tokenizer.token_to_id(&token)).or(model.unk_id);
         Ok(Self { tokenizer, unknown, size, vocab: PhantomData })
     }
@@ -153,7 +154,8 @@ impl<V: ConstDim> Tokenizer<V> {
     /// [`TokenizerError::Unknown`] with the first part of the text that has no token. [`TokenizerError::Failed`] if the
     /// tokenizer does.
     pub fn encode(&self, text: &str) -> Result<Vec<Fin<V>>, TokenizerError> {
-        let encoding = self.tokenizer.encode(text, true).map_err(failed)?;
+        let encode = || self.tokenizer.encode(text, true).map_err(|error| error.to_string());
+        let encoding = catch(encode).map_err(failed)?;
         let is_special = encoding.get_special_tokens_mask();
         let mut is_encoded = vec![false; text.len()];
         for ((&id, &(start, end)), &is_special) in encoding.get_ids().iter().zip(encoding.get_offsets()).zip(is_special)
@@ -187,7 +189,7 @@ impl<V: ConstDim> Tokenizer<V> {
             return Err(TokenizerError::NoText { id: token.value(), known: self.size });
         }
         let ids: Vec<u32> = tokens.iter().map(|token| token.value() as u32).collect();
-        self.tokenizer.decode(&ids, true).map_err(failed)
+        catch(|| self.tokenizer.decode(&ids, true).map_err(|error| error.to_string())).map_err(failed)
     }
 
     /// The token with this text, such as `<|endoftext|>`.
@@ -251,8 +253,8 @@ impl<V: ConstDim> TextStream<'_, V> {
     }
 }
 
-fn failed(error: tokenizers::Error) -> TokenizerError {
-    TokenizerError::Failed { message: error.to_string() }
+fn failed(message: String) -> TokenizerError {
+    TokenizerError::Failed { message }
 }
 
 impl<V: ConstDim> fmt::Debug for Tokenizer<V> {

@@ -36,7 +36,7 @@ pub enum TrainError {
     Save {
         /// Why not.
         source: SaveError,
-        /// Where it was saved instead, if anywhere.
+        /// Where it was saved instead, if anywhere. If that fails at a later step too, the file there is of an earlier one.
         saved_at: Option<PathBuf>,
     },
     /// A line of metrics could not be written.

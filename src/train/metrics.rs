@@ -1,4 +1,5 @@
 use crate::weights::atomic::with_suffix;
+use serde_json::Value;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write},
@@ -33,6 +34,8 @@ const MAX_LINE_LEN_BYTES: u64 = 1 << 20;
 pub struct Metrics {
     path: PathBuf,
     file: File,
+    /// The length of the earlier lines that remain, until the lines after them are removed.
+    len_bytes: Option<u64>,
     /// Where an earlier file was moved to, if it was.
     kept: Option<PathBuf>,
     /// The values logged for the next line.
@@ -44,8 +47,11 @@ impl Metrics {
     /// draw a vertical line there.
     pub const RESUMED: &str = "resumed";
 
-    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed,
-    /// because the training repeats those steps; so is an incomplete last line of such a step.
+    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed by the first line that
+    /// is written, because the training repeats those steps; so is an incomplete last line of such a step.
+    ///
+    /// A named pipe must have a reader. One that falls behind by more than the pipe holds is an error of
+    /// [`write`](Self::write).
     ///
     /// A file of metrics in which a line is missing or cannot be understood is kept under
     /// [another name](Self::kept), and a new file begins after step `steps`. While it is open, no other training
@@ -72,9 +78,10 @@ impl Metrics {
         }
         let mut file = open_locked(path)?;
         let mut kept = None;
+        let mut len_bytes = None;
         // A pipe or a terminal has no earlier lines.
         if file.metadata()?.is_file() {
-            let len_bytes = match earlier_lines(&file, steps)? {
+            len_bytes = Some(match earlier_lines(&file, steps)? {
                 Earlier::Lines { len_bytes } => len_bytes,
                 Earlier::NoMetrics if overwrite => 0,
                 Earlier::NoMetrics => {
@@ -85,11 +92,9 @@ impl Metrics {
                     file = open_locked(path)?;
                     0
                 }
-            };
-            file.set_len(len_bytes)?;
-            file.seek(SeekFrom::End(0))?;
+            });
         }
-        Ok(Self { path: path.into(), file, kept, logged: Vec::new() })
+        Ok(Self { path: path.into(), file, len_bytes, kept, logged: Vec::new() })
     }
 
     /// The path to which [`open`](Self::open) has moved an earlier file that it could not continue.
@@ -97,8 +102,19 @@ impl Metrics {
         self.kept.as_deref()
     }
 
+    /// Removes the lines of steps that are repeated.
+    fn cut(&mut self) -> io::Result<()> {
+        if let Some(len_bytes) = self.len_bytes {
+            self.file.set_len(len_bytes)?;
+            self.file.seek(SeekFrom::End(0))?;
+            self.len_bytes = None;
+        }
+        Ok(())
+    }
+
     /// Makes the lines written so far survive a power cut.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.cut()?;
         match self.file.metadata()?.is_file() {
             true => self.file.sync_all(),
             false => Ok(()),
@@ -129,13 +145,21 @@ impl Metrics {
             line.push_str(&format!(",{name}:{value}"));
         }
         line.push_str("}\n");
+        self.cut()?;
         self.file.write_all(line.as_bytes())
     }
 }
 
 /// Opens a file that no other training writes. The lock ends when it is closed.
 fn open_locked(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    let mut options = OpenOptions::new();
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        // This process must not be a reader of its own pipe: writing would wait for it for ever.
+        Ok(found) if !found.is_file() => without_waiting(options.write(true), &found),
+        _ => options.read(true).write(true).create(true).truncate(false),
+    };
+    let file = options.open(path)?;
     if !file.metadata()?.is_file() {
         return Ok(file);
     }
@@ -144,6 +168,21 @@ fn open_locked(path: &Path) -> io::Result<File> {
         Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Unsupported => Err(error),
         _ => Ok(file),
     }
+}
+
+/// Opening a pipe fails if nobody reads it, and writing fails if it is full.
+#[cfg(unix)]
+fn without_waiting<'a>(options: &'a mut OpenOptions, found: &fs::Metadata) -> &'a mut OpenOptions {
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+    match found.file_type().is_fifo() {
+        true => options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32),
+        false => options,
+    }
+}
+
+#[cfg(not(unix))]
+fn without_waiting<'a>(options: &'a mut OpenOptions, _: &fs::Metadata) -> &'a mut OpenOptions {
+    options
 }
 
 /// Gives a file the first free name after its own, such as `metrics.jsonl.kept-1`.
@@ -171,7 +210,8 @@ enum Earlier {
 fn earlier_lines(file: &File, last_step: usize) -> io::Result<Earlier> {
     let mut reader = BufReader::new(file);
     let (mut len_bytes, mut line, mut before) = (0, Vec::new(), None);
-    loop {
+    // The lines that remain.
+    let (read, step) = loop {
         line.clear();
         let read = reader.by_ref().take(MAX_LINE_LEN_BYTES).read_until(b'\n', &mut line)?;
         let step = step_of(&line);
@@ -183,24 +223,29 @@ fn earlier_lines(file: &File, last_step: usize) -> io::Result<Earlier> {
             }
             (None, None) if read > 0 => return Ok(Earlier::NoMetrics),
             // Here a later step begins, or the file ends.
-            _ => {
-                let is_complete = match before {
-                    Some(before) => before == last_step,
-                    None => last_step == 0 || read == 0 || step.is_some_and(|step| step == last_step + 1),
-                };
-                return Ok(if is_complete { Earlier::Lines { len_bytes } } else { Earlier::Incomplete });
-            }
+            _ => break (read, step),
         }
+    };
+    let is_complete = match before {
+        Some(before) => before == last_step,
+        None => last_step == 0 || read == 0 || step.is_some_and(|step| step == last_step + 1),
+    };
+    // The lines that would be removed must be metrics too; the last one may be cut off.
+    while is_complete && !line.is_empty() {
+        if step_of(&line).is_none() && (line.ends_with(b"\n") || line.len() as u64 == MAX_LINE_LEN_BYTES) {
+            return Ok(Earlier::Incomplete);
+        }
+        line.clear();
+        reader.by_ref().take(MAX_LINE_LEN_BYTES).read_until(b'\n', &mut line)?;
     }
+    Ok(if is_complete { Earlier::Lines { len_bytes } } else { Earlier::Incomplete })
 }
 
-/// The step of a complete line of metrics.
+/// The step of a complete line of metrics: an object of numbers, the first of which is `step`.
 fn step_of(line: &[u8]) -> Option<usize> {
-    #[derive(serde::Deserialize)]
-    struct Line {
-        step: usize,
-    }
     let line = line.strip_suffix(b"\n")?;
-    let Line { step } = serde_json::from_slice(line).ok()?;
-    Some(step)
+    let metrics: serde_json::Map<String, Value> = serde_json::from_slice(line).ok()?;
+    let is_number = |value: &Value| value.is_number() || value.is_null();
+    let step = metrics.get("step")?.as_u64()?;
+    metrics.values().all(is_number).then(|| usize::try_from(step).ok())?
 }

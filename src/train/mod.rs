@@ -35,7 +35,7 @@ mod zero;
 pub use accumulate::accumulate_gradients;
 pub use adam::{Adam, AdamW};
 pub(crate) use checkpoint::parameter_infos;
-pub use checkpoint::{ResumeNote, checkpoint_of};
+pub use checkpoint::{ResumeNote, checkpoint_of, ensure_not_of_checkpoint};
 pub use error::{ResumeError, TrainError};
 pub use metrics::Metrics;
 pub use mixed::master_gradients;

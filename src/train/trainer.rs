@@ -63,12 +63,12 @@ use std::{
 ///
 /// # Resuming
 ///
-/// Resuming is bit-exact if the number of threads is the same: [`resume`](Self::resume) continues as if the
-/// training had never stopped. Another number of threads changes the order of some sums, and with it
+/// Resuming is bit-exact if the numbers of threads and of ranks are the same: [`resume`](Self::resume) continues as if
+/// the training had never stopped. Another number of either changes the order of some sums, and with it
 /// the last bits; [`resume_notes`](Self::resume_notes) says so. Three more conditions:
 ///
 /// - The batches come from [`Step::rng`] and [`Step::number`] alone.
-/// - The program and the kind of processor are the same.
+/// - The program, the device and the kind of processor are the same.
 /// - The settings are the same. The trainer compares those that it knows: the type of the model and its
 ///   conventions, the hyperparameters of the optimizer, the schedule, the clip norm, the seed, and
 ///   the values given to [`require_same`](Self::require_same). It cannot compare functions, such as
@@ -99,6 +99,10 @@ pub struct Trainer<O, S> {
     failures: Vec<TrainError>,
     steps: usize,
     seed: u64,
+    /// The number of ranks that train together.
+    ranks: usize,
+    /// The number of ranks before the last resume.
+    ranks_before: usize,
     progress: Progress,
     is_space_checked: bool,
     stopped: bool,
@@ -124,6 +128,8 @@ impl<O, S> Trainer<O, S> {
             failures: Vec::new(),
             steps,
             seed,
+            ranks: 1,
+            ranks_before: 1,
             progress: Progress::START,
             is_space_checked: false,
             stopped: false,
@@ -152,14 +158,10 @@ impl<O, S> Trainer<O, S> {
         self.progress.best_loss
     }
 
-    /// Records a loss and returns whether it is the lowest so far. Checkpoints store the lowest loss. Call
+    /// Records a loss and returns whether it is the lowest so far. Checkpoints store the last and the lowest loss. Call
     /// it before [`update`](Self::update), so that the checkpoint of the step includes it.
     pub fn record_best(&mut self, loss: f64) -> bool {
-        let is_best = loss < self.progress.best_loss;
-        if is_best {
-            self.progress.best_loss = loss;
-        }
-        is_best
+        self.progress.record(loss)
     }
 
     /// The next step; `None` after the last one, or if the training was stopped.

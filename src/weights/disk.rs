@@ -23,6 +23,7 @@ pub enum Fault {
 
 thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
+    static FREE_BYTES: Cell<Option<u64>> = const { Cell::new(None) };
     static FAULT: Cell<Option<(usize, Fault)>> = const { Cell::new(None) };
 }
 
@@ -30,6 +31,27 @@ thread_local! {
 pub fn inject(fault: Option<(usize, Fault)>) {
     CALLS.set(0);
     FAULT.set(fault);
+}
+
+/// Lets every disk have this many free bytes for this thread; `None` for the true number.
+pub fn inject_free_bytes(free_bytes: Option<u64>) {
+    FREE_BYTES.set(free_bytes);
+}
+
+/// The number of bytes that are free on the disk of a folder, if the system tells.
+pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
+    FREE_BYTES.get().or_else(|| true_free_bytes(folder))
+}
+
+#[cfg(unix)]
+fn true_free_bytes(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn true_free_bytes(_: &Path) -> Option<u64> {
+    None
 }
 
 /// The number of calls of this thread since [`inject`].

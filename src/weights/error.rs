@@ -192,6 +192,14 @@ pub enum SaveError {
         /// The other.
         other: PathBuf,
     },
+    /// An output has the path of a file that is kept beside a checkpoint, such as the best one.
+    #[error("{} and a file of the checkpoint {} are the same file", path.display(), checkpoint.display())]
+    PartOfCheckpoint {
+        /// The output.
+        path: PathBuf,
+        /// The checkpoint.
+        checkpoint: PathBuf,
+    },
     /// Another training saves its checkpoints there.
     #[error("{} is in use by {}", path.display(), holder(*process))]
     Locked {

@@ -2,16 +2,21 @@ use super::{SaveError, atomic::with_suffix};
 use crate::files::ensure_regular_file;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io::{ErrorKind, Read, Seek, Write},
+    io::{self, ErrorKind, Read, Seek, Write},
     path::{Path, PathBuf},
     process,
 };
+
+/// The end of the name of a lock.
+pub(crate) const LOCK: &str = ".lock";
+/// The length of the largest number of a process.
+const MAX_LEN_BYTES: u64 = 10;
 
 /// The right of one process to write a file and the files beside it that belong to it. The operating system
 /// takes it back when the process ends, however it ends.
 ///
 /// It is a lock on a file `PATH.lock`, which holds the number of the process. On a file system without
-/// locks, it does nothing.
+/// locks, it does nothing. A file of that name with anything but a number is not a lock, and stays as it is.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     path: PathBuf,
@@ -22,7 +27,7 @@ pub(crate) struct FileLock {
 impl FileLock {
     /// Takes the lock of the file at `target`. Errors call it `name`.
     pub fn acquire(name: &Path, target: &Path) -> Result<Self, SaveError> {
-        let path = with_suffix(target, ".lock");
+        let path = with_suffix(target, LOCK);
         let cannot_write = |source| SaveError::Write { path: path.clone(), source };
         loop {
             if let Ok(found) = fs::symlink_metadata(&path) {
@@ -37,6 +42,7 @@ impl FileLock {
                     return Err(SaveError::Locked { path: name.into(), process: holder(file) });
                 }
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                    ensure_lock(&mut file).map_err(cannot_write)?;
                     return Ok(Self { path, _file: None });
                 }
                 Err(TryLockError::Error(error)) => return Err(cannot_write(error)),
@@ -45,6 +51,7 @@ impl FileLock {
             if !is_at(&file, &path) {
                 continue;
             }
+            ensure_lock(&mut file).map_err(cannot_write)?;
             let write = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
             write.map_err(cannot_write)?;
             return Ok(Self { path, _file: Some(file) });
@@ -56,6 +63,18 @@ impl Drop for FileLock {
     fn drop(&mut self) {
         // A file that is left does no harm: the lock ended with its process.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Checks that a file has the content of a lock, or none.
+fn ensure_lock(file: &mut File) -> io::Result<()> {
+    let mut content = Vec::new();
+    file.rewind()?;
+    file.take(MAX_LEN_BYTES + 1).read_to_end(&mut content)?;
+    file.rewind()?;
+    match content.len() as u64 <= MAX_LEN_BYTES && content.iter().all(u8::is_ascii_digit) {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::AlreadyExists, "it is not the lock of a checkpoint")),
     }
 }
 

@@ -3,11 +3,13 @@
 use super::{
     SaveError, TRAINING, TensorFile,
     atomic::{Partial, folder, resolve_target},
+    disk::free_bytes,
 };
 use std::{
     collections::BTreeMap,
-    fs,
+    env, fs, io,
     path::{Path, PathBuf},
+    process,
 };
 
 /// What is at a path.
@@ -84,13 +86,47 @@ pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Res
     let mut seen: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for path in paths {
         let path = path.as_ref().to_path_buf();
-        // A path that cannot be written is another error.
-        let target = resolve_target(&path).or_else(|_| fs::canonicalize(&path)).unwrap_or_else(|_| path.clone());
-        if let Some(other) = seen.insert(target, path.clone()) {
+        if let Some(other) = seen.insert(target_of(&path), path.clone()) {
             return Err(SaveError::SamePath { path: other, other: path });
         }
     }
     Ok(())
+}
+
+/// The file that a path names, with links followed. A path that cannot be written, which is another error, is its own
+/// target.
+pub(crate) fn target_of(path: &Path) -> PathBuf {
+    resolve_target(path).or_else(|_| fs::canonicalize(path)).unwrap_or_else(|_| path.into())
+}
+
+/// Saves a file in a new folder of temporary files, under the name of the file at `refused`. Returns its path.
+pub(crate) fn in_private_folder(
+    refused: &Path,
+    save: impl FnOnce(&Path) -> Result<(), SaveError>,
+) -> Result<PathBuf, SaveError> {
+    let folder = private_folder().map_err(|source| SaveError::Write { path: env::temp_dir(), source })?;
+    let path = folder.join(refused.file_name().unwrap_or_default());
+    let saved = save(&path);
+    if saved.is_err() {
+        // The caller needs the error that came before, not this one.
+        let _ = fs::remove_dir(&folder);
+    }
+    saved.map(|()| path)
+}
+
+/// Makes a folder for temporary files that only its user can read.
+fn private_folder() -> io::Result<PathBuf> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let mut number = 0;
+    loop {
+        let path = env::temp_dir().join(format!("typed-transformer-{}-{number}", process::id()));
+        match builder.create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            result => return result.map(|()| path),
+        }
+    }
 }
 
 /// Checks that the disk of `path` has room for `needed_bytes` more. On systems that do not tell, it has.
@@ -114,15 +150,4 @@ pub fn ensure_space(path: impl AsRef<Path>, needed_bytes: u64) -> Result<(), Sav
         }
         _ => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn free_bytes(folder: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(folder).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }

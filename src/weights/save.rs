@@ -1,6 +1,8 @@
 use super::{
-    CONVENTIONS, SafetensorsDtype, SaveError, atomic::Partial, checksum, conventions, decode_elements, header,
-    outputs::ensure_no_other_kind,
+    CONVENTIONS, SafetensorsDtype, SaveError,
+    atomic::Partial,
+    checksum, conventions, decode_elements, header,
+    outputs::{ensure_no_other_kind, in_private_folder},
 };
 use crate::nn::Module;
 use dfdx::{
@@ -14,7 +16,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Saves a model as safetensors: each parameter under its field path, and in the metadata the model's
@@ -78,8 +80,76 @@ where
     save_tensors::<Model>(&collect(model, "", path)?, path, metadata)
 }
 
+/// [`save_with_metadata`], but a file of another kind is replaced too, as atomically as weights are.
+///
+/// # Errors
+/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Format`] if the format cannot hold the tensors.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
+/// let linear = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// let path = std::env::temp_dir().join("typed-transformer-overwrite.safetensors");
+/// std::fs::write(&path, "notes")?;
+/// assert!(weights::save(&linear, &path).is_err());
+/// weights::overwrite_with_metadata(&linear, &path, HashMap::new())?;
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn overwrite_with_metadata<Model, E, D>(
+    model: &Model,
+    path: impl AsRef<Path>,
+    metadata: HashMap<String, String>,
+) -> Result<(), SaveError>
+where
+    Model: Module + TensorCollection<E, D>,
+    E: SafetensorsDtype,
+    D: Device<E>,
+{
+    let path = path.as_ref();
+    write_tensors::<Model>(&collect(model, "", path)?, path, metadata)
+}
+
+/// [`save_with_metadata`] in a new folder of temporary files that only its user can read, for weights that the disk of
+/// `refused` does not take. The file has the name of `refused`; its path is returned.
+///
+/// # Errors
+/// Those of [`save`].
+///
+/// ```
+/// use std::collections::HashMap;
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
+/// let linear = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// let saved_at = weights::save_elsewhere(&linear, "/no/such/folder/weights", HashMap::new())?;
+/// assert!(saved_at.ends_with("weights") && saved_at.exists());
+/// # std::fs::remove_dir_all(saved_at.parent().unwrap()).unwrap();
+/// # Ok::<(), weights::SaveError>(())
+/// ```
+pub fn save_elsewhere<Model, E, D>(
+    model: &Model,
+    refused: impl AsRef<Path>,
+    metadata: HashMap<String, String>,
+) -> Result<PathBuf, SaveError>
+where
+    Model: Module + TensorCollection<E, D>,
+    E: SafetensorsDtype,
+    D: Device<E>,
+{
+    in_private_folder(refused.as_ref(), |path| save_with_metadata(model, path, metadata))
+}
+
 /// Saves the parameters of a `Model`.
 pub(crate) fn save_tensors<Model: Module>(
+    tensors: &[FileTensor],
+    path: &Path,
+    metadata: HashMap<String, String>,
+) -> Result<(), SaveError> {
+    ensure_no_other_kind(path)?;
+    write_tensors::<Model>(tensors, path, metadata)
+}
+
+/// Writes the parameters of a `Model`, whatever was there.
+fn write_tensors<Model: Module>(
     tensors: &[FileTensor],
     path: &Path,
     metadata: HashMap<String, String>,
@@ -90,7 +160,6 @@ pub(crate) fn save_tensors<Model: Module>(
     if !lines.is_empty() {
         metadata.insert(CONVENTIONS.into(), lines.join("\n"));
     }
-    ensure_no_other_kind(path)?;
     let file = write(path, tensors, metadata)?;
     file.commit().map_err(|source| SaveError::Write { path: path.into(), source })
 }

@@ -1,5 +1,6 @@
 //! The examples, run as a user runs them: their arguments, their streams, their exit status.
 
+mod endings;
 mod outputs;
 mod program;
 #[path = "../support/mod.rs"]
@@ -7,6 +8,7 @@ mod support;
 
 #[cfg(not(feature = "cuda"))]
 mod devices;
+
 #[cfg(feature = "tokenizers")]
 mod generate;
 #[cfg(feature = "plot")]

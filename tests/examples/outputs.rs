@@ -18,13 +18,13 @@ const EXAMPLES: [(&str, &str); 3] = [
     ("train_shakespeare", "--steps 3 --batch 40 --interval 0 --sample 5"),
 ];
 
-fn run(folder: &TempDir, example: &str, args: &str) -> Run {
+pub fn run(folder: &TempDir, example: &str, args: &str) -> Run {
     end(start(&built(example), folder, args.split_whitespace()))
 }
 
 /// The last line on standard error, an error.
 #[track_caller]
-fn error(run: &Run) -> &str {
+pub fn error(run: &Run) -> &str {
     assert_eq!(run.status.code(), Some(1), "{}", run.stderr);
     let last = run.stderr.lines().last().unwrap();
     last.strip_prefix("error: ").unwrap_or_else(|| panic!("{}", run.stderr))

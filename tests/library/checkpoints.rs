@@ -99,6 +99,76 @@ fn a_fault_at_any_call_of_a_save_loses_nothing() {
     }
 }
 
+/// A training that begins at other files: whatever call fails, the next save succeeds, and what was there is kept or
+/// replaced as a whole.
+fn later_saves_succeed(prepare: impl Fn(&Path) -> (Training, Tiny)) {
+    let make = |fault| {
+        let folder = temp_dir();
+        let (mut trainer, mut model) = prepare(folder.path());
+        trainer.checkpoint_every(folder.path().join("ck"), 1).unwrap();
+        disk::inject(fault);
+        step(&mut trainer, &mut model);
+        let calls = disk::calls();
+        disk::inject(None);
+        (folder, trainer, model, calls)
+    };
+    let (_folder, trainer, _, calls) = make(None);
+    assert_eq!(trainer.failures().len(), 0);
+    drop(trainer);
+    for call in 0..calls {
+        for fault in [Fault::Error(ErrorKind::Other), Fault::ShortWrite] {
+            let what = format!("{fault:?} at call {call} of {calls}");
+            let (folder, mut trainer, mut model, _) = make(Some((call, fault)));
+            if let [TrainError::Save { saved_at: Some(path), .. }] = trainer.failures() {
+                assert_eq!(steps_in(path), trainer.steps_made(), "{what}");
+                fs::remove_dir_all(path.parent().unwrap()).unwrap();
+            }
+            let damaged = folder.path().join("ck.damaged");
+            let set_aside = fs::read(&damaged).ok();
+            for _ in 0..2 {
+                step(&mut trainer, &mut model);
+                assert_eq!(trainer.failures().len(), 0, "{what}: {:?}", trainer.failures());
+            }
+            let steps = trainer.steps_made();
+            drop(trainer);
+            assert_eq!(steps_in(&folder.path().join("ck")), steps, "{what}");
+            assert_eq!(steps_in(&folder.path().join("ck.previous-1")), steps - 1, "{what}");
+            if set_aside.is_some() {
+                assert_eq!(fs::read(&damaged).ok(), set_aside, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fault_after_a_resume_in_place_of_a_damaged_checkpoint_is_over_at_the_next_save() {
+    let before = temp_dir();
+    let path = saved(&before, 3, 2);
+    fs::write(&path, "damaged").unwrap();
+    later_saves_succeed(|folder| {
+        for name in file_names(&before) {
+            fs::copy(before.path().join(&name), folder.join(&name)).unwrap();
+        }
+        let mut trainer = trainer();
+        let model = trainer.resume(folder.join("ck"), &Cpu::default()).unwrap();
+        (trainer, model)
+    });
+}
+
+#[test]
+fn a_fault_while_another_training_is_overwritten_is_over_at_the_next_save() {
+    let before = temp_dir();
+    saved(&before, 3, 2);
+    later_saves_succeed(|folder| {
+        for name in file_names(&before) {
+            fs::copy(before.path().join(&name), folder.join(&name)).unwrap();
+        }
+        let mut trainer = trainer();
+        trainer.overwrite = true;
+        (trainer, Tiny::build(&Cpu::seed_from_u64(1)))
+    });
+}
+
 /// The same with a process that dies at the call.
 #[test]
 fn a_kill_at_any_call_of_a_save_loses_nothing() {

@@ -20,6 +20,8 @@ mod generation;
 mod gradients;
 mod hostile;
 mod hostile_folders;
+#[cfg(feature = "tokenizers")]
+mod hostile_tokenizers;
 mod hugging_face;
 mod index_gradients;
 mod indexing;
@@ -33,6 +35,7 @@ mod model_parts;
 mod modules;
 mod named_axes;
 mod names;
+mod outputs;
 mod params;
 mod parity;
 #[cfg(feature = "plot")]

@@ -24,8 +24,8 @@ pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
-pub use series::checkpoint_of;
 pub(super) use series::{Origin, Series, in_place_of};
+pub use series::{checkpoint_of, ensure_not_of_checkpoint};
 use std::{collections::BTreeMap, path::Path};
 
 /// The version of the format.
@@ -40,9 +40,16 @@ struct Header {
     progress: Progress,
     optimizer_steps: u64,
     threads: usize,
+    /// The number of ranks that trained together.
+    #[serde(default = "one")]
+    ranks: usize,
     settings: Vec<(String, String)>,
     /// The path of each parameter, and the name and size of each of its dimensions.
     dimensions: Vec<(String, Vec<String>)>,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// A training as a checkpoint compares and stores it.
@@ -53,6 +60,8 @@ pub(super) struct Training<'a> {
     pub settings: Vec<(String, String)>,
     /// The setting that may differ, if any.
     pub ignored_setting: Option<&'a str>,
+    /// The number of ranks that train together.
+    pub ranks: usize,
 }
 
 /// A training read from a checkpoint.
@@ -61,6 +70,8 @@ pub(super) struct Resumed<Model> {
     pub progress: Progress,
     /// The number of threads that it ran with.
     pub threads: usize,
+    /// The number of ranks that trained together.
+    pub ranks: usize,
 }
 
 /// The size of a checkpoint, without its header.
@@ -82,7 +93,7 @@ pub(super) fn write<Model, E, D>(
     path: &Path,
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
-    Training { progress, settings, .. }: Training,
+    Training { progress, settings, ranks, .. }: Training,
 ) -> Result<Partial, SaveError>
 where
     Model: Module + TensorCollection<E, D>,
@@ -91,21 +102,30 @@ where
 {
     let parameters = parameter_infos::<Model, E, D>();
     let mut tensors = weights::collect(model, "model", path)?;
+    let in_parts = |found: usize, expected: usize, tensor: &str| {
+        let message = format!(
+            "`{tensor}` has {found} of its {expected} elements: the ranks share out the state, and only \
+             `update_replicated` gathers it"
+        );
+        SaveError::Format { path: path.to_path_buf(), message }
+    };
     for slot in &state.slots {
         for (index, parameter) in parameters.iter().filter(|p| p.is_trained).enumerate() {
-            let path = format!("optimizer.{}.{}", slot.name, parameter.path);
-            let sizes = parameter.sizes.clone();
+            let tensor = format!("optimizer.{}.{}", slot.name, parameter.path);
+            let (sizes, count) = (parameter.sizes.clone(), parameter.sizes.iter().product());
             tensors.push(match slot.values.get(index) {
+                Some(values) if values.shape().0 != count => {
+                    return Err(in_parts(values.shape().0, count, &tensor));
+                }
+                // The parts of other ranks are not here.
+                None if state.steps > 0 => return Err(in_parts(0, count, &tensor)),
                 Some(values) => {
                     let mut elements = vec![E::zero(); values.shape().0];
                     values.copy_into(&mut elements);
-                    FileTensor::new(path, sizes, &elements)
+                    FileTensor::new(tensor, sizes, &elements)
                 }
                 // No step was made yet.
-                None => {
-                    let count = sizes.iter().product();
-                    FileTensor::new(path, sizes, &vec![E::zero(); count])
-                }
+                None => FileTensor::new(tensor, sizes, &vec![E::zero(); count]),
             });
         }
     }
@@ -119,6 +139,7 @@ where
         progress,
         optimizer_steps: state.steps,
         threads: current_num_threads(),
+        ranks,
         settings: with_model::<Model, E, D>(settings),
         dimensions: parameters.into_iter().map(|p| (p.path, p.dims)).collect(),
     };
@@ -183,7 +204,23 @@ where
     for (slot, values) in state.slots.iter_mut().zip(slots) {
         slot.values = values;
     }
-    Ok(Resumed { model, progress: header.progress, threads: header.threads })
+    Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
+}
+
+/// Whether a file is a checkpoint of a training with the same model and settings.
+pub(super) fn is_same_training<Model, E, D>(path: &Path, training: &Training) -> bool
+where
+    Model: Module + TensorCollection<E, D>,
+    E: SafetensorsDtype,
+    D: Device<E>,
+{
+    let is_same = |file: TensorFile| -> Result<(), ResumeError> {
+        let header = read_header(&file)?;
+        compare_dimensions(path, &parameter_infos::<Model, E, D>(), &header.dimensions)?;
+        let settings = with_model::<Model, E, D>(training.settings.clone());
+        compare_settings(path, &settings, &header.settings, training.ignored_setting)
+    };
+    TensorFile::open(path).is_ok_and(|file| is_same(file).is_ok())
 }
 
 /// How far the training of a checkpoint has come; `None` if it is damaged.

@@ -20,6 +20,13 @@ pub(in super::super) struct Progress {
     /// The lowest loss that the caller recorded.
     #[serde(with = "loss_text")]
     pub best_loss: f64,
+    /// The last loss that the caller recorded; infinite before the first one.
+    #[serde(with = "loss_text", default = "infinity")]
+    pub recorded_loss: f64,
+}
+
+fn infinity() -> f64 {
+    f64::INFINITY
 }
 
 impl Progress {
@@ -30,7 +37,19 @@ impl Progress {
         last_loss: f64::INFINITY,
         mean_loss: f64::INFINITY,
         best_loss: f64::INFINITY,
+        recorded_loss: f64::INFINITY,
     };
+
+    /// Records a loss and returns whether it is the lowest so far.
+    pub fn record(&mut self, loss: f64) -> bool {
+        // A checkpoint has no NaN.
+        self.recorded_loss = if loss.is_nan() { f64::INFINITY } else { loss };
+        let is_best = loss < self.best_loss;
+        if is_best {
+            self.best_loss = loss;
+        }
+        is_best
+    }
 
     /// Counts a step with this loss.
     pub fn count_step(&mut self, loss: f64) {
@@ -57,14 +76,18 @@ impl Progress {
         self.mean_loss.max(self.last_loss)
     }
 
-    /// Whether its checkpoint may be the best, and is better than `best`: by the lowest recorded loss, or by the
+    /// Whether its checkpoint may be the best, and is better than `best`: by the last recorded loss, or by the
     /// loss of the last steps if the caller recorded none.
     pub fn is_better_than(&self, best: Option<&Self>) -> bool {
-        if self.best_loss.is_finite() {
-            return best.is_none_or(|best| self.best_loss < best.best_loss);
-        }
-        self.cautious_loss() <= self.loss_limit()
-            && best.is_none_or(|best| best.best_loss.is_infinite() && self.cautious_loss() < best.cautious_loss())
+        let is_diverged = self.cautious_loss() > self.loss_limit();
+        let is_recorded = |progress: &Self| progress.best_loss.is_finite();
+        !is_diverged
+            && match (is_recorded(self), best) {
+                (true, None) => self.recorded_loss.is_finite(),
+                (true, Some(best)) => self.recorded_loss < best.recorded_loss,
+                (false, None) => true,
+                (false, Some(best)) => !is_recorded(best) && self.cautious_loss() < best.cautious_loss(),
+            }
     }
 }
 

@@ -21,6 +21,13 @@ pub enum ResumeNote {
         /// The number of threads from now on.
         now: usize,
     },
+    /// The number of ranks differs from that of the run before, so the last bits of the results may differ too.
+    Ranks {
+        /// The number of ranks until now.
+        before: usize,
+        /// The number of ranks from now on.
+        now: usize,
+    },
 }
 
 impl fmt::Display for ResumeNote {
@@ -29,11 +36,16 @@ impl fmt::Display for ResumeNote {
             Self::OlderCheckpoint { damage, path, step } => {
                 write!(f, "{damage}; the training goes on from {}, after step {step}", path.display())
             }
-            Self::Threads { before, now } => write!(
-                f,
-                "the training ran with {before} threads and goes on with {now}, so its last bits may differ from \
-                 those of an uninterrupted one"
-            ),
+            Self::Threads { before, now } => write_other_number(f, "threads", *before, *now),
+            Self::Ranks { before, now } => write_other_number(f, "ranks", *before, *now),
         }
     }
+}
+
+fn write_other_number(f: &mut fmt::Formatter<'_>, what: &str, before: usize, now: usize) -> fmt::Result {
+    write!(
+        f,
+        "the training ran with {before} {what} and goes on with {now}, so its last bits may differ from those of an \
+         uninterrupted one"
+    )
 }

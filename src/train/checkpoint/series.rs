@@ -2,12 +2,13 @@
 
 use super::{Progress, read_progress};
 use crate::weights::{
-    FileLock, Found, SaveError,
+    FileLock, Found, LOCK, SaveError,
     atomic::{self, Partial, with_suffix},
-    ensure_creatable, found_at,
+    ensure_creatable, found_at, target_of,
 };
 use std::{
-    io,
+    collections::BTreeSet,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -54,6 +55,72 @@ fn older(newest: &Path) -> Vec<PathBuf> {
     let previous = (1..=MAX_PREVIOUS).map(|number| previous(newest, number));
     let all = previous.chain([with_suffix(newest, BEST)]);
     all.filter(|path| path.exists()).collect()
+}
+
+/// The path, or if there is a file, the first free one of the same path with `-2`, `-3` and so on after it.
+fn unused(path: &Path) -> PathBuf {
+    let numbered = (2..).map(|number| with_suffix(path, &format!("-{number}")));
+    let mut paths = std::iter::once(path.to_path_buf()).chain(numbered);
+    paths.find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| path.into())
+}
+
+/// What tells whether two paths are names of one file; `None` if there is no file.
+#[cfg(unix)]
+fn content_of(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// Elsewhere each path counts as a file of its own.
+#[cfg(not(unix))]
+fn content_of(path: &Path) -> Option<PathBuf> {
+    path.exists().then(|| path.into())
+}
+
+/// Checks that a path is not that of a checkpoint or of one of the files that a training keeps beside it: the best and
+/// the earlier ones, a damaged one, the lock, and one that is being written.
+///
+/// # Errors
+/// [`SaveError::SamePath`] with both.
+///
+/// ```
+/// use typed_transformer::train::ensure_not_of_checkpoint;
+/// assert!(ensure_not_of_checkpoint("metrics.jsonl", "run").is_ok());
+/// let error = ensure_not_of_checkpoint("run.best", "run").unwrap_err();
+/// assert_eq!(error.to_string(), "run.best and a file of the checkpoint run are the same file");
+/// ```
+pub fn ensure_not_of_checkpoint(path: impl AsRef<Path>, checkpoint: impl AsRef<Path>) -> Result<(), SaveError> {
+    let (path, checkpoint) = (path.as_ref(), checkpoint.as_ref());
+    let (target, newest) = (target_of(path), target_of(checkpoint));
+    if target == newest {
+        return Err(SaveError::SamePath { path: path.into(), other: checkpoint.into() });
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
+    let (target_name, newest_name) = (name(&target), name(&newest));
+    let suffix = target_name.strip_prefix(&newest_name[..]).and_then(|rest| std::str::from_utf8(rest).ok());
+    let is_kept = target.parent() == newest.parent() && suffix.is_some_and(is_suffix);
+    match is_kept {
+        true => Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint: checkpoint.into() }),
+        false => Ok(()),
+    }
+}
+
+/// Whether a file with this text after the name of a checkpoint belongs to it.
+fn is_suffix(text: &str) -> bool {
+    let rest = |start: &str| text.strip_prefix(start);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Each kept file can have a partial one.
+    let whole = text.strip_suffix(".partial").and_then(|text| text.rsplit_once('.'));
+    match whole {
+        Some(("", number)) => is_number(number),
+        Some((kept, number)) => is_number(number) && is_suffix(kept),
+        None => {
+            [BEST, LOCK].contains(&text)
+                || rest(PREVIOUS).is_some_and(is_number)
+                || rest(DAMAGED).is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_number))
+        }
+    }
 }
 
 /// The checkpoint that a training was resumed from, or that it saved last.
@@ -153,7 +220,9 @@ impl Series {
     /// The number of bytes that `max_to_keep` checkpoints and the best of this size need, and one that is being
     /// written, besides those that exist.
     pub fn needed_bytes(&self, len_bytes: u64, max_to_keep: usize) -> u64 {
-        let existing = older(&self.newest).len() + usize::from(self.newest.exists());
+        let files = older(&self.newest).into_iter().chain([self.newest.clone()]);
+        // Two names of one file share its bytes.
+        let existing = files.filter_map(|path| content_of(&path)).collect::<BTreeSet<_>>().len();
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
@@ -161,7 +230,11 @@ impl Series {
     pub fn commit(&mut self, partial: Partial, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,
-            FoundAtStart::Damaged => atomic::rename(&self.newest, &with_suffix(&self.newest, DAMAGED))?,
+            FoundAtStart::Damaged => {
+                atomic::rename(&self.newest, &unused(&with_suffix(&self.newest, DAMAGED)))?;
+                // It is away, whatever fails now.
+                self.before = FoundAtStart::Own;
+            }
             FoundAtStart::Foreign => {}
         }
         partial.commit()?;

@@ -7,16 +7,15 @@ use crate::{
     ops::Real,
     train::{
         Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
-        checkpoint::{self, Origin, Progress, Series, Training},
+        checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint},
     },
     weights::{self, FileLock, Found, SafetensorsDtype, SaveError, atomic},
 };
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
 use std::{
-    env, fs, io,
+    io,
     path::{Path, PathBuf},
-    process,
 };
 
 /// The name of the setting that [`Trainer::allow_other_schedule`] is about.
@@ -36,13 +35,21 @@ impl<O, S> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training saves
-    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training, unless [`overwrite`](Self::overwrite) is true.
+    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training, unless
+    /// [`overwrite`](Self::overwrite) is true; [`SaveError::SamePath`] and [`SaveError::PartOfCheckpoint`] if the
+    /// [`metrics`](Self::metrics) are one of these files.
     pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
+        self.ensure_metrics_apart(path.as_ref())?;
         let series = Series::open(path.as_ref(), steps, self.overwrite, self.origin.as_ref())?;
         self.checkpoints = Some(series);
         Ok(())
+    }
+
+    /// Checks that the metrics are not a checkpoint of this training at `path`, nor beside it.
+    fn ensure_metrics_apart(&self, path: &Path) -> Result<(), SaveError> {
+        self.metrics.as_ref().map_or(Ok(()), |metrics| ensure_not_of_checkpoint(metrics.path(), path))
     }
 
     /// The best checkpoint, if [`checkpoint_every`](Self::checkpoint_every) has kept one.
@@ -55,6 +62,15 @@ impl<O, S> Trainer<O, S> {
         &self.resume_notes
     }
 
+    /// Renews the note about the number of ranks.
+    pub(super) fn note_ranks(&mut self) {
+        self.resume_notes.retain(|note| !matches!(note, ResumeNote::Ranks { .. }));
+        let (before, now) = (self.ranks_before, self.ranks);
+        if before != now && self.origin.is_some() {
+            self.resume_notes.push(ResumeNote::Ranks { before, now });
+        }
+    }
+
     /// The files that could not be written so far. A checkpoint that could be written later is not among
     /// them.
     pub fn failures(&self) -> &[TrainError] {
@@ -64,14 +80,21 @@ impl<O, S> Trainer<O, S> {
     /// Ends a training. If it fails, the model is still there to be saved.
     ///
     /// # Errors
-    /// The first of the [`failures`](Self::failures); [`TrainError::Diverged`] if the mean loss of the last
-    /// steps is far above the loss of the first step.
+    /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
+    /// [`TrainError::Diverged`] is among them if the mean loss of the last steps is far above the loss of the first
+    /// step.
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
         let Progress { step, mean_loss, first_loss, .. } = self.progress;
         if self.progress.is_diverged() {
             self.failures.push(TrainError::Diverged { step, mean_loss, first_loss });
         }
+        // A stable sort: what tells the user how to go on comes first.
+        self.failures.sort_by_key(|failure| match failure {
+            TrainError::Save { .. } => 0,
+            TrainError::Diverged { .. } => 1,
+            _ => 2,
+        });
         match self.failures.is_empty() {
             true => Ok(()),
             false => Err(self.failures.remove(0)),
@@ -104,8 +127,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     ///
     /// # Errors
     /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could
-    /// not continue from it. [`SaveError::Exists`] if there is something else than a checkpoint, unless
-    /// [`overwrite`](Self::overwrite) is true; [`SaveError::Locked`] if another training saves there.
+    /// not continue from it; [`SaveError::Format`] if the ranks [share out](crate::train::ShardedState) the optimizer's
+    /// state: only [`update_replicated`](Self::update_replicated) gathers it. [`SaveError::Exists`] if there is something
+    /// else than a checkpoint of the same model and settings, unless [`overwrite`](Self::overwrite) is true;
+    /// [`SaveError::Locked`] if another training saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E, D>,
@@ -118,6 +143,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         match weights::found_at(path) {
             Found::Weights if !self.overwrite => return exists("a file of weights, not a checkpoint"),
             Found::Other if !self.overwrite => return exists("not a checkpoint"),
+            Found::Checkpoint
+                if !self.overwrite && !checkpoint::is_same_training::<Model, E, D>(path, &self.training()) =>
+            {
+                return exists("the checkpoint of another training");
+            }
             _ => {}
         }
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
@@ -165,9 +195,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         if before != now {
             notes.push(ResumeNote::Threads { before, now });
         }
+        self.ranks_before = resumed.ranks;
         self.progress = resumed.progress;
         self.origin = Some(Origin::new(&used, resumed.progress, used != path));
         self.resume_notes = notes;
+        self.note_ranks();
         Ok(resumed.model)
     }
 
@@ -211,7 +243,8 @@ impl<O, S: Schedule> Trainer<O, S> {
                     Some(TrainError::Save { saved_at, .. }) => saved_at,
                     _ => None,
                 };
-                let saved_at = self.save_elsewhere(model, &path, before).ok();
+                // A file that was saved there before is still whole if this save fails.
+                let saved_at = self.save_elsewhere(model, &path, before.clone()).ok().or(before);
                 self.failures.push(TrainError::Save { source, saved_at });
             }
         }
@@ -234,15 +267,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         if let Some(path) = before {
             return self.save(model, &path).map(|()| path);
         }
-        let cannot_write = |source| SaveError::Write { path: env::temp_dir(), source };
-        let folder = private_folder().map_err(cannot_write)?;
-        let path = folder.join(refused.file_name().unwrap_or_default());
-        let saved = self.save(model, &path);
-        if saved.is_err() {
-            // The caller needs the error that came before, not this one.
-            let _ = fs::remove_dir(&folder);
-        }
-        saved.map(|()| path)
+        weights::in_private_folder(refused, |path| self.save(model, path))
     }
 
     /// Checks before the first step of a run that the disk has room for the checkpoints.
@@ -256,10 +281,11 @@ impl<O, S: Schedule> Trainer<O, S> {
         let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
             return Ok(());
         };
+        let save_error = |source| TrainError::Save { source, saved_at: None };
+        self.ensure_metrics_apart(series.path()).map_err(save_error)?;
         let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
         let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(series.path(), needed_bytes)
-            .map_err(|source| TrainError::Save { source, saved_at: None })?;
+        weights::ensure_space(series.path(), needed_bytes).map_err(save_error)?;
         self.is_space_checked = true;
         Ok(())
     }
@@ -280,21 +306,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             steps: self.steps,
             settings,
             ignored_setting: self.allow_other_schedule.then_some(SCHEDULE),
-        }
-    }
-}
-
-/// Makes a folder for temporary files that only its user can read.
-fn private_folder() -> io::Result<PathBuf> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let mut number = 0;
-    loop {
-        let path = env::temp_dir().join(format!("typed-transformer-{}-{number}", process::id()));
-        match builder.create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            result => return result.map(|()| path),
+            ranks: self.ranks,
         }
     }
 }

@@ -38,6 +38,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         D: Backend<E>,
         W: RankAxis,
     {
+        self.ranks = ranks.size();
         if !self.is_space_checked {
             ranks.agree(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
@@ -108,6 +109,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         }
         state.steps = shared.optimizer_steps;
         self.progress = shared.progress;
+        self.ranks = ranks.size();
+        self.note_ranks();
         Ok(())
     }
 }

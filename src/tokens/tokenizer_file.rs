@@ -1,0 +1,174 @@
+//! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by the
+//! text, and a defect of the parser is an error.
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::Value;
+use std::{
+    cell::Cell,
+    fmt,
+    panic::{self, AssertUnwindSafe},
+    sync::Once,
+};
+
+/// The longest file, apart from its tokens. The longest published ones have 1 MB of other things.
+const MAX_REST_LEN_BYTES: u64 = 10_000_000;
+/// The most bytes for each token: its text, its number, and the pairs that it is merged from.
+const MAX_TOKEN_LEN_BYTES: u64 = 200;
+/// The most steps that a text goes through.
+const MAX_STEPS: usize = 100;
+/// The most bytes that a byte of the text may become. Published tokenizers have less than 100.
+const MAX_GROWTH: f64 = 1_000.0;
+
+/// The length of the longest file for a vocabulary.
+pub(super) fn max_len_bytes(vocab_size: usize) -> u64 {
+    MAX_REST_LEN_BYTES + MAX_TOKEN_LEN_BYTES * vocab_size as u64
+}
+
+/// What is read of the file before it is parsed as a whole.
+#[derive(Deserialize)]
+pub(super) struct TokenizerFile {
+    pub model: TokenizerModel,
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+    #[serde(default)]
+    decoder: Value,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TokenizerModel {
+    pub unk_token: Option<String>,
+    pub unk_id: Option<u32>,
+    #[serde(default)]
+    vocab: Vocab,
+}
+
+impl TokenizerFile {
+    /// The number of tokens of the vocabulary, without added ones.
+    pub fn num_tokens(&self) -> usize {
+        self.model.vocab.num_tokens
+    }
+
+    /// Checks that a text cannot become much longer.
+    pub fn ensure_bounded_growth(&self) -> Result<(), String> {
+        let (mut steps, mut growth) = (0, 1.0);
+        for part in [&self.normalizer, &self.pre_tokenizer, &self.decoder] {
+            follow(part, &mut steps, &mut growth)?;
+        }
+        if steps > MAX_STEPS {
+            return Err(format!("it has {steps} steps, but at most {MAX_STEPS} are allowed"));
+        }
+        if growth > MAX_GROWTH {
+            return Err(format!("a text could become {growth:.1e} times as long, but {MAX_GROWTH} is the limit"));
+        }
+        Ok(())
+    }
+}
+
+/// Counts the steps of a part, and multiplies their growths.
+fn follow(part: &Value, steps: &mut usize, growth: &mut f64) -> Result<(), String> {
+    *steps += usize::from(part.is_object());
+    let lists = ["normalizers", "pretokenizers", "decoders"].iter().filter_map(|list| part.get(list)?.as_array());
+    for part in lists.flatten() {
+        follow(part, steps, growth)?;
+    }
+    let len_bytes = |value: Option<&Value>| value.and_then(Value::as_str).map(str::len);
+    *growth *= match part.get("type").and_then(Value::as_str) {
+        Some("Replace") => {
+            let content = len_bytes(part.get("content")).unwrap_or(0) as f64;
+            match len_bytes(part.get("pattern").and_then(|pattern| pattern.get("String"))) {
+                Some(pattern) if pattern > 0 => (content / pattern as f64).max(1.0),
+                // A regular expression may fit between all bytes.
+                _ => content + 1.0,
+            }
+        }
+        Some("ByteLevel") => 2.0,
+        Some("Precompiled") => longest_entry(part.get("precompiled_charsmap"))? as f64,
+        _ => 1.0,
+    };
+    Ok(())
+}
+
+/// The length of the longest text that a character map puts in place of a character. The map is the length of a table,
+/// the table, and texts that end with a zero.
+fn longest_entry(map: Option<&Value>) -> Result<usize, String> {
+    let Some(text) = map.and_then(Value::as_str) else {
+        return Ok(1);
+    };
+    let bytes = base64::decode(text).map_err(|error| format!("its character map is damaged: {error}"))?;
+    let damaged = || "its character map is damaged".to_string();
+    let (len, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
+    let texts = rest.get(u32::from_le_bytes(*len) as usize..).ok_or_else(damaged)?;
+    Ok(texts.split(|&byte| byte == 0).map(<[u8]>::len).max().unwrap_or(0).max(1))
+}
+
+/// The size of a vocabulary: an object of tokens and numbers, or a list of tokens. It is counted while it is read, and
+/// not stored.
+#[derive(Default)]
+struct Vocab {
+    num_tokens: usize,
+}
+
+impl<'de> Deserialize<'de> for Vocab {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(CountTokens)
+    }
+}
+
+struct CountTokens;
+
+impl<'de> Visitor<'de> for CountTokens {
+    type Value = Vocab;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a vocabulary")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vocab, A::Error> {
+        let (mut count, mut size) = (0, 0);
+        while let Some((IgnoredAny, id)) = map.next_entry::<_, u64>()? {
+            let id = usize::try_from(id).map_err(A::Error::custom)?;
+            count += 1;
+            size = size.max(id.saturating_add(1));
+        }
+        Ok(Vocab { num_tokens: size.max(count) })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut tokens: A) -> Result<Vocab, A::Error> {
+        let mut num_tokens = 0;
+        while tokens.next_element::<IgnoredAny>()?.is_some() {
+            num_tokens += 1;
+        }
+        Ok(Vocab { num_tokens })
+    }
+}
+
+thread_local! {
+    /// Whether a panic of this thread becomes an error.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code that may panic on a damaged file. The panic is an error, and is not printed.
+pub(super) fn catch<Value>(run: impl FnOnce() -> Result<Value, String>) -> Result<Value, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_CAUGHT.get() {
+                hook(info);
+            }
+        }));
+    });
+    let before = IS_CAUGHT.replace(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    IS_CAUGHT.set(before);
+    result.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(format!("the tokenizer is damaged: {text}"))
+    })
+}

@@ -1,0 +1,148 @@
+//! Files of tokenizers made to harm their reader: a panic is an error, and time and memory are bounded by the model and
+//! the text.
+
+use crate::support::temp_dir;
+use allocation_counter::measure;
+use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+use typed_transformer::{prelude::*, tokens::Tokenizer};
+
+dims! { SmallVocab = 300; }
+
+/// Longer than any of these takes, even without optimisation on a busy machine.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(format!("{}/fixtures/tokenizers/{name}.json", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// Reads a file, encodes a text and decodes its tokens. The text of the first error, if any.
+fn error_of(bytes: &[u8], text: &str) -> Option<String> {
+    let folder = temp_dir();
+    let file = folder.path().join("tokenizer.json");
+    fs::write(&file, bytes).unwrap();
+    let run = || {
+        let tokenizer = Tokenizer::<SmallVocab>::from_file(&file)?;
+        tokenizer.decode(&tokenizer.encode(text)?).map(drop)
+    };
+    let error = run().err()?.to_string().replace(&file.display().to_string(), "FILE");
+    assert!(error.chars().count() < 1_000 && !error.chars().any(char::is_control), "{error:?}");
+    Some(error)
+}
+
+/// The error with one part of the fixture `bpe` replaced.
+fn error_with(part: &str, value: Value, text: &str) -> Option<String> {
+    let mut file: Value = serde_json::from_slice(&fixture("bpe")).unwrap();
+    file[part] = value;
+    error_of(&serde_json::to_vec(&file).unwrap(), text)
+}
+
+#[test]
+fn a_tokenizer_that_panics_is_an_error() {
+    let map = |map: &str| json!({"type": "Precompiled", "precompiled_charsmap": map});
+    // A length beyond the end, and a table of nothing but the largest number.
+    let table = "AAQAAA".to_string() + &"/".repeat(1_364) + "w==";
+    for map in [map("//8="), map(&table), map(""), map("AAAA")] {
+        let error = error_with("normalizer", map, "citizen").unwrap();
+        assert!(
+            error.starts_with("FILE is not a tokenizer: ") || error.starts_with("the tokenizer failed: "),
+            "{error}"
+        );
+    }
+    let template = json!({
+        "type": "TemplateProcessing", "special_tokens": {},
+        "single": [{"Sequence": {"id": "B", "type_id": 0}}], "pair": [{"Sequence": {"id": "A", "type_id": 0}}],
+    });
+    let error = error_with("post_processor", template, "citizen").unwrap();
+    assert!(error.starts_with("the tokenizer failed: ") || error.starts_with("FILE is not"), "{error}");
+}
+
+#[test]
+fn a_text_cannot_grow_without_a_limit() {
+    let replace = |content: &str| json!({"type": "Replace", "pattern": {"String": "1"}, "content": content});
+    let sequence = |step: Value, count: usize| json!({"type": "Sequence", "normalizers": vec![step; count]});
+    let begun = Instant::now();
+    for normalizer in [
+        sequence(replace("11"), 60),
+        sequence(json!({"type": "ByteLevel"}), 60),
+        sequence(sequence(replace("1111"), 2), 5),
+        replace(&"1".repeat(10_000)),
+        json!({"type": "Replace", "pattern": {"Regex": ""}, "content": "1".repeat(2_000)}),
+        json!({"type": "Replace", "pattern": {"String": ""}, "content": "1".repeat(2_000)}),
+    ] {
+        let error = error_with("normalizer", normalizer, "1").unwrap();
+        assert!(error.starts_with("FILE is not a tokenizer: a text could become "), "{error}");
+    }
+    let error = error_with("normalizer", sequence(json!({"type": "Lowercase"}), 200), "1").unwrap();
+    assert_eq!(error, "FILE is not a tokenizer: it has 201 steps, but at most 100 are allowed");
+    let decoder = json!({"type": "Sequence", "decoders": vec![replace("11"); 60]});
+    assert!(error_with("decoder", decoder, "1").unwrap().contains("a text could become "));
+    assert!(begun.elapsed() < MAX_TIME, "{:?}", begun.elapsed());
+    // Those of published models are short.
+    assert_eq!(error_with("normalizer", json!({"type": "Prepend", "prepend": "a"}), "citizen"), None);
+}
+
+#[test]
+fn a_vocabulary_of_another_model_costs_no_memory() {
+    let entries: Vec<String> = (0..500_000).map(|id| format!("\"{id}\":{id}")).collect();
+    let vocab = format!("{{{}}}", entries.join(","));
+    let list = vec!["[\"a\",0]"; 500_000].join(",");
+    for (model, bytes) in [
+        ("500000 tokens, but", format!(r#"{{"model":{{"type":"WordLevel","unk_token":"0","vocab":{vocab}}}}}"#)),
+        ("500000 tokens, but", format!(r#"{{"model":{{"type":"Unigram","unk_id":0,"vocab":[{list}]}}}}"#)),
+        ("cannot read FILE: it has more than 10060000 bytes", format!("{{\"model\":{}", " ".repeat(10_060_000))),
+    ] {
+        let (begun, mut error) = (Instant::now(), None);
+        let memory = measure(|| error = error_of(bytes.as_bytes(), ""));
+        assert!(error.as_ref().unwrap().contains(model), "{error:?}");
+        assert!(begun.elapsed() < MAX_TIME, "{:?}", begun.elapsed());
+        // The file and what a growing buffer has besides.
+        assert!(memory.bytes_max < 3 * bytes.len() as u64 + 1_000_000, "{memory:?}");
+    }
+}
+
+/// Changes bytes of a fixture, or copies a part of it to another place.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let name = prop_oneof![Just("bpe"), Just("wordpiece"), Just("unigram"), Just("dropping")];
+    let changes = prop::collection::vec((any::<Index>(), any::<Index>(), 0..40_usize, any::<u8>()), 1..4);
+    (name, changes).prop_map(|(name, changes)| {
+        let mut bytes = fixture(name);
+        for (from, to, len, value) in changes {
+            let (from, to) = (from.index(bytes.len()), to.index(bytes.len()));
+            match len {
+                0..20 => bytes[to] = value,
+                _ => {
+                    let copied = bytes[from..(from + len).min(bytes.len())].to_vec();
+                    bytes.splice(to..to, copied);
+                }
+            }
+        }
+        bytes
+    })
+}
+
+fn mutations(cases: u32) {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let check = |bytes: Vec<u8>| {
+        let begun = Instant::now();
+        error_of(&bytes, "Speak, citizen — we are!");
+        prop_assert!(begun.elapsed() < MAX_TIME);
+        Ok(())
+    };
+    TestRunner::new(config).run(&mutated(), check).unwrap();
+}
+
+#[test]
+fn mutations_of_tokenizers_are_read_or_refused() {
+    mutations(1_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_hundred_thousand_mutations_of_tokenizers_are_read_or_refused() {
+    mutations(100_000);
+}
