@@ -199,11 +199,14 @@ impl Files {
                 Err(errors) => errors.into(),
             });
         }
+        // Its files are complete, and the lock of its checkpoints ends.
+        let stop = trainer.stop.clone();
+        drop(trainer);
         let saved = if ranks.is_first() { self.save(model, metadata) } else { Ok(()) };
         let outcome = all([finished.map_err(BoxError::from), saved]);
         // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here. Under
         // `mpirun`, a process must not exit before MPI has ended; the results are there soon.
-        if trainer.stop.swap(true, Ordering::Relaxed) && ranks.size() == 1 {
+        if stop.swap(true, Ordering::Relaxed) && ranks.size() == 1 {
             if let Err(error) = outcome {
                 log(&format!("error: {error}"));
             }

@@ -3,6 +3,7 @@
 mod endings;
 mod outputs;
 mod program;
+mod refusals;
 #[path = "../support/mod.rs"]
 mod support;
 

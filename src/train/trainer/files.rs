@@ -26,9 +26,9 @@ impl<O, S> Trainer<O, S> {
     /// stopped. With `steps` 0, only when it is stopped.
     ///
     /// The checkpoint before is kept as `PATH.previous-1`, further ones as
-    /// [`max_to_keep`](Self::max_to_keep) says, and the best as `PATH.best`: that of the lowest
-    /// [recorded](Self::record_best) loss, or else of the lowest mean loss of the last steps, if it is not far
-    /// above the first loss. All are whole at every moment.
+    /// [`max_to_keep`](Self::max_to_keep) says, and the best as `PATH.best`: that whose last
+    /// [recorded](Self::record_best) loss is the lowest, or else that of the lowest mean loss of the last steps. It is
+    /// none whose mean loss is far above the first loss. All are whole at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training can save there. A resumed training
     /// calls it after [`resume`](Self::resume).
