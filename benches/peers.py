@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Times one training step of the reference models in the frameworks a user would pick instead.
 
-    python3 -m venv .venv && .venv/bin/pip install torch jax flax optax numpy
-    .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|jax]
+    python3 -m venv .venv && .venv/bin/pip install torch transformers jax flax optax numpy
+    .venv/bin/python peers.py rot13 typed gpt [--steps N] [--threads 2] [--only torch|transformers|jax]
 
 Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, CPU.
-In `decode_...` it is greedy decoding with preallocated keys and values, in `bert_forward` one forward pass.
+In `decode_...` it is greedy decoding: a lean loop with preallocated keys and values, and `generate` of `transformers`. In
+`bert_forward` it is one forward pass.
 Prints one JSON object a line: config, framework, parameters, median and minimum milliseconds, tokens per second.
 
   rot13  encoder-decoder of "Another annotated transformer": vocab 28, embed 8, 1+1 layers, 7 heads of 5, hidden 5,
@@ -21,7 +22,9 @@ and in PyTorch only:
   length_4096   embed 128, 2 layers, 4 heads, 1 x 4,096
   gpt2          GPT-2 small: vocab 50,257, embed 768, 12 layers, 12 heads, 1 x 128; 124 M parameters
   decode_gpt    the model of gpt with 256 positions: 240 tokens after a prompt of 16
-  decode_gpt2   the model of gpt2: 128 tokens after a prompt of 16
+  decode_gpt2   the model of gpt2 with its biases: 128 tokens after a prompt of 16
+  decode_smollm SmolLM-135M, a Llama: vocab 49,152, embed 576, 30 layers, 9 heads of 64, 3 of them for keys and values,
+                hidden 1,536; 128 tokens after a prompt of 16
   bert_forward  encoder: vocab 30,522, embed 384, 6 layers, 12 heads, 3 x 24
   scaling       the architecture of gpt with 2 layers: --batch, --length and --width choose its size
 """
@@ -35,12 +38,13 @@ CONFIGS = {
     "length_4096": dict(vocab=65, d=128, heads=4, head=32, hidden=512, layers=2, batch=1, src=0, tgt=4096),
     "gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=0, tgt=128),
     "decode_gpt": dict(vocab=65, d=128, heads=4, head=32, hidden=512, layers=4, batch=1, src=16, tgt=256),
-    "decode_gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=16, tgt=144),
+    "decode_gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=16, tgt=144, max_len=1024),
+    "decode_smollm": dict(vocab=49152, d=576, heads=9, key_heads=3, head=64, hidden=1536, layers=30, batch=1, src=16, tgt=144, max_len=2048),
     "bert_forward": dict(vocab=30522, d=384, heads=12, head=32, hidden=1536, layers=6, batch=3, src=24, tgt=24, max_len=512),
 }
 CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
 STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
-         "decode_gpt2": 1, "bert_forward": 40}
+         "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40}
 
 
 def report(config, framework, params, times, tokens):
@@ -131,9 +135,11 @@ def run_torch(name, c, steps, threads):
     class GPT(nn.Module):
         def __init__(s):
             super().__init__()
-            norm = lambda: nn.LayerNorm(c["d"], bias=False)
-            s.tok, s.pos = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c["tgt"], c["d"])
-            s.blocks = nn.ModuleList(nn.ModuleList([norm(), Attention(False), norm(), Feed(F.gelu, False)]) for _ in range(c["layers"]))
+            bias = name == "decode_gpt2"
+            norm = lambda: nn.LayerNorm(c["d"], bias=bias)
+            act = (lambda x: F.gelu(x, approximate="tanh")) if bias else F.gelu
+            s.tok, s.pos = nn.Embedding(c["vocab"], c["d"]), nn.Embedding(c.get("max_len", c["tgt"]), c["d"])
+            s.blocks = nn.ModuleList(nn.ModuleList([norm(), Attention(bias), norm(), Feed(act, bias)]) for _ in range(c["layers"]))
             s.norm = norm()
 
         def forward(s, _, y, caches=None, start=0):
@@ -144,13 +150,43 @@ def run_torch(name, c, steps, threads):
                 h = h + f(n2(h))
             return s.norm(h) @ s.tok.weight.T
 
-        def decode(s, prompt):
-            shape = (1, c["heads"], c["tgt"], c["head"])
-            caches = [(torch.empty(shape), torch.empty(shape)) for _ in s.blocks]
-            start, y = 0, prompt
-            while start + y.shape[1] < c["tgt"]:
-                logits, start = s(None, y, caches, start)[:, -1], start + y.shape[1]
-                y = logits.argmax(-1, keepdim=True)
+    class Llama(nn.Module):
+        def __init__(s):
+            super().__init__()
+            linear = lambda a, b: nn.Linear(a, b, bias=False)
+            d, q, k, h = c["d"], c["heads"] * c["head"], c["key_heads"] * c["head"], c["hidden"]
+            norm = lambda: nn.RMSNorm(d, eps=1e-5)
+            s.tok = nn.Embedding(c["vocab"], d)
+            s.blocks = nn.ModuleList(
+                nn.ModuleList([norm(), linear(d, q), linear(d, k), linear(d, k), linear(q, d), norm(), linear(d, h), linear(d, h), linear(h, d)])
+                for _ in range(c["layers"]))
+            s.norm = norm()
+            angles = torch.arange(c["tgt"])[:, None] / 10000 ** (torch.arange(0, c["head"], 2) / c["head"])
+            s.register_buffer("cos", angles.cos().repeat(1, 2))
+            s.register_buffer("sin", angles.sin().repeat(1, 2))
+
+        def forward(s, _, y, caches, start):
+            h, length, end = s.tok(y), y.shape[1], start + y.shape[1]
+            split = lambda x, heads: x.view(1, length, heads, c["head"]).transpose(1, 2)
+            half = c["head"] // 2
+            turn = lambda x: x * s.cos[start:end] + torch.cat([-x[..., half:], x[..., :half]], -1) * s.sin[start:end]
+            for (n1, q, k, v, o, n2, gate, hidden, output), (keys, values) in zip(s.blocks, caches):
+                x = n1(h)
+                keys[:, :, start:end], values[:, :, start:end] = turn(split(k(x), c["key_heads"])), split(v(x), c["key_heads"])
+                x = F.scaled_dot_product_attention(turn(split(q(x), c["heads"])), keys[:, :, :end], values[:, :, :end],
+                                                   is_causal=length > 1, enable_gqa=True)
+                h = h + o(x.transpose(1, 2).reshape(1, length, -1))
+                x = n2(h)
+                h = h + output(F.silu(gate(x)) * hidden(x))
+            return s.norm(h) @ s.tok.weight.T
+
+    def decode(model, prompt):
+        shape = (1, c.get("key_heads", c["heads"]), c["tgt"], c["head"])
+        caches = [(torch.empty(shape), torch.empty(shape)) for _ in model.blocks]
+        start, y = 0, prompt
+        while start + y.shape[1] < c["tgt"]:
+            logits, start = model(None, y, caches, start)[:, -1], start + y.shape[1]
+            y = logits.argmax(-1, keepdim=True)
 
     class Bert(nn.Module):
         def __init__(s):
@@ -179,10 +215,10 @@ def run_torch(name, c, steps, threads):
     if name == "bert_forward":
         model, x = Bert(), torch.randint(0, c["vocab"], (c["batch"], c["src"]))
         return forward_only(lambda: model(x), model, c["batch"] * c["src"])
-    model = Seq2Seq() if name in ("rot13", "typed") else GPT()
+    model = Seq2Seq() if name in ("rot13", "typed") else Llama() if name == "decode_smollm" else GPT()
     if name.startswith("decode"):
         prompt = torch.randint(0, c["vocab"], (1, c["src"]))
-        return forward_only(lambda: model.decode(prompt), model, c["tgt"] - c["src"])
+        return forward_only(lambda: decode(model, prompt), model, c["tgt"] - c["src"])
     opt = {"rot13": lambda p: torch.optim.SGD(p, 0.5, fused=True),
            "typed": lambda p: torch.optim.Adam(p, 1e-3, fused=True)}.get(
         name, lambda p: torch.optim.AdamW(p, 1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True))(model.parameters())
@@ -198,6 +234,33 @@ def run_torch(name, c, steps, threads):
         opt.step()
         times.append(time.perf_counter() - t0)
     report(name, "torch " + torch.__version__, sum(p.numel() for p in model.parameters()), times[untimed:], c["batch"] * (c["src"] + c["tgt"]))
+
+
+def run_transformers(name, c, steps, threads):
+    import torch, transformers
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+    global IDLE_MB
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+    IDLE_MB = peak_mb()
+    sizes = dict(vocab_size=c["vocab"], bos_token_id=None, eos_token_id=None)
+    if name == "decode_smollm":
+        model = LlamaForCausalLM(LlamaConfig(
+            hidden_size=c["d"], intermediate_size=c["hidden"], num_hidden_layers=c["layers"], num_attention_heads=c["heads"],
+            num_key_value_heads=c["key_heads"], max_position_embeddings=c["max_len"], tie_word_embeddings=True, **sizes))
+    else:
+        model = GPT2LMHeadModel(GPT2Config(
+            n_embd=c["d"], n_layer=c["layers"], n_head=c["heads"], n_positions=c.get("max_len", c["tgt"]), **sizes))
+    model.eval()
+    prompt = torch.randint(0, c["vocab"], (1, c["src"]))
+    count = c["tgt"] - c["src"]
+    times = []
+    for _ in range(steps + min(steps, 5)):
+        t0 = time.perf_counter()
+        written = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, do_sample=False, pad_token_id=0)
+        times.append(time.perf_counter() - t0)
+        assert written.shape[1] == c["tgt"]
+    report(name, "transformers " + transformers.__version__, sum(p.numel() for p in model.parameters()), times[min(steps, 5) :], count)
 
 
 def run_jax(name, c, steps, _threads):
@@ -293,7 +356,7 @@ if __name__ == "__main__":
     a.add_argument("configs", nargs="+", choices=CONFIGS)
     a.add_argument("--steps", type=int, default=0, help="timed steps (default: enough for a few seconds)")
     a.add_argument("--threads", type=int, default=2)
-    a.add_argument("--only", choices=["torch", "jax"])
+    a.add_argument("--only", choices=["torch", "transformers", "jax"])
     a.add_argument("--batch", type=int, default=1)
     a.add_argument("--length", type=int, default=256)
     a.add_argument("--width", type=int, default=128)
@@ -301,6 +364,8 @@ if __name__ == "__main__":
     CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
     for name in o.configs:
         steps = o.steps or STEPS[name]
-        for framework, run in (("torch", run_torch), ("jax", run_jax)):
-            if o.only in (None, framework) and (framework == "torch" or name in ("rot13", "typed", "gpt")):
+        with_jax, with_transformers = name in ("rot13", "typed", "gpt"), name.startswith("decode")
+        runs = (("torch", run_torch, True), ("transformers", run_transformers, with_transformers), ("jax", run_jax, with_jax))
+        for framework, run, has_model in runs:
+            if o.only in (None, framework) and has_model:
                 run(name, CONFIGS[name], steps, o.threads)

@@ -1,11 +1,12 @@
 //! One training step (forward, loss, backward, clipping, update) of several models on the CPU: this crate,
-//! PyTorch and JAX side by side, at the same sizes. Of some models it is a forward pass or the decoding of a text.
+//! PyTorch and JAX side by side, at the same sizes. Of some models it is a forward pass, or the decoding of a text, for which
+//! `generate` of `transformers` is another peer.
 //!
 //! `cargo bench --bench peers` prints a table. It includes the peers that are installed for the Python that
 //! `PYTHON` names (by default `python3`):
 //!
 //! ```text
-//! python3 -m venv .venv && .venv/bin/pip install torch jax flax optax
+//! python3 -m venv .venv && .venv/bin/pip install torch transformers jax flax optax
 //! PYTHON=.venv/bin/python cargo bench --bench peers
 //! ```
 //!
@@ -28,8 +29,8 @@ mod large;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2 or
-    /// bert_forward
+    /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
+    /// decode_smollm or bert_forward
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -84,7 +85,7 @@ fn compare(config: &str, arguments: &Arguments) {
         let mut ours = Command::new(env::current_exe().unwrap());
         ours.arg("--ours").arg(config);
         let mut commands = vec![ours];
-        for framework in ["torch", "jax"] {
+        for framework in ["torch", "transformers", "jax"] {
             let mut peer = Command::new(&python);
             peer.args([peers, config, "--only", framework]);
             commands.push(peer);
@@ -130,6 +131,7 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "gpt2" => (large::gpt2(), 5),
         "decode_gpt" => (large::decode_gpt(), 10),
         "decode_gpt2" => (large::decode_gpt2(), 1),
+        "decode_smollm" => (large::decode_smollm(), 1),
         "bert_forward" => (large::bert_forward(), 40),
         other => panic!("there is no model {other}"),
     };

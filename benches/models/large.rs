@@ -2,33 +2,37 @@
 //! one forward pass, or the decoding of one text.
 
 use crate::models::{Step, decoder_step, ids};
+use dfdx::nn::TensorCollection;
 use typed_transformer::{
     generate::{Sampler, generate_from_prompt},
-    models::nano_gpt::NanoGpt,
-    nn::Module,
+    models::{
+        nano_gpt::NanoGpt,
+        published::{gpt2, smol_lm_135m},
+    },
+    nn::{Autoregressive, Module},
     prelude::*,
 };
 
 /// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
-fn decoding<Config, Prompt, Len>() -> Step
+fn decoding<Model, Prompt, Len>() -> Step
 where
-    Config: SingleStack,
-    Prompt: ConstDim + AtMost<Config::MaxSeqLen>,
-    Len: ConstDim + AtMost<Config::MaxSeqLen>,
+    Model: Module + TensorCollection<f32, Cpu, To<f32, Cpu> = Model> + Autoregressive<Const<1>, f32, Cpu> + 'static,
+    Prompt: ConstDim + AtMost<Model::MaxSeqLen>,
+    Len: ConstDim + AtMost<Model::MaxSeqLen>,
 {
-    let model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
-    let prompt = ids::<Const<1>, Prompt, Config::VocabSize>(1);
+    let model = Model::build(&Cpu::default());
+    let prompt = ids::<Const<1>, Prompt, Model::VocabSize>(1);
     let decode = move || {
         let _ = generate_from_prompt(&model, &prompt, None, Len::default(), &mut Sampler::greedy());
     };
-    (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(decode))
+    (Model::NUM_PARAMS, Box::new(decode))
 }
 
 /// nanoGPT's configuration for a CPU, decoding 240 tokens after a prompt of 16.
 pub fn decode_gpt() -> Step {
     dims! { VocabSize = 65; MaxSeqLen = 256; EmbedDim = 128; NumHeads = 4; HeadDim = 32; NumLayers = 4; PromptLen = 16; }
     single_stack!(Gpt: NanoGpt);
-    decoding::<Gpt, PromptLen, MaxSeqLen>()
+    decoding::<DecoderOnly<Gpt, f32, Cpu>, PromptLen, MaxSeqLen>()
 }
 
 /// One sequence of 1,024 tokens.
@@ -53,9 +57,14 @@ pub fn gpt2() -> Step {
     decoder_step::<Gpt2, Const<1>, Const<128>>()
 }
 
-/// GPT-2 small, decoding 128 tokens after a prompt of 16.
+/// GPT-2 small with its biases, decoding 128 tokens after a prompt of 16.
 pub fn decode_gpt2() -> Step {
-    decoding::<Gpt2, Const<16>, Const<144>>()
+    decoding::<gpt2::Model<f32, Cpu>, Const<16>, Const<144>>()
+}
+
+/// SmolLM, a Llama of 135 million parameters, decoding 128 tokens after a prompt of 16.
+pub fn decode_smollm() -> Step {
+    decoding::<smol_lm_135m::Model<f32, Cpu>, Const<16>, Const<144>>()
 }
 
 /// The forward pass of a BERT with 6 layers of width 384.

@@ -46,6 +46,9 @@ pub enum ModelName {
     Gpt2,
     /// 355 million parameters
     Gpt2Medium,
+    /// A GPT-2 of two columns, for tests
+    #[value(name = "tiny-gpt2")]
+    TinyGpt2,
     /// SmolLM, 135 million parameters
     #[value(name = "smollm-135m")]
     SmolLm,

@@ -19,7 +19,7 @@ use std::{
 use support::{BoxError, DeviceName, EXIT_SIGINT, cuda, log, parse, stop_on_signals, stream};
 use typed_transformer::{
     generate::Generation,
-    models::published::{gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, smol_lm_135m, tiny_llama_1_1b},
+    models::published::{gpt2, gpt2_medium, llama_3_2_1b, mixtral_8x7b, smol_lm_135m, tiny_gpt2, tiny_llama_1_1b},
     nn::Autoregressive,
     prelude::*,
     tokens::Tokenizer,
@@ -85,6 +85,7 @@ fn run_on<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(), BoxError> {
     match cli.model {
         ModelName::Gpt2 => run::<gpt2::Model<f32, D>, D>(cli, device),
         ModelName::Gpt2Medium => run::<gpt2_medium::Model<f32, D>, D>(cli, device),
+        ModelName::TinyGpt2 => run::<tiny_gpt2::Model<f32, D>, D>(cli, device),
         ModelName::SmolLm => run::<smol_lm_135m::Model<f32, D>, D>(cli, device),
         ModelName::TinyLlama => run::<tiny_llama_1_1b::Model<f32, D>, D>(cli, device),
         ModelName::Llama => run::<llama_3_2_1b::Model<f32, D>, D>(cli, device),

@@ -5,6 +5,8 @@ use crate::{
     support::{BoxError, DeviceName, Files, batch_size, count, learning_rate},
 };
 use clap::Parser;
+#[cfg(feature = "tokenizers")]
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use typed_transformer::{
     dims::ConstDim,
@@ -35,6 +37,10 @@ pub struct Cli {
     #[cfg(feature = "tokenizers")]
     #[arg(long, value_name = "FOLDER")]
     pub from: Option<PathBuf>,
+    /// The size of this GPT-2
+    #[cfg(feature = "tokenizers")]
+    #[arg(long, value_enum, default_value_t, requires = "from")]
+    pub model: Gpt2Size,
     /// Steps between estimates of training and validation loss; 0 for none
     #[arg(long, value_name = "STEPS", default_value_t = 200, value_parser = count)]
     pub interval: usize,
@@ -66,6 +72,20 @@ pub struct Cli {
     /// Sample only among the most likely characters that together reach this probability
     #[arg(long, value_name = "PROBABILITY")]
     top_p: Option<f64>,
+}
+
+/// A published GPT-2.
+#[cfg(feature = "tokenizers")]
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum Gpt2Size {
+    /// 124 million parameters
+    #[default]
+    Gpt2,
+    /// 355 million parameters
+    Gpt2Medium,
+    /// Two columns, for tests
+    #[value(name = "tiny-gpt2")]
+    TinyGpt2,
 }
 
 impl Cli {

@@ -1,4 +1,4 @@
-//! `--from`: goes on from GPT-2's weights, with its tokenizer.
+//! `--from`: goes on from the weights of a GPT-2, with its tokenizer.
 
 use crate::{
     SeqLen, TextModel,
@@ -9,41 +9,51 @@ use crate::{
 };
 use std::{collections::HashMap, path::Path};
 use typed_transformer::{
+    dims::AtMost,
     generate::{Generation, Sampler},
-    models::published::gpt2::{self, VocabSize},
+    models::gpt2::{Gpt2, Gpt2Config},
     prelude::*,
     ranks::Ranks,
     tokens::Tokenizer,
     weights::{eos_token_ids, load_pretrained},
 };
 
-type Model<D> = gpt2::Model<f32, D>;
-
 dims! { Texts = 1; Prompt; }
 
-impl<D: Backend<f32>> TextModel<D> for Model<D> {
-    type VocabSize = VocabSize;
+impl<Config: Gpt2Config, D: Backend<f32>> TextModel<D> for Gpt2<Config, f32, D>
+where
+    SeqLen: AtMost<Config::MaxSeqLen>,
+{
+    type VocabSize = Config::VocabSize;
 
     fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
         &self,
-        ids: &TokenIds<B, SeqLen, VocabSize>,
+        ids: &TokenIds<B, SeqLen, Config::VocabSize>,
         tape: T,
-    ) -> Result<Tensor<(B, SeqLen, VocabSize), f32, D, T>, OpError> {
+    ) -> Result<Tensor<(B, SeqLen, Config::VocabSize), f32, D, T>, OpError> {
         self.try_forward(ids, tape)
     }
 }
 
-/// Trains GPT-2 on the text, or loads what was trained so; then samples.
-pub fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, folder: &Path, device: &D) -> Result<(), BoxError> {
+/// Trains the GPT-2 of a folder on the text, or loads what was trained so; then samples.
+pub fn run<Config: Gpt2Config, D: Backend<f32>>(
+    cli: &Cli,
+    ranks: &Ranks<World>,
+    folder: &Path,
+    device: &D,
+) -> Result<(), BoxError>
+where
+    SeqLen: AtMost<Config::MaxSeqLen>,
+{
     let sampler = cli.sampler()?;
     #[cfg(feature = "plot")]
     let mut report = on_first(ranks, || cli.files.report("GPT-2 on a text"))?.flatten();
-    let tokenizer = Tokenizer::<VocabSize>::from_file(folder.join("tokenizer.json"))?;
+    let tokenizer = Tokenizer::<Config::VocabSize>::from_file(folder.join("tokenizer.json"))?;
     let prompt = cli.prompt.as_deref().filter(|text| !text.is_empty()).unwrap_or("\n");
     let tokens = tokenizer.encode(prompt).map_err(|error| format!("--prompt: {error}"))?;
     let ends = eos_token_ids(folder)?;
     let (mut trained, mut evaluated): (Outcome, Outcome) = (Ok(()), Ok(()));
-    let model: Model<D>;
+    let model: Gpt2<Config, f32, D>;
     match &cli.load {
         Some(path) => {
             model = load_weights(path, device)?;
@@ -54,7 +64,7 @@ pub fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, folder: &Path, devi
         None => {
             let encode = |text: &str| Ok(((), tokenizer.encode(text)?));
             let ((), text) = ranks.agree(Text::read(cli.data.as_deref(), "tokens", encode))?;
-            let from: Model<D> = ranks.agree(load_pretrained(folder, device).map_err(BoxError::from))?;
+            let from: Gpt2<Config, f32, D> = ranks.agree(load_pretrained(folder, device).map_err(BoxError::from))?;
             (model, trained) = train(cli, ranks, &text, device, || Ok(from.clone()), &HashMap::new())?;
             // The first rank samples and shows.
             if !ranks.is_first() {
@@ -81,13 +91,13 @@ pub fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, folder: &Path, devi
 }
 
 /// The prompt, and the text that goes on from it.
-fn sample<D: Backend<f32>>(
+fn sample<Config: Gpt2Config, D: Backend<f32>>(
     cli: &Cli,
-    model: &Model<D>,
-    tokenizer: &Tokenizer<VocabSize>,
-    (prompt, tokens): (&str, &[Fin<VocabSize>]),
-    ends: Vec<Fin<VocabSize>>,
-    sampler: &mut Sampler<VocabSize>,
+    model: &Gpt2<Config, f32, D>,
+    tokenizer: &Tokenizer<Config::VocabSize>,
+    (prompt, tokens): (&str, &[Fin<Config::VocabSize>]),
+    ends: Vec<Fin<Config::VocabSize>>,
+    sampler: &mut Sampler<Config::VocabSize>,
 ) -> Result<String, BoxError> {
     let ids: Vec<usize> = tokens.iter().map(|token| token.value()).collect();
     let ids = TokenIds::from_ids(&ids, None, (Texts, Prompt::new(ids.len())))?;

@@ -19,11 +19,15 @@ mod support;
 mod text;
 
 use cli::Cli;
+#[cfg(feature = "tokenizers")]
+use cli::Gpt2Size;
 use dfdx::nn::TensorCollection;
 use rand::{SeedableRng, rngs::StdRng};
 use std::{collections::HashMap, path::Path, process::ExitCode};
 use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, load_weights, log, on_first, parse, print};
 use text::{Text, Windows, random_starts};
+#[cfg(feature = "tokenizers")]
+use typed_transformer::models::published;
 use typed_transformer::{
     generate::Sampler,
     models::nano_gpt::NanoGpt,
@@ -312,11 +316,15 @@ fn load<D: Backend<f32>>(path: &Path, device: &D) -> Result<(Model<D>, CharToken
     Ok((load_weights(path, device)?, characters))
 }
 
-/// Runs with GPT-2 if `--from` is given, else with the model of characters.
+/// Runs with a GPT-2 if `--from` is given, else with the model of characters.
 fn start<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
     #[cfg(feature = "tokenizers")]
     if let Some(folder) = &cli.from {
-        return gpt2::run(cli, ranks, folder, device);
+        return match cli.model {
+            Gpt2Size::Gpt2 => gpt2::run::<published::gpt2::Config, D>(cli, ranks, folder, device),
+            Gpt2Size::Gpt2Medium => gpt2::run::<published::gpt2_medium::Config, D>(cli, ranks, folder, device),
+            Gpt2Size::TinyGpt2 => gpt2::run::<published::tiny_gpt2::Config, D>(cli, ranks, folder, device),
+        };
     }
     run(cli, ranks, device)
 }

@@ -5,6 +5,7 @@
 //! the code after the `if`. A kernel has the same result, dimensions and errors as the definition, and the tests
 //! compare the two.
 
+mod assign_positions;
 mod cpu;
 pub(crate) mod gradient_hook;
 mod params;
@@ -16,7 +17,7 @@ pub use params::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size, unnamed},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::TokenIds,
@@ -28,7 +29,7 @@ use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::{Cache, Cpu, Gradients, Storage, Tape, Tensor, Trace},
-    tensor_ops::{Backward, Device, SumTo, TryMul},
+    tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul},
 };
 
 /// A device that runs modules, with its fused kernels. By default it has none.
@@ -90,19 +91,21 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         no_kernel("norm")
     }
 
-    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention).
+    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `KeyHeads` is `H`, and of
+    /// [`ops::grouped_query_attention`](crate::ops::grouped_query_attention), where `H` is a multiple of `KeyHeads`.
     fn fused_multi_head_attention<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
+        KeyHeads: ConstDim,
         QKDim: ConstDim,
         VODim: ConstDim,
         T: Tape<E, Self>,
     >(
         _query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
-        _key: Tensor<(B, K, Product<H, QKDim>), E, Self, T>,
-        _value: Tensor<(B, K, Product<H, VODim>), E, Self, T>,
+        _key: Tensor<(B, K, Product<KeyHeads, QKDim>), E, Self, T>,
+        _value: Tensor<(B, K, Product<KeyHeads, VODim>), E, Self, T>,
         _: &AttentionMask<B, Q, K>,
         _: AttentionScale,
         _: MaskFill,
@@ -177,15 +180,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         part: &Tensor<(B, S, M), E, Self>,
         start: usize,
     ) -> Result<(), OpError> {
-        let (_, len, _) = *out.shape();
-        let mut elements = out.as_vec();
-        let parts = part.as_vec();
-        let parts = parts.chunks(part.shape().1.size() * M::SIZE);
-        for (sequence, part) in elements.chunks_mut(len.size() * M::SIZE).zip(parts) {
-            sequence[start * M::SIZE..][..part.len()].copy_from_slice(part);
-        }
-        out.copy_from(&elements);
-        Ok(())
+        assign_positions::try_assign_positions(out, part, start)
     }
 
     /// The elements of a tensor in row-major order, to be changed in place; `None` if the device keeps them elsewhere
@@ -233,8 +228,9 @@ pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
     parameter: &Tensor<S, E, D>,
     gradient: Vec<E>,
 ) -> Result<Gradients<E, D>, D::Err> {
-    let gradient = parameter.device().try_tensor_from_vec(gradient, *parameter.shape())?;
-    parameter.trace(gradients).try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
+    let gradient = parameter.device().try_tensor_from_vec(gradient, (parameter.shape().num_elements(),))?;
+    let parameter = unnamed(parameter.trace(gradients)).try_reshape_like(gradient.shape())?;
+    parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
 }
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.

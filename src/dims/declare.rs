@@ -26,6 +26,11 @@ impl<Max: ConstDim> BoundedSize<Max> {
         }
         Ok(Self { size, max: PhantomData })
     }
+
+    /// The size, or `Max::SIZE` if that is smaller.
+    pub(crate) fn at_most_max(size: usize) -> Self {
+        Self { size: size.min(Max::SIZE), max: PhantomData }
+    }
 }
 
 impl<Max> BoundedSize<Max> {
@@ -85,6 +90,9 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 /// assert_eq!(Batch::new(3).size(), 3);
 /// assert!(matches!(SrcLen::new(17), Err(DimError::TooLong { size: 17, max_size: 16, .. })));
 /// ```
+///
+/// An error names a dimension of a module without the path of the module, unless a glob import (`use sizes::*;`)
+/// brings it in: import dimensions by name.
 ///
 /// The bound must be a dimension, not a number:
 ///

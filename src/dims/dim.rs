@@ -62,7 +62,7 @@ pub trait ConstDim: Dim + Factor {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension"
+    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a quotient and the ranks of a shard divide their whole"
 )]
 pub trait Factor: MaybeSharded + shapes::ConstDim {}
 
@@ -70,7 +70,7 @@ pub trait Factor: MaybeSharded + shapes::ConstDim {}
 impl<const N: usize> MaybeSharded for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> Dim for Const<N> {}
-#[diagnostic::do_not_recommend]
+// The compiler recommends this one alone, so that an error does not list shapes.
 impl<const N: usize> Factor for Const<N> {}
 #[diagnostic::do_not_recommend]
 impl<const N: usize> ConstDim for Const<N> {}

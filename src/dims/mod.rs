@@ -46,6 +46,7 @@ mod relations;
 mod shape;
 mod size;
 mod sum;
+mod unnamed;
 mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
@@ -59,6 +60,7 @@ pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, SameFactors};
 pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
 pub use sum::Sum;
+pub(crate) use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows};
 
 use std::any::type_name;
@@ -136,7 +138,10 @@ pub fn check_same_size<Any: MaybeSharded>(
 /// ```
 #[must_use]
 pub fn name<Any: ?Sized>() -> String {
-    let path = type_name::<Any>();
+    without_paths(type_name::<Any>())
+}
+
+fn without_paths(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
         out.push_str(piece.rsplit("::").next().unwrap_or(piece));

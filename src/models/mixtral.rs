@@ -9,6 +9,10 @@
 //! | | `MixtralDecoderLayer` | [`Layer`] |
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
+mod experts;
+
+pub use experts::MixtureOfExperts;
+
 use super::llama::{Attention, CachedHeads, FeedForward, LlamaCache, LlamaConfig};
 use crate::{
     backend::Backend,
@@ -16,16 +20,12 @@ use crate::{
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
     nn::{Autoregressive, Cache, WithEarlier, init, try_last},
-    ops::{
-        OpError, Real, try_embed, try_linear, try_mul, try_one_hot, try_residual, try_rms_norm, try_select,
-        try_softmax_over, try_top_k, try_zeros,
-    },
-    tokens::{Fin, Indices, TokenIds},
-    try_einsum,
+    ops::{OpError, Real, try_embed, try_linear, try_residual, try_rms_norm, try_select},
+    tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{ConstDim as _, HasShape},
-    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor, WithEmptyTape},
+    shapes::ConstDim as _,
+    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
 };
 use typed_transformer_macros::panicking;
 
@@ -49,51 +49,15 @@ pub trait MixtralConfig: LlamaConfig {
     label = "a token cannot choose `{Self}` of `{Experts}`",
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
-pub trait ChosenFrom<Experts: ConstDim>: ConstDim + AtMost<Experts> {}
-
-#[diagnostic::do_not_recommend]
-impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {}
-
-module! {
-    /// The best experts for each token, weighted by the softmax of the router's logits for them.
-    pub struct MixtureOfExperts<Config: MixtralConfig; E, D> -> Config::EmbedDim {
-        /// To a logit for each expert.
-        pub router: param (Config::Experts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// The experts.
-        pub experts: layers(Config::Experts) FeedForward<Config, E, D>,
-    }
+pub trait ChosenFrom<Experts: ConstDim>: ConstDim {
+    /// The dimension itself.
+    #[doc(hidden)]
+    type Number: ConstDim + AtMost<Experts>;
 }
 
-impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert that no token chooses is skipped. Any other runs on all
-    /// tokens; its output has weight 0 for those that did not choose it.
-    fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
-        &self,
-        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (B, S, Experts)
-        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Config::Chosen::default())?;
-        let chosen: Indices<(B, S, Config::Chosen), Config::Experts> = chosen;
-        let weights: Tensor<(B, S, Config::Chosen), E, D, T> = try_softmax_over(logits, axis::<Config::Chosen>())?;
-        let is_chosen: Tensor<(B, S, Config::Chosen, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
-        let weights = try_einsum!(
-            weights: (B, S, Config::Chosen), &is_chosen: (B, S, Config::Chosen, Config::Experts)
-            -> (B, S, Config::Experts)
-        )?;
-
-        let (x, tape) = x.split_tape();
-        let mut output = try_zeros(x.device(), *x.shape())?.put_tape(tape);
-        for (index, expert) in Fin::<Config::Experts>::all().zip(&self.experts) {
-            if chosen.as_slice().contains(&index.value()) {
-                let weight = try_select(weights.with_empty_tape(), axis::<Config::Experts>(), index)?; // (B, S)
-                let transformed = expert.try_forward(x.retaped::<T>())?;
-                output = try_residual(output, try_mul(transformed, weight)?)?;
-            }
-        }
-        let (_, tape) = weights.split_tape();
-        let (output, output_tape) = output.split_tape();
-        Ok(output.put_tape(output_tape.merge(tape)))
-    }
+#[diagnostic::do_not_recommend]
+impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {
+    type Number = Self;
 }
 
 module! {

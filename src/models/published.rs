@@ -18,7 +18,6 @@ use super::{
     vit::{Vit, VitConfig},
 };
 use crate::{
-    dims,
     nn::Module as _,
     ops::{Rotary, RotaryScaling},
 };
@@ -35,7 +34,16 @@ macro_rules! published {
         pub mod $module {
             use super::*;
 
-            dims! { $($(pub $dim = $size;)*)* }
+            /// The dimensions. rustc spells a name out by its path if two public types have it, and a user's
+            /// dimensions may have these names; the names here are aliases, which rustc does not count.
+            mod dimensions {
+                crate::dims! { $($(pub $dim = $size;)*)* }
+            }
+            $($(
+                pub type $dim = dimensions::$dim;
+                #[allow(non_upper_case_globals)]
+                pub const $dim: $dim = dimensions::$dim;
+            )*)*
 
             #[derive(Clone, Copy, Debug)]
             pub struct Config;

@@ -56,8 +56,8 @@ use std::fmt;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the model does not write texts token after token",
-    label = "it does not implement `Autoregressive`",
+    message = "the model is not `Autoregressive`: it does not write texts token after token",
+    label = "this model does not implement `Autoregressive`",
     note = "an `LM` does so once it has read its sources: `model.try_encode(&sources)?`; for a decoder of your own, implement `Autoregressive`"
 )]
 pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {

@@ -132,7 +132,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
             let [query, key] = Self::try_turn(start, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
-            let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, MaxLen, …)
+            let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, Cached<MaxLen>, …)
             let attended = self.attention.try_attend(query, keys, values, &mask)?;
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
         })

@@ -1,4 +1,4 @@
-use super::{ActivationKind, OpError, Real, cast, device_error};
+use super::{ActivationKind, OpError, Real, cast, unnamed::try_map};
 use dfdx::{
     shapes::Shape,
     tensor::{NoneTape, Tape, Tensor},
@@ -98,7 +98,7 @@ impl Activation for Tanh {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        input.try_tanh().map_err(device_error("tanh"))
+        try_map("tanh", input, |x| x.try_tanh())
     }
 }
 
@@ -107,8 +107,7 @@ impl Activation for Silu {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        let compute = || input.retaped::<T>().try_sigmoid()?.try_mul(input);
-        compute().map_err(device_error::<D::Err>("silu"))
+        try_map("silu", input, |x| x.retaped::<T>().try_sigmoid()?.try_mul(x))
     }
 }
 
@@ -119,7 +118,7 @@ impl Activation for Relu {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        input.try_relu().map_err(device_error("relu"))
+        try_map("relu", input, |x| x.try_relu())
     }
 }
 
@@ -130,7 +129,7 @@ impl Activation for Gelu {
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        input.try_fast_gelu().map_err(device_error("gelu"))
+        try_map("gelu", input, |x| x.try_fast_gelu())
     }
 }
 
@@ -143,14 +142,13 @@ impl Activation for GeluErf {
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         // dfdx 0.13 has a wrong derivative, Φ(x) + √2 x φ(x) in place of Φ(x) + x φ(x), where φ = Φ'. The term
         // `zero` corrects it: its value is 0 and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
-        let compute = || {
+        try_map("gelu", input, |x| {
             let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
-            let density = input.retaped::<T>().try_square()?.try_mul(cast::<E>(-0.5))?;
+            let density = x.retaped::<T>().try_square()?.try_mul(cast::<E>(-0.5))?;
             let density = density.try_exp()?.try_mul(correction)?;
             let detached = density.retaped::<NoneTape>().try_mul(E::one())?;
             let zero = density.try_sub(detached)?;
-            input.try_accurate_gelu()?.try_add(zero)
-        };
-        compute().map_err(device_error::<D::Err>("gelu"))
+            x.try_accurate_gelu()?.try_add(zero)
+        })
     }
 }

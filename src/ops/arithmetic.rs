@@ -8,6 +8,7 @@ use super::{
     contraction::{Labelled, broadcast, label_array},
     device_error, ensure_not_empty,
     operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
+    unnamed::try_zip,
     views::{NamedAxes, Sizes},
 };
 use crate::dims::{AxesAmong, Label};
@@ -48,7 +49,7 @@ where
     [usize; OTHER_RANK]: Sizes,
 {
     let [x, y] = on_one_shape("add", x, y)?;
-    x.try_add(y).map_err(device_error("add"))
+    try_zip("add", x, y, |x, y| x.try_add(y))
 }
 
 /// `x - y`, element by element, for a `y` whose axes are among those of `x`.
@@ -80,7 +81,7 @@ where
     [usize; OTHER_RANK]: Sizes,
 {
     let [x, y] = on_one_shape("sub", x, y)?;
-    x.try_sub(y).map_err(device_error("sub"))
+    try_zip("sub", x, y, |x, y| x.try_sub(y))
 }
 
 /// `x · y`, element by element, for a `y` whose axes are among those of `x`.
@@ -112,7 +113,7 @@ where
     [usize; OTHER_RANK]: Sizes,
 {
     let [x, y] = on_one_shape("mul", x, y)?;
-    x.try_mul(y).map_err(device_error("mul"))
+    try_zip("mul", x, y, |x, y| x.try_mul(y))
 }
 
 /// `x / y`, element by element, for a `y` whose axes are among those of `x`.
@@ -144,7 +145,7 @@ where
     [usize; OTHER_RANK]: Sizes,
 {
     let [x, y] = on_one_shape("div", x, y)?;
-    x.try_div(y).map_err(device_error("div"))
+    try_zip("div", x, y, |x, y| x.try_div(y))
 }
 
 /// `max(x, y)`, element by element, for a `y` whose axes are among those of `x`.
@@ -176,7 +177,7 @@ where
     [usize; OTHER_RANK]: Sizes,
 {
     let [x, y] = on_one_shape("maximum", x, y)?;
-    x.try_maximum(y).map_err(device_error("maximum"))
+    try_zip("maximum", x, y, |x, y| x.try_maximum(y))
 }
 
 /// `min(x, y)`, element by element, for a `y` whose axes are among those of `x`.
@@ -208,7 +209,7 @@ where
     [usize; OTHER_RANK]: Sizes,
 {
     let [x, y] = on_one_shape("minimum", x, y)?;
-    x.try_minimum(y).map_err(device_error("minimum"))
+    try_zip("minimum", x, y, |x, y| x.try_minimum(y))
 }
 
 /// `x`, and the view of `y` that has its shape.

@@ -1,5 +1,6 @@
 use super::{
     AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale,
+    unnamed::{try_choose, try_map, try_matmul, try_matmul_transposed, try_softmax, try_zip},
     where_::try_bool_tensor,
 };
 use crate::{
@@ -7,9 +8,9 @@ use crate::{
     mask::AttentionMask,
 };
 use dfdx::{
-    shapes::{Axes4, Axis, HasShape},
+    shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, ChooseFrom, Device, PermuteTo, TryAdd, TryMatMul},
+    tensor_ops::{BroadcastTo, Device, TryAdd},
 };
 use typed_transformer_macros::panicking;
 
@@ -79,9 +80,7 @@ fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real
     check_same_size("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
     check_same_size("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
     let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
-    let compute = || query.try_matmul(key.try_permute::<_, Axes4<0, 1, 3, 2>>()?);
-    let logits = compute().map_err(device_error::<D::Err>(OP))?;
-    try_masked_softmax(logits, bias, mask, mask_fill)
+    try_masked_softmax(try_matmul_transposed(OP, query, key)?, bias, mask, mask_fill)
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
@@ -104,22 +103,23 @@ pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Rea
         check_same_size("the key", keys, "the bias", bias_keys).map_err(dim_error(OP))?;
     }
     let visible = try_bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
-    let compute = || {
-        let logits = match bias {
-            Some(bias) => logits.try_add(bias.try_broadcast_like::<_, Axis<0>>(&shape)?)?,
-            None => logits,
-        };
-        let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape)?;
-        let hidden = match mask_fill {
-            MaskFill::MinValue => {
-                let lowest = logits.device().try_tensor_from_vec(vec![E::min_value()], ())?;
-                lowest.retaped::<T>().try_broadcast_like(&shape)?
-            }
-            MaskFill::Subtract(amount) => logits.retaped::<T>().try_add(cast::<E>(-amount))?,
-        };
-        visible.try_choose(logits, hidden)?.try_softmax::<Axis<3>>()
+    let error = device_error::<D::Err>(OP);
+    let logits = match bias {
+        Some(bias) => {
+            let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(&error)?;
+            try_zip(OP, logits, bias, |x, y| x.try_add(y))?
+        }
+        None => logits,
     };
-    compute().map_err(device_error::<D::Err>(OP))
+    let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape).map_err(&error)?;
+    let hidden = match mask_fill {
+        MaskFill::MinValue => {
+            let lowest = logits.device().try_tensor_from_vec(vec![E::min_value()], ()).map_err(&error)?;
+            lowest.retaped::<T>().try_broadcast_like(&shape).map_err(&error)?
+        }
+        MaskFill::Subtract(amount) => try_map(OP, logits.retaped::<T>(), |x| x.try_add(cast::<E>(-amount)))?,
+    };
+    try_softmax(OP, try_choose(OP, visible, logits, hidden)?)
 }
 
 /// `softmax(scale · q kᵀ) v`: the mean of the values, weighted by how much the query attends to their keys (the
@@ -180,7 +180,7 @@ pub fn try_attention<
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     check_values(&key, &value)?;
     let weights = try_dropout(try_attention_weights(query, key, mask, scale, mask_fill)?, dropout)?;
-    weights.try_matmul(value).map_err(device_error("attention"))
+    try_matmul("attention", weights, value)
 }
 
 /// `softmax(scale · q kᵀ + bias) v`: [`attention`] with a number that is added to the logit of each query and key, such
@@ -229,7 +229,7 @@ pub fn try_attention_with_bias<
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     check_values(&key, &value)?;
     let weights = try_dropout(try_weights(query, key, Some(bias), mask, scale, mask_fill)?, dropout)?;
-    weights.try_matmul(value).map_err(device_error("attention"))
+    try_matmul("attention", weights, value)
 }
 
 /// Checks that there is a value for each key.

@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, dim_error};
+use super::{OpError, Real, cast, device_error, dim_error, views::realize};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
@@ -6,7 +6,7 @@ use crate::{
     tokens::TokenIds,
 };
 use dfdx::{
-    shapes::{Axis, HasShape, Rank0},
+    shapes::{self, Axis, HasShape, Rank0},
     tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
@@ -123,7 +123,7 @@ pub(super) fn weighted_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, E: Re
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
-    let ((batch, len, _), shape @ (label_batch, label_len)) = (*logits.shape(), labels.shape());
+    let ((batch, len, _), (label_batch, label_len)) = (*logits.shape(), labels.shape());
     check_same_size("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
     check_same_size("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
     let position_weights = position_weights(&labels.padding_mask(), reduction, whole_batch);
@@ -131,18 +131,19 @@ pub(super) fn weighted_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, E: Re
         return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
     }
 
-    let device = logits.device().clone();
+    let (device, shape) = (logits.device().clone(), (batch.size(), len.size()));
+    let logits: Tensor<(usize, usize, usize), E, D, T> = realize(OP, logits)?;
     let compute = || {
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let position_weights: Tensor<_, E, D> = device.try_tensor_from_vec(position_weights, shape)?;
         let logits = counted_logits(logits, &position_weights, reduction)?;
         let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
-        let target_log_prob: Tensor<(B, S), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
+        let target_log_prob: Tensor<(usize, usize), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
         // Without smoothing, skip the mean: a logit of −∞ at another token would spoil the loss.
         let log_likelihood = if smoothing == 0.0 {
             target_log_prob
         } else {
-            let mean_log_prob: Tensor<(B, S), E, D, T> = log_softmax.retaped::<T>().try_mean()?;
+            let mean_log_prob: Tensor<(usize, usize), E, D, T> = log_softmax.retaped::<T>().try_mean::<_, Axis<2>>()?;
             let target_log_prob = target_log_prob.try_mul(cast::<E>(1.0 - smoothing))?;
             target_log_prob.try_add(mean_log_prob.try_mul(cast::<E>(smoothing))?)?
         };
@@ -173,7 +174,7 @@ pub(super) fn position_weights<B: MaybeSharded, S: Dim, E: Real>(
 }
 
 /// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
-pub(super) fn counted_logits<B: MaybeSharded, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn counted_logits<B: shapes::Dim, S: shapes::Dim, V: shapes::Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(B, S, V), E, D, T>,
     position_weights: &Tensor<(B, S), E, D>,
     reduction: Reduction,

@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error};
+use super::{OpError, Real, cast, unnamed::try_map};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Tape, Tensor},
@@ -49,6 +49,11 @@ impl DropoutSeed {
             previous_rows: ROWS.take(),
             thread: PhantomData,
         }
+    }
+
+    /// Whether a guard lives on this thread.
+    pub(crate) fn is_set() -> bool {
+        DROPOUT_RNG.with_borrow(Option::is_some)
     }
 
     /// This thread has these rows of the batch: dropout draws the numbers that they have in the whole batch. It
@@ -132,10 +137,8 @@ pub(crate) fn try_mul_factors<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>
     input: Tensor<Dims, E, D, T>,
     factors: Vec<E>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let shape = *input.shape();
-    let compute = || {
-        let factors = input.device().try_tensor_from_vec(factors, shape)?;
-        input.try_mul(factors.retaped::<T>())
-    };
-    compute().map_err(device_error::<D::Err>("dropout"))
+    try_map("dropout", input, |x| {
+        let factors = x.device().try_tensor_from_vec(factors, *x.shape())?;
+        x.try_mul(factors.retaped::<T>())
+    })
 }

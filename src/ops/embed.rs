@@ -1,4 +1,4 @@
-use super::{OpError, Real, device_error};
+use super::{OpError, Real, device_error, views::realize};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
@@ -39,9 +39,12 @@ pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: 
     if D::HAS_KERNELS {
         return D::fused_embed(table, ids, tape);
     }
-    let compute = || {
-        let ids: Tensor<_, usize, D> = table.device().try_tensor_from_vec(ids.as_slice().to_vec(), ids.shape())?;
-        table.clone().put_tape(tape).try_gather(ids)
-    };
-    compute().map_err(device_error::<D::Err>("embed"))
+    const OP: &str = "embed";
+    let error = device_error::<D::Err>(OP);
+    let shape = (ids.shape().0.size(), ids.shape().1.size());
+    let ids: Tensor<(usize, usize), usize, D> =
+        table.device().try_tensor_from_vec(ids.as_slice().to_vec(), shape).map_err(&error)?;
+    let table: Tensor<(usize, usize), E, D, T> = realize(OP, table.clone().put_tape(tape))?;
+    let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
+    realize(OP, output)
 }

@@ -4,6 +4,7 @@ use super::{
     OpError, Real,
     concat_split::{outer_len_inner, sizes},
     device_error, dim_error, ensure_not_empty,
+    unnamed::try_reshape_to,
 };
 use crate::{
     dims::{AxisOf, Dim, HasAxis, check_same_size},
@@ -12,7 +13,7 @@ use crate::{
 use dfdx::{
     shapes::{Axes, HasShape, Shape},
     tensor::{Tape, Tensor},
-    tensor_ops::{Device, GatherTo, ReshapeTo},
+    tensor_ops::{Device, GatherTo},
 };
 use typed_transformer_macros::panicking;
 
@@ -106,10 +107,9 @@ pub(super) fn try_elements<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tap
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     ensure_not_empty(op, &to)?;
     let (elements, count) = (input.shape().num_elements(), places.len());
-    let compute = || {
-        let places: Tensor<(usize,), usize, D> = input.device().try_tensor_from_vec(places, (count,))?;
-        let gathered: Tensor<(usize,), E, D, T> = input.try_reshape_like(&(elements,))?.try_gather(places)?;
-        gathered.try_reshape_like(&to)
-    };
-    compute().map_err(device_error::<D::Err>(op))
+    let places: Tensor<(usize,), usize, D> =
+        input.device().try_tensor_from_vec(places, (count,)).map_err(device_error(op))?;
+    let gathered: Tensor<(usize,), E, D, T> =
+        try_reshape_to(op, input, (elements,))?.try_gather(places).map_err(device_error(op))?;
+    try_reshape_to(op, gathered, to)
 }

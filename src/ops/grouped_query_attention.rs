@@ -3,7 +3,7 @@ use super::{
     try_merge_heads, try_scale, try_split_heads,
 };
 use crate::{
-    backend::check_attention,
+    backend::{Backend, check_attention},
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
@@ -48,7 +48,7 @@ pub fn try_grouped_query_attention<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
@@ -59,6 +59,11 @@ pub fn try_grouped_query_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+    check_operands(&query, &key, &value, mask)?;
+    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
+    if D::HAS_KERNELS && !has_dropout {
+        return D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill);
+    }
     try_attend(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
@@ -110,10 +115,26 @@ pub fn try_grouped_query_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+    check_operands(&query, &key, &value, mask)?;
     try_attend(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
 
-/// The attention, with a bias or without.
+/// Compares the run-time sizes of the operands.
+fn check_operands<B: MaybeSharded, Q: Dim, K: Dim, Queries: Dim, Keys: Dim, Values: Dim, E: Real, D: Device<E>, T>(
+    query: &Tensor<(B, Q, Queries), E, D, T>,
+    key: &Tensor<(B, K, Keys), E, D, T>,
+    value: &Tensor<(B, K, Values), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+) -> Result<(), OpError> {
+    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
+    let (value_batch, value_keys, _) = *value.shape();
+    check_attention((batch, queries), (key_batch, keys), mask)?;
+    check_same_size("the key", key_batch, "the value", value_batch)
+        .and_then(|()| check_same_size("the key", keys, "the value", value_keys))
+        .map_err(dim_error("attention"))
+}
+
+/// The definition of the attention, with a bias or without.
 #[allow(clippy::too_many_arguments)]
 fn try_attend<
     B: MaybeSharded,
@@ -137,12 +158,7 @@ fn try_attend<
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
     const OP: &str = "attention";
-    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
-    let (value_batch, value_keys, _) = *value.shape();
-    check_attention((batch, queries), (key_batch, keys), mask)?;
-    check_same_size("the key", key_batch, "the value", value_batch).map_err(dim_error(OP))?;
-    check_same_size("the key", keys, "the value", value_keys).map_err(dim_error(OP))?;
-
+    let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
     let query = try_split_heads::<_, _, Product<KeyValueHeads, Groups>, QKDim, _, _, _>(query)?;
     let query = try_scale(query, scale.factor(KeyValueHeads::SIZE * Groups::SIZE, QKDim::SIZE))?;
     let (key, value) = (try_split_heads(key)?, try_split_heads(value)?);

@@ -1,9 +1,12 @@
-use super::{OpError, Real, device_error};
+use super::{
+    OpError, Real,
+    unnamed::{try_reshape_to, try_swap_middle},
+};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
 use dfdx::{
-    shapes::{Axes4, HasShape},
+    shapes::HasShape,
     tensor::{Tape, Tensor},
-    tensor_ops::{Device, PermuteTo, ReshapeTo},
+    tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;
 
@@ -36,11 +39,10 @@ pub fn try_split_heads<
 >(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    const OP: &str = "split heads";
     let (batch, len, _) = *input.shape();
-    let compute = || {
-        input.try_reshape_like(&(batch, len, H::default(), HeadDim::default()))?.try_permute::<_, Axes4<0, 2, 1, 3>>()
-    };
-    compute().map_err(device_error::<D::Err>("split heads"))
+    let heads = try_reshape_to(OP, input, (batch, len, H::default(), HeadDim::default()))?;
+    try_swap_middle(OP, heads)
 }
 
 /// Merges the heads into one dimension: the inverse of [`split_heads`].
@@ -70,7 +72,7 @@ pub fn try_merge_heads<
 >(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+    const OP: &str = "merge heads";
     let (batch, _, len, _) = *heads.shape();
-    let compute = || heads.try_permute::<_, Axes4<0, 2, 1, 3>>()?.try_reshape_like(&(batch, len, Product::default()));
-    compute().map_err(device_error::<D::Err>("merge heads"))
+    try_reshape_to(OP, try_swap_middle(OP, heads)?, (batch, len, Product::default()))
 }

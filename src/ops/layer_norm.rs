@@ -1,4 +1,7 @@
-use super::{NormKind, OpError, Real, device_error};
+use super::{
+    NormKind, OpError, Real, device_error,
+    unnamed::{try_on_sizes, try_zip},
+};
 use crate::{
     backend::{Backend, NormParams},
     dims::{ConstDim, Dim, MaybeSharded},
@@ -34,17 +37,17 @@ pub fn try_layer_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<
     bias: Option<&Tensor<(M,), E, D>>,
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    const OP: &str = "layer norm";
     let params = NormParams { kind: NormKind::LayerNorm, weight, bias, epsilon };
     if D::HAS_KERNELS {
         return D::fused_norm(input, params);
     }
-    let shape = *input.shape();
-    let compute = || {
-        let weight = weight.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)?;
-        let output = input.try_normalize::<Axis<2>>(epsilon)?.try_mul(weight)?;
-        let Some(bias) = bias else { return Ok(output) };
-        let bias = bias.retaped::<T>();
-        output.try_add(bias.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
+    let (shape, error) = (*input.shape(), device_error::<D::Err>(OP));
+    let broadcast = |vector: &Tensor<(M,), E, D>| {
+        vector.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape).map_err(&error)
     };
-    compute().map_err(device_error::<D::Err>("layer norm"))
+    let normalized = try_on_sizes(OP, input, |x: Tensor<[usize; 3], E, D, T>| x.try_normalize::<Axis<2>>(epsilon))?;
+    let output = try_zip(OP, normalized, broadcast(weight)?, |x, y| x.try_mul(y))?;
+    let Some(bias) = bias else { return Ok(output) };
+    try_zip(OP, output, broadcast(bias)?, |x, y| x.try_add(y))
 }

@@ -1,13 +1,16 @@
-use super::{OpError, Real, device_error};
+use super::{
+    OpError, Real, device_error,
+    unnamed::{try_product, try_reshape_to, try_zip},
+};
 use crate::{
     backend::{Backend, LinearParams},
     dims,
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
-    shapes::{Axes2, Axis, HasShape},
+    shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, PermuteTo, ReshapeTo, TryAdd, TryMatMul},
+    tensor_ops::{BroadcastTo, TryAdd},
 };
 use typed_transformer_macros::panicking;
 
@@ -42,20 +45,21 @@ pub fn try_linear<Dims, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E
 where
     Dims: EndsIn<InDim>,
 {
+    const OP: &str = "linear";
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {
         return D::fused_linear(input, LinearParams { weight, bias }, output_shape);
     }
     let positions = Positions::new(input.shape().num_elements() / InDim::SIZE.max(1));
-    let compute = || {
-        let input = input.try_reshape_like(&(positions, InDim::default()))?;
-        let output = input.try_matmul(weight.retaped::<T>().try_permute::<_, Axes2<1, 0>>()?)?;
-        let shape = *output.shape();
-        let output = match bias {
-            Some(bias) => output.try_add(bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape)?)?,
-            None => output,
-        };
-        output.try_reshape_like(&output_shape)
+    let input = try_reshape_to(OP, input, (positions, InDim::default()))?;
+    let output: Tensor<(Positions, OutDim), E, D, T> = try_product(OP, input, weight.retaped::<T>())?;
+    let output = match bias {
+        Some(bias) => {
+            let shape = *output.shape();
+            let bias = bias.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
+            try_zip(OP, output, bias, |x, y| x.try_add(y))?
+        }
+        None => output,
     };
-    compute().map_err(device_error::<D::Err>("linear"))
+    try_reshape_to(OP, output, output_shape)
 }

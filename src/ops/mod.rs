@@ -69,6 +69,7 @@ mod select;
 mod slice;
 mod stack;
 mod top_k;
+mod unnamed;
 mod views;
 mod where_;
 mod windows;

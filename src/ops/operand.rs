@@ -39,16 +39,18 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
         (tensor, Taped(tape))
     }
 }
-/// The sum over an axis of ranks is made. It never is: the trait gives a term in the place of a tensor its own error.
+/// A tensor over these dimensions is a sum over `Axis`, and not a term of it. It never is: the trait gives a term in the
+/// place of a tensor its own error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the operand is this rank's term of a sum over `{Self}`: reduce it before it is used",
-    label = "a term of a sum over `{Self}`, not the sum",
+    message = "a tensor over `{Self}` is this rank's term of a sum over `{Axis}`: reduce it before it is used",
+    label = "a term of a sum over `{Axis}`, not the sum",
     note = "`all_reduce(terms, &ranks)` makes the sum"
 )]
-pub trait Summed {}
+pub trait SumOver<Axis> {}
 
-impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>, Axis: Summed> TensorOrRef<Dims, E, D, Taped<T>>
+// The compiler recommends this one, so that an error is that of `SumOver`.
+impl<Dims: Shape + SumOver<Axis>, E: Clone, D: Storage<E>, T: Tape<E, D>, Axis> TensorOrRef<Dims, E, D, Taped<T>>
     for Partial<Tensor<Dims, E, D, T>, Axis>
 {
     fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {

@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, dim_error};
+use super::{OpError, Real, cast, device_error, dim_error, unnamed::try_zip};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
@@ -150,6 +150,6 @@ pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backe
     if D::HAS_KERNELS {
         return D::fused_add_positions(input, positions);
     }
-    let compute = || input.try_add(positions.try_broadcast_like::<_, Axis<0>>(&shape)?);
-    compute().map_err(device_error::<D::Err>(OP))
+    let positions = positions.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
+    try_zip(OP, input, positions, |x, y| x.try_add(y))
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, device_error, dim_error, try_scale};
+use super::{OpError, Real, dim_error, try_scale, unnamed::try_zip};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
@@ -53,5 +53,5 @@ pub fn try_residual<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>
         return D::fused_residual(input, output);
     }
     // dfdx refuses to add a tensor to itself, and a scaled tensor is a new one.
-    input.try_add(try_scale(output, 1.0)?).map_err(device_error(OP))
+    try_zip(OP, input, try_scale(output, 1.0)?, |x, y| x.try_add(y))
 }

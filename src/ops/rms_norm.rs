@@ -1,4 +1,7 @@
-use super::{NormKind, OpError, Real, cast, device_error};
+use super::{
+    NormKind, OpError, Real, cast, device_error,
+    unnamed::{try_on_sizes, try_zip},
+};
 use crate::{
     backend::{Backend, NormParams},
     dims::{ConstDim, Dim, MaybeSharded},
@@ -33,17 +36,18 @@ pub fn try_rms_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>
     weight: &Tensor<(M,), E, D>,
     epsilon: f64,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    const OP: &str = "RMS norm";
     let params = NormParams { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
     if D::HAS_KERNELS {
         return D::fused_norm(input, params);
     }
     let shape = *input.shape();
-    let compute = || {
-        let mean_square = input.retaped::<T>().try_square()?.try_mean::<_, Axis<2>>()?;
+    let normalized = try_on_sizes(OP, input, |x: Tensor<[usize; 3], E, D, T>| {
+        let mean_square = x.retaped::<T>().try_square()?.try_mean::<[usize; 2], Axis<2>>()?;
         let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
-        let normalized = input.try_div(root.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
-        let weight = weight.retaped::<T>();
-        normalized.try_mul(weight.try_broadcast_like::<_, Axes2<0, 1>>(&shape)?)
-    };
-    compute().map_err(device_error::<D::Err>("RMS norm"))
+        let root = root.try_broadcast_like::<_, Axis<2>>(x.shape())?;
+        x.try_div(root)
+    })?;
+    let weight = weight.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape);
+    try_zip(OP, normalized, weight.map_err(device_error(OP))?, |x, y| x.try_mul(y))
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take};
+use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take, unnamed::try_zip};
 use crate::{
     dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
     tokens::{Fin, Indices},
@@ -149,6 +149,7 @@ fn try_turn<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Devi
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
+    const OP: &str = "rotary positions";
     let shape @ (_, _, len, width) = *input.shape();
     // The other column of the pair, the pair, and whether the column is the second one of it.
     let half = HeadDim::SIZE / 2;
@@ -169,14 +170,15 @@ fn try_turn<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Devi
     let others = Indices::from_fn((width,), |column| columns[pair_of(column).0]);
     let others = try_take(input.retaped::<T>(), axis::<HeadDim>(), &others)?;
     let device = input.device().clone();
-    let compute = || {
-        let broadcast = |table: Vec<E>| {
-            let table: Tensor<(S, HeadDim), E, D> = device.try_tensor_from_vec(table, (len, width))?;
-            table.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)
-        };
-        input.try_mul(broadcast(cosines)?)?.try_add(others.try_mul(broadcast(sines)?)?)
+    let broadcast = |table: Vec<E>| {
+        let table: Tensor<(S, HeadDim), E, D> = device.try_tensor_from_vec(table, (len, width))?;
+        table.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape)
     };
-    compute().map_err(device_error::<D::Err>("rotary positions"))
+    let error = device_error::<D::Err>(OP);
+    let (cosines, sines) = (broadcast(cosines).map_err(&error)?, broadcast(sines).map_err(&error)?);
+    let input = try_zip(OP, input, cosines, |x, y| x.try_mul(y))?;
+    let others = try_zip(OP, others, sines, |x, y| x.try_mul(y))?;
+    try_zip(OP, input, others, |x, y| x.try_add(y))
 }
 
 /// [`try_rotary_positions`] of heads side by side: `(B, S, Product<H, HeadDim>) -> (B, S, Product<H, HeadDim>)`. The

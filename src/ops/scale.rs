@@ -1,4 +1,4 @@
-use super::{OpError, Real, cast, device_error};
+use super::{OpError, Real, cast, unnamed::try_map};
 use dfdx::{
     shapes::Shape,
     tensor::{Tape, Tensor},
@@ -21,5 +21,5 @@ pub fn try_scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     factor: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    input.try_mul(cast::<E>(factor)).map_err(device_error("scale"))
+    try_map("scale", input, |x| x.try_mul(cast::<E>(factor)))
 }

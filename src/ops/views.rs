@@ -9,7 +9,7 @@ use dfdx::{
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo},
 };
-use std::{array, ops::Range};
+use std::{array, fmt::Debug, ops::Range};
 
 /// A shape of plain sizes: `[usize; 1]` to `[usize; 6]`.
 #[diagnostic::on_unimplemented(
@@ -94,8 +94,11 @@ pub fn realize<From: Shape, To: Shape<Concrete = From::Concrete>, E: Real, D: De
     op: &'static str,
     tensor: Tensor<From, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    let to = dims::name::<To>();
-    tensor.try_realize().map_err(|tensor| OpError::Shape { op, from: format!("{:?}", tensor.shape()), to })
+    tensor.try_realize().map_err(|tensor| shape_error(op, tensor.shape(), dims::name::<To>))
+}
+
+fn shape_error(op: &'static str, from: &dyn Debug, to: fn() -> String) -> OpError {
+    OpError::Shape { op, from: format!("{from:?}"), to: to() }
 }
 
 /// `tensor` with its axes in another order: axis `i` of the result is axis `order[i]` of `tensor`.

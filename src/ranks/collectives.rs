@@ -4,18 +4,15 @@ use super::{
     Element, Pending, RankAxis, Ranks, RanksError,
     communicator::{Communicator, EngineResult},
     handle::part_of,
+    rounds,
+    rounds::MAX_MESSAGE_LEN_BYTES,
     worker::Counts,
 };
 use bytemuck::{cast_slice, cast_slice_mut};
-use std::{
-    iter,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 /// Below this many bytes, each rank gets all terms of a sum: one message is then faster than two.
 const SMALL_SUM_LEN_BYTES: usize = 4096;
-/// The most bytes of one message.
-const MAX_MESSAGE_LEN_BYTES: usize = 1 << 28;
 
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Sums `values` over the ranks, element by element, in the order of the ranks. Every rank gets the same bits.
@@ -219,14 +216,7 @@ fn sum_by_parts<E: Element>(communicator: &dyn Communicator, values: &mut [E]) -
 
 /// This rank's part of the sums.
 fn sum_part<E: Element>(communicator: &dyn Communicator, values: &[E], lens: &[usize]) -> EngineResult<Vec<E>> {
-    let (rank, size) = (communicator.rank(), communicator.size());
-    let own_len = lens[rank];
-    let mut terms = vec![E::zero(); size * own_len];
-    let bytes = |len: &usize| len * size_of::<E>();
-    let send_lens: Vec<usize> = lens.iter().map(bytes).collect();
-    let receive_lens: Vec<usize> = iter::repeat_n(bytes(&own_len), size).collect();
-    communicator.all_to_all(cast_slice(values), &send_lens, cast_slice_mut(&mut terms), &receive_lens)?;
-    Ok(sum_in_order(&terms, own_len))
+    rounds::reduce_scatter(communicator, values, lens, MAX_MESSAGE_LEN_BYTES, sum_in_order)
 }
 
 /// The sums of the terms of all ranks, from rank 0 on.
@@ -246,7 +236,6 @@ fn gather<E: Element>(
     whole: &mut [E],
     lens: &[usize],
 ) -> EngineResult<usize> {
-    let lens: Vec<usize> = lens.iter().map(|len| len * size_of::<E>()).collect();
-    communicator.all_gather(cast_slice(part), cast_slice_mut(whole), &lens)?;
+    rounds::all_gather(communicator, part, whole, lens, MAX_MESSAGE_LEN_BYTES)?;
     Ok((communicator.size() - 1) * size_of_val(part))
 }

@@ -34,7 +34,9 @@ mod handle;
 mod mpi;
 mod partial;
 mod pending;
+mod reduced;
 mod replicated;
+mod rounds;
 mod shard;
 mod sharded_columns;
 mod threads;
@@ -46,6 +48,11 @@ pub use error::RanksError;
 pub use handle::{CommunicationTime, Ranks};
 pub use partial::{Partial, Reduce};
 pub use pending::Pending;
+pub use reduced::ReducedOver;
+#[doc(hidden)]
+pub use reduced::{SumOver, TermOver};
 pub use replicated::Replicated;
-pub use shard::{GatheredOver, Shard};
+pub use shard::Shard;
+#[doc(hidden)]
+pub use shard::{IsAllOf, Part};
 pub use sharded_columns::ShardedColumns;

@@ -23,8 +23,11 @@ use std::{
 const TIMEOUT: Duration = Duration::from_secs(1800);
 /// How long a rank that ends by itself waits for the others before it ends them.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the thread sleeps between two looks at an operation for which no one waits.
+/// How long the thread sleeps between two looks at an operation.
 const PAUSE: Duration = Duration::from_micros(50);
+/// How long the thread looks without a pause at an operation for which someone waits. Most are complete by then; in a
+/// longer one, for example with a slower rank, the processor is of more use to others.
+const LOOK: Duration = Duration::from_micros(200);
 
 /// Starts MPI on a thread of its own.
 pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
@@ -102,13 +105,14 @@ impl Group {
 fn wait(mut request: Request<'_>, limit: Duration, give_up: impl FnOnce()) -> MpiResult<()> {
     let start = Instant::now();
     while request.test()?.is_none() {
-        if start.elapsed() > limit {
+        let waited = start.elapsed();
+        if waited > limit {
             give_up();
             break;
         }
-        match WAITING.load(Ordering::Relaxed) {
-            0 => thread::sleep(PAUSE),
-            _ => thread::yield_now(),
+        match WAITING.load(Ordering::Relaxed) > 0 && waited < LOOK {
+            true => thread::yield_now(),
+            false => thread::sleep(PAUSE),
         }
     }
     Ok(())

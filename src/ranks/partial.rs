@@ -72,6 +72,7 @@ pub trait Reduce: Sized {
     fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Element> Reduce for E {
     fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         let mut sum = [self];
@@ -80,12 +81,14 @@ impl<E: Element> Reduce for E {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Element> Reduce for Vec<E> {
     fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         ranks.start_all_reduce(self).wait()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Dims: Shape, E: Element, D: Device<E>> Reduce for Tensor<Dims, E, D> {
     fn try_sum<Axis: RankAxis>(self, ranks: &Ranks<Axis>) -> Result<Self, RanksError> {
         // dfdx's `as_vec` panics on a tensor without elements.

@@ -111,19 +111,27 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
     }
 }
 
-/// A dimension that no axis of ranks shares. There is none: the trait gives a shard in the place of a whole dimension
+/// All of the dimension `Whole` is on this rank. It never is: the trait gives a shard in the place of a whole dimension
 /// its own error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is sharded over `{Axis}`, but here all of `{Self}` is needed",
-    label = "this rank has only its part of `{Self}`",
-    note = "gather `{Self}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
+    message = "`{Whole}` is sharded over `{Axis}`, but here all of `{Whole}` is needed",
+    label = "this rank has only its part of `{Whole}`",
+    note = "gather `{Whole}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
 )]
-pub trait GatheredOver<Axis> {}
+pub trait IsAllOf<Whole, Axis> {}
+/// What a rank has of a dimension. It is not the dimension itself that lacks `IsAllOf`, so that an error does not quote
+/// the declaration of the dimension.
+#[doc(hidden)]
+pub struct Part;
 
-// The compiler recommends these two, so that an error is that of `GatheredOver`.
-impl<Whole: Dim + GatheredOver<Axis>, Axis: RankAxis> Dim for Shard<Whole, Axis> {}
-impl<Whole: ConstDim + GatheredOver<Axis>, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> {}
+// The compiler recommends these two, so that an error is that of `IsAllOf`.
+impl<Whole: Dim, Axis: RankAxis> Dim for Shard<Whole, Axis> where Part: IsAllOf<Whole, Axis> {}
+impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> where
+    Part: IsAllOf<Whole, Axis>
+{
+}
+#[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Factor for Shard<Whole, Axis> {}
 
 // Derived impls would require the same traits of `Whole` and `Axis`.

@@ -22,7 +22,7 @@ pub trait ShardedColumns: Factor {
     /// The ranks.
     type Axis: RankAxis;
 }
-#[diagnostic::do_not_recommend]
+// The compiler recommends this one, so that an error is that of `Divides`.
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ShardedColumns for Shard<Whole, Axis> {
     type Whole = Whole;
     type Axis = Axis;

@@ -5,7 +5,7 @@ use crate::{
     ranks::{Element, RankAxis, Ranks, RanksError, Replicated},
     weights::{
         Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, TensorFile, build_with, collect,
-        compare_conventions, save_tensors,
+        compare_conventions,
     },
 };
 use dfdx::{
@@ -14,13 +14,7 @@ use dfdx::{
     tensor::Tensor,
     tensor_ops::Device,
 };
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt,
-    marker::PhantomData,
-    ops::Deref,
-    path::Path,
-};
+use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Path};
 
 /// A rank's part of a `Whole` model: its parameters have the same field paths, and each is the whole parameter or this
 /// rank's part of it along one axis.
@@ -124,43 +118,9 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        let tensors = self.gather_tensors(ranks)?.into_iter();
+        let tensors = gather_tensors(&self.model, ranks)?.into_iter();
         let elements = |tensor: FileTensor| (tensor.path.clone(), tensor.elements::<E>());
         build_from(tensors.map(elements).collect(), device)
-    }
-
-    /// Saves the whole model. The file is that of [`weights::save`](crate::weights::save) on one rank, whatever the
-    /// number of ranks. Rank 0 writes it.
-    ///
-    /// # Errors
-    /// [`DistributedError::Save`] on rank 0, and [`DistributedError::Ranks`] on the others, if it cannot be written.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}, weights};
-    /// ranks! { pub Tp = 1; }
-    /// let (device, ranks) = (Cpu::default(), Ranks::<Tp>::single()?);
-    /// let path = std::env::temp_dir().join("typed-transformer-sharded.safetensors");
-    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&device, &ranks)?;
-    /// model.save(&path, &ranks)?;
-    /// let whole: DecoderOnly<Model, f32, Cpu> = weights::load(&path, &device)?;
-    /// let again = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::load(&path, &device, &ranks)?;
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn save<E: Element + SafetensorsDtype, D: Device<E>>(
-        &self,
-        path: impl AsRef<Path>,
-        ranks: &Ranks<Axis>,
-    ) -> Result<(), DistributedError>
-    where
-        Model: Sharded<Axis, E, D>,
-    {
-        let tensors = self.gather_tensors(ranks)?;
-        let saved = match ranks.is_first() {
-            true => save_tensors::<Model::Whole>(&tensors, path.as_ref(), HashMap::new()).map_err(Into::into),
-            false => Ok(()),
-        };
-        ranks.agree(saved)
     }
 
     /// Loads this rank's part of a file of the whole model, which every rank must be able to read.
@@ -192,23 +152,6 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     {
         ranks.replicate(self.model).map(Distributed::new)
     }
-
-    /// The parameters of the whole model.
-    fn gather_tensors<E: Element + SafetensorsDtype, D: Device<E>>(
-        &self,
-        ranks: &Ranks<Axis>,
-    ) -> Result<Vec<FileTensor>, DistributedError>
-    where
-        Model: Sharded<Axis, E, D>,
-    {
-        let tensors = collect(&self.model, "", Path::new(""))?;
-        let wholes = layout::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
-            let part = tensor.elements::<E>();
-            let whole = parameter.all_gather(part, ranks)?;
-            Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))
-        });
-        wholes.collect()
-    }
 }
 
 impl<Model, Axis> Deref for Distributed<Model, Axis> {
@@ -222,6 +165,25 @@ impl<Model: fmt::Debug, Axis> fmt::Debug for Distributed<Model, Axis> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.model.fmt(f)
     }
+}
+
+/// The parameters of the whole model, of which each rank has its `part`.
+pub(super) fn gather_tensors<Part, E, D, Axis>(
+    part: &Part,
+    ranks: &Ranks<Axis>,
+) -> Result<Vec<FileTensor>, DistributedError>
+where
+    Part: Sharded<Axis, E, D>,
+    E: Element + SafetensorsDtype,
+    D: Device<E>,
+    Axis: RankAxis,
+{
+    let tensors = collect(part, "", Path::new(""))?;
+    let wholes = layout::<Part, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
+        let whole = parameter.all_gather(tensor.elements::<E>(), ranks)?;
+        Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))
+    });
+    wholes.collect()
 }
 
 /// Reads this rank's part of a file.

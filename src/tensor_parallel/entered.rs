@@ -6,7 +6,7 @@ use crate::{
 };
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor::{Storage, Tape, Tensor, WithEmptyTape},
     tensor_ops::Device,
 };
 use std::{fmt, marker::PhantomData};
@@ -55,14 +55,53 @@ pub trait EnteredOver<Axis> {
     fn into_tensor(self) -> Self::Tensor;
 }
 
-#[diagnostic::do_not_recommend]
-impl<X, Axis> EnteredOver<Axis> for Entered<X, Axis> {
+// The compiler recommends these two, so that an error is that of `EntryOver` or `EnteredAs`.
+impl<X: EntryOver<Axis, Of>, Of, Axis> EnteredOver<Axis> for Entered<X, Of> {
     type Tensor = X;
 
     fn into_tensor(self) -> X {
         self.value
     }
 }
+impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis> for Tensor<Dims, E, D, T> {
+    type Tensor = Self;
+
+    fn into_tensor(self) -> Self {
+        self
+    }
+}
+
+/// A tensor that has entered the ranks of `Of` has entered those of `Axis`: both are the same.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the tensor has entered `{Of}`, but the ranks of `{Axis}` share the other operand",
+    label = "entered `{Of}`, not `{Axis}`",
+    note = "`enter(x, &ranks)` with the ranks of `{Axis}` sums the gradient of `x` over them in the backward pass"
+)]
+pub trait EntryOver<Axis, Of> {}
+#[diagnostic::do_not_recommend]
+impl<X, Axis: IsAxis<Of>, Of> EntryOver<Axis, Of> for X {}
+
+/// A tensor over these dimensions that is the same on all ranks has entered them. It never has: the trait gives it its
+/// own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tensor over `{Self}` did not enter `{Axis}`: its gradient would be this rank's term of a sum",
+    label = "each rank of `{Axis}` computes with its part of the other operand",
+    note = "`enter(x, &ranks)` sums the gradient of `x` over the ranks in the backward pass"
+)]
+pub trait EnteredAs<Axis> {}
+#[diagnostic::do_not_recommend]
+impl<Dims, Axis: IsAxis<Never>> EnteredAs<Axis> for Dims {}
+
+/// The axis of ranks is `Other`. The compiler decides it once it knows the axis, so that an error can name it.
+#[doc(hidden)]
+pub trait IsAxis<Other> {}
+#[diagnostic::do_not_recommend]
+impl<Axis> IsAxis<Axis> for Axis {}
+/// No axis of ranks.
+#[doc(hidden)]
+pub struct Never;
 
 /// A shape that [`enter`] takes: the batch may be sharded, over another axis of ranks, but all other dimensions are whole.
 ///

@@ -29,6 +29,7 @@
 
 mod attention;
 mod distributed;
+mod dropout;
 mod entered;
 mod error;
 mod gather;
@@ -37,6 +38,7 @@ mod linear;
 mod local;
 mod nn;
 mod partial;
+mod save;
 mod tape;
 mod update;
 

@@ -2,7 +2,7 @@ use super::{Distributed, Sharded, layout::layout};
 use crate::{
     backend::Backend,
     ops::OpError,
-    ranks::{Element, RankAxis, Ranks, Replicated},
+    ranks::{Element, RankAxis, Ranks, ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, update_by_norm},
     weights::SafetensorsDtype,
 };
@@ -49,7 +49,7 @@ where
 /// Those of [`update_sharded`].
 pub fn update_sharded_replicated<Model, E, D, Axis, Data>(
     model: &mut Distributed<Replicated<Model, Data>, Axis>,
-    gradients: Replicated<GradientsOf<Model, E, D>, Data>,
+    gradients: impl ReducedOver<GradientsOf<Model, E, D>, Data>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
@@ -62,7 +62,7 @@ where
     Axis: RankAxis,
 {
     let model = model.as_mut().as_mut();
-    update_part(model, gradients.into_inner(), optimizer, learning_rate, clip_norm, ranks)
+    update_part(model, gradients.into_sum(), optimizer, learning_rate, clip_norm, ranks)
 }
 
 fn update_part<Model, E, D, Axis>(

@@ -38,8 +38,8 @@ use std::path::Path;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the model does not say how others name its parameters",
-    label = "it does not implement `Pretrained`",
+    message = "the model is not `Pretrained`: nothing says how others name its parameters",
+    label = "this model does not implement `Pretrained`",
     note = "implement `Pretrained` for the model, or use `load_mapped` with a `NameMap`"
 )]
 pub trait Pretrained: Module {

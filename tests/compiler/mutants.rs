@@ -1,11 +1,11 @@
 //! The compiler refuses a model in which a single dimension is wrong, wherever that is.
 //!
-//! `tests/compiler/mutants/` holds right programs. A *place* is where a program names a dimension that it has
-//! declared elsewhere, by `dims!` or as a generic parameter. A *mutant* is the program with another dimension
-//! of the same scope in one place. Types tie every dimension of these programs to others, so every mutant
-//! is ill-typed and must be refused. The only exceptions are marked in the programs: a length with a declared
-//! maximum may have a smaller maximum, and exactly these mutants must be accepted. A *renaming* gives dimensions
-//! other names throughout the program, and must be accepted.
+//! `tests/compiler/mutants/` holds right programs. A *place* is where a program names a dimension or an axis of
+//! ranks that it has declared elsewhere, by `dims!`, by `ranks!` or as a generic parameter. A *mutant* is the
+//! program with another one of the same scope in one place. Types tie every dimension of these programs to
+//! others, so every mutant is ill-typed and must be refused. The only exceptions are marked in the programs: a
+//! length with a declared maximum may have a smaller maximum, and exactly these mutants must be accepted. A
+//! *renaming* gives dimensions other names throughout the program, and must be accepted.
 //!
 //! All of this also holds if all sizes are equal: names decide, and sizes only where they are compared.
 //!
@@ -17,6 +17,7 @@
 //! ```
 
 mod contractions;
+mod data_parallel;
 mod decode_loop;
 mod experts;
 mod model;
@@ -31,12 +32,13 @@ use std::{
     time::Instant,
 };
 
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 7] = [
     ("model", include_str!("mutants/model.rs")),
     ("training_step", include_str!("mutants/training_step.rs")),
     ("decode_loop", include_str!("mutants/decode_loop.rs")),
     ("experts", include_str!("mutants/experts.rs")),
     ("contractions", include_str!("mutants/contractions.rs")),
+    ("data_parallel", include_str!("mutants/data_parallel.rs")),
     ("tensor_parallel", include_str!("mutants/tensor_parallel.rs")),
 ];
 
@@ -53,6 +55,7 @@ fn the_programs_run() {
     decode_loop::main();
     experts::main();
     contractions::main();
+    data_parallel::main();
     tensor_parallel::main();
 }
 
@@ -160,7 +163,7 @@ struct Variant {
 
 impl<'a> Program<'a> {
     fn new(source: &'a str) -> Self {
-        let (declared, end_of_declarations) = source::declarations(source);
+        let (declared, end_of_declarations) = source::declarations_in(source, &["dims", "ranks"]);
         let mut dims: Vec<Dimension> = declared
             .into_iter()
             .map(|(name, size)| Dimension {

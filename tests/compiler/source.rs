@@ -27,11 +27,16 @@ pub fn tokens(source: &str) -> Vec<Range<usize>> {
 /// The declarations of every `dims!`, and the end of the last `dims!`. A declaration is a name and, for a
 /// size at compile time, the text after `=`.
 pub fn declarations(source: &str) -> (Vec<(Range<usize>, Option<Range<usize>>)>, usize) {
+    declarations_in(source, &["dims"])
+}
+
+/// [`declarations`] of every macro of these names.
+pub fn declarations_in(source: &str, macros: &[&str]) -> (Vec<(Range<usize>, Option<Range<usize>>)>, usize) {
     let tokens = tokens(source);
     let text = |token: &Range<usize>| &source[token.clone()];
     let (mut found, mut end) = (Vec::new(), 0);
     for (i, window) in tokens.windows(3).enumerate() {
-        if window.iter().map(text).ne(["dims", "!", "{"]) {
+        if !macros.contains(&text(&window[0])) || window[1..].iter().map(text).ne(["!", "{"]) {
             continue;
         }
         let block = &tokens[i + 3..];

@@ -90,36 +90,11 @@ fn names_decide_where_sizes_are_equal() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// Rooms and items whose texts do not follow all rules yet. An entry goes as soon as its texts do.
-const UNFINISHED: [&str; 16] = [
-    "ui-tests/fail/tensor_parallel/",
-    "ui-tests/fail/ranks/",
-    "ui-tests/fail/generate/generation/b",
-    "ui-tests/fail/models/bert_bert_config/token_types",
-    "ui-tests/fail/models/mixtral_mixtral_config/chosen",
-    "ui-tests/fail/models/t5_t5config/num_heads",
-    "ui-tests/fail/models/vit_images/b",
-    "ui-tests/fail/models/vit_vit_forward/b",
-    "ui-tests/fail/nn/autoregressive/",
-    "ui-tests/fail/nn/encoded_lm/",
-    "ui-tests/fail/ops/partial_cross_entropy/",
-    "ui-tests/fail/ops/patches/",
-    "ui-tests/fail/train/update_sharded",
-    "ui-tests/fail/train/sharded_state",
-    "ui-tests/fail/weights/eos_token_ids/v",
-    "ui-tests/fail/weights/pretrained/self",
-];
-
-/// Whether the texts of a program are held to all rules.
-fn is_finished(program: &Program) -> bool {
-    !UNFINISHED.iter().any(|begin| program.path.starts_with(begin))
-}
-
 #[test]
 fn errors_are_short_and_in_the_words_of_the_model() {
     let mut lengths = Vec::new();
     let mut failures = Vec::new();
-    for program in program::all().iter().filter(|program| is_finished(program)) {
+    for program in &program::all() {
         let text = program.stderr();
         lengths.push(text.lines().count());
         let faults = faults(&text).into_iter().chain(faults_of_head(program, &text));

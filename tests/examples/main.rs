@@ -14,6 +14,8 @@ mod devices;
 mod generate;
 #[cfg(feature = "plot")]
 mod report;
+#[cfg(feature = "tokenizers")]
+mod tiny_gpt2;
 mod train_rot13;
 mod train_sequences;
 mod train_shakespeare;

@@ -90,6 +90,7 @@ macro_rules! compare {
 }
 
 mod contraction;
+mod grouped_attention;
 
 fn linear<const IN: usize, const OUT: usize>() {
     on_calls(|rng, (batch, len, _)| {
@@ -219,6 +220,24 @@ fn attention<const HEADS: usize, const QK: usize, const VO: usize>(size: f32) {
     on_calls(|rng, call| attention_on_call::<HEADS, QK, VO>(rng, call, size));
 }
 
+/// Masks of every kind, some of which hide whole rows.
+fn masks(
+    rng: &mut StdRng,
+    shape: (Unchecked, Unchecked, Unchecked),
+) -> [AttentionMask<Unchecked, Unchecked, Unchecked>; 5] {
+    let (batch, queries, keys) = shape;
+    let hidden: Vec<bool> = (0..batch.0 * queries.0 * keys.0).map(|_| rng.gen_bool(0.4)).collect();
+    [
+        AttentionMask::all_visible(shape),
+        AttentionMask::from_fn(shape, |_, q, k| k <= q),
+        AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries.0 + q) * keys.0 + k]),
+        // Whole sequences of padding.
+        AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
+        // A window of keys that moves with the query.
+        AttentionMask::from_fn(shape, |_, q, k| (q..q + 9).contains(&k)),
+    ]
+}
+
 fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
     rng: &mut StdRng,
     (batch, queries, keys): (Unchecked, Unchecked, Unchecked),
@@ -228,18 +247,7 @@ fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
     let query = both(rng, (batch, queries, Width::<HEADS, QK>::default()), size);
     let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
     let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
-    let shape = (batch, queries, keys);
-    let hidden: Vec<bool> = (0..batch.0 * queries.0 * keys.0).map(|_| rng.gen_bool(0.4)).collect();
-    let masks = [
-        AttentionMask::all_visible(shape),
-        AttentionMask::from_fn(shape, |_, q, k| k <= q),
-        AttentionMask::from_fn(shape, |b, q, k| !hidden[(b * queries.0 + q) * keys.0 + k]),
-        // Whole sequences of padding.
-        AttentionMask::from_fn(shape, |b, _, _| b % 2 == 1),
-        // A window of keys that moves with the query.
-        AttentionMask::from_fn(shape, |_, q, k| (q..q + 9).contains(&k)),
-    ];
-    for mask in masks {
+    for mask in masks(rng, (batch, queries, keys)) {
         for (scale, masked) in [
             (AttentionScale::HeadDim, MaskFill::MinValue),
             (AttentionScale::EmbedDim, MaskFill::MinValue),

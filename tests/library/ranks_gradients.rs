@@ -10,9 +10,9 @@ use typed_transformer::{
 };
 
 ranks! { World; }
-dims! { EmbedDim = 1024; HiddenDim = 1100; OutputDim = 8; SeqLen = 3; Batch = 2; }
+dims! { EmbedDim = 1024; HiddenDim = 1100; OutputDim = 300; SeqLen = 3; Batch = 2; }
 
-/// Two buckets: the first layer alone is larger than one.
+/// Two buckets: each layer alone is larger than one.
 type Model = (Linear<EmbedDim, HiddenDim, f32, Cpu>, Linear<HiddenDim, OutputDim, f32, Cpu>);
 type Loss = Tensor<(), f32, Cpu, Recording<Model, f32, Cpu>>;
 

@@ -359,6 +359,19 @@ fn dropout_draws_what_it_draws_on_one_rank() {
     on_ranks!(ShardedLM, Dropped<TypedTransformer>, f64, 1e-10, Four);
 }
 
+#[test]
+fn without_a_seed_dropout_drops_the_same_on_all_ranks() {
+    let outputs = Ranks::<Two>::in_threads(2, |ranks| {
+        // Each device would draw other numbers.
+        let device = Cpu::seed_from_u64(ranks.rank() as u64);
+        let model = Distributed::<ShardedDecoderOnly<Dropped<NanoGpt>, Two, f32, Cpu>, Two>::build(&device, ranks);
+        let (model, ids) = (model.unwrap(), batch(TgtLen::new(6).unwrap(), 1));
+        [(); 2].map(|()| model.forward(&ids, model.recording(), ranks).as_vec())
+    });
+    assert_eq!(outputs[0], outputs[1]);
+    assert_ne!(outputs[0][0], outputs[0][1]);
+}
+
 type Part<Tp> = ShardedDecoderOnly<Plain<NanoGpt>, Tp, f32, Cpu>;
 
 #[test]

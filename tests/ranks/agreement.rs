@@ -9,9 +9,10 @@ use std::fs;
 /// The difference of losses that rounding may make.
 const TOLERANCE: f64 = 1e-5;
 
-/// Trains on 1 to 4 ranks, and compares losses with those of one, and the files of two runs bit by bit.
+/// Trains on 1 to 4 ranks, and compares losses with those of one, and the files of two runs of the numbers of ranks in
+/// `repeated` bit by bit.
 #[track_caller]
-fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32) {
+fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32, repeated: &[usize]) {
     let folder = temp_dir();
     let train = |ranks: usize, name: &str| {
         let (metrics, weights) = (format!("{name}.jsonl"), format!("{name}.safetensors"));
@@ -31,8 +32,10 @@ fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32) {
         for (step, (loss, expected)) in together.iter().zip(&alone).enumerate() {
             assert!((loss - expected).abs() < TOLERANCE, "step {step} of {ranks} ranks: {loss}, alone {expected}");
         }
-        let (again, same_weights, _) = train(ranks, &format!("{ranks}-again"));
-        assert!(again == together && same_weights == weights, "two runs of {ranks} ranks differ");
+        if repeated.contains(&ranks) {
+            let (again, same_weights, _) = train(ranks, &format!("{ranks}-again"));
+            assert!(again == together && same_weights == weights, "two runs of {ranks} ranks differ");
+        }
         // Only the first rank shows progress and results.
         let last = format!("step {steps}/{steps}");
         assert_eq!(run.stderr.matches(&last).count(), 1, "{}", run.stderr);
@@ -41,20 +44,20 @@ fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32) {
 
 #[test]
 fn rot13_with_unequal_parts() {
-    assert_trains_as_one("train_rot13", &["--batch", "50"], 60, 1);
+    assert_trains_as_one("train_rot13", &["--batch", "50"], 200, 1, &[2, 3, 4]);
 }
 
 #[test]
 fn rot13_with_a_rank_that_has_no_row() {
-    assert_trains_as_one("train_rot13", &["--batch", "3", "--learning-rate", "0.003"], 30, 1);
+    assert_trains_as_one("train_rot13", &["--batch", "3", "--learning-rate", "0.003"], 30, 1, &[4]);
 }
 
 #[test]
 fn sequences() {
-    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, 1);
+    assert_trains_as_one("train_sequences", &["--batch", "10"], 8, 1, &[4]);
 }
 
 #[test]
 fn characters() {
-    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "4", "--sample", "10"], 8, 0);
+    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "8", "--sample", "10"], 8, 0, &[3]);
 }

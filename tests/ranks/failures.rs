@@ -1,7 +1,7 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
 use crate::{
-    launch::{Job, losses, run, signal, start},
+    launch::{Job, losses, run, signal, start, start_patient},
     support::temp_dir,
 };
 use std::{
@@ -51,7 +51,8 @@ fn a_signal_to_any_rank_stops_all_with_a_checkpoint() {
 fn a_signal_to_the_launcher_stops_all_with_a_checkpoint() {
     for name in ["INT", "TERM"] {
         let folder = temp_dir();
-        let mut job = start_training(3, &folder, &["--checkpoint", "ck"]);
+        let args = ["--steps", STEPS, "--batch", "7", "--metrics", "metrics", "--checkpoint", "ck"];
+        let mut job = start_patient("train_rot13", 3, &folder, &args);
         job.wait_for_lines(&folder.path().join("metrics"), 5);
         signal(name, job.launcher());
         let run = job.end();
@@ -102,4 +103,40 @@ fn an_error_on_the_first_rank_ends_all_with_one_line() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(run.stderr.matches("error").count() - run.stderr.matches("error code").count(), 1, "{}", run.stderr);
     assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_training_that_diverges_ends_all_with_one_line() {
+    let folder = temp_dir();
+    let args = ["--learning-rate", "30", "--steps", "100", "--checkpoint", "ck"];
+    let diverged = run("train_rot13", 3, &folder, &args);
+    assert_eq!(diverged.code, Some(1), "{}", diverged.stderr);
+    assert_eq!(diverged.stderr.matches("error: the training diverged").count(), 1, "{}", diverged.stderr);
+    assert!(folder.path().join("ck").exists());
+}
+
+#[test]
+fn a_full_disk_keeps_the_checkpoint_and_ends_all_with_one_line() {
+    let folder = temp_dir();
+    let args = ["--batch", "7", "--metrics", "metrics", "--steps", "300"];
+    let mut job = start("train_rot13", 3, &folder, &[&args[..], &["--checkpoint", "ck"]].concat());
+    job.wait_for_lines(&folder.path().join("metrics"), 110);
+    // Enough for the metrics, too little for another checkpoint.
+    job.fill_disk(0, 45_000);
+    let run = job.end();
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("error: cannot write ck: File too large").count(), 1, "{}", run.stderr);
+    let lines = losses(&folder, "metrics").len();
+    // The older checkpoint is whole: another number of ranks goes on from it.
+    let resumed = start("train_rot13", 2, &folder, &[&args[..], &["--resume", "ck"]].concat()).end();
+    assert!(resumed.stderr.contains("step 300/300"), "{}", resumed.stderr);
+    assert!(losses(&folder, "metrics").len() >= lines);
+}
+
+#[test]
+fn metrics_that_cannot_be_written_end_no_rank_early() {
+    let run = run("train_rot13", 3, &temp_dir(), &["--steps", "20", "--metrics", "/dev/full"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("error: cannot write /dev/full").count(), 1, "{}", run.stderr);
+    assert!(run.stderr.contains("step 20/20"), "{}", run.stderr);
 }

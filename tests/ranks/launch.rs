@@ -5,14 +5,17 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::LazyLock,
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
 /// Longer than any run takes on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The variable that names the folder of a test to its ranks.
+const FOLDER: &str = "TYPED_TRANSFORMER_TEST_FOLDER";
 
 /// The folder of the examples, built with the feature `mpi`.
 static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
@@ -32,8 +35,12 @@ static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     copies
 });
 
+/// One job at a time: the machine may have fewer processors than a job has ranks.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// A program that runs on several ranks.
 pub struct Job {
+    _turn: MutexGuard<'static, ()>,
     mpirun: Child,
     stdout: JoinHandle<String>,
     stderr: JoinHandle<String>,
@@ -49,16 +56,47 @@ pub struct Run {
 
 /// Starts an example on `ranks` ranks of one thread each, in `folder`.
 pub fn start(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
-    let mut mpirun = Command::new("mpirun");
-    // More ranks than processors are allowed, and a rank may end in order for longer than the usual second.
-    mpirun.args(["--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3", "-n", &ranks.to_string()]);
+    start_with(mpirun(ranks), example, folder, args)
+}
+
+/// [`start`], but the launcher gives the ranks three seconds to end after a signal, not one.
+pub fn start_patient(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
+    let mut mpirun = mpirun(ranks);
+    mpirun.args(["--mca", "odls_base_sigkill_timeout", "3"]);
+    start_with(mpirun, example, folder, args)
+}
+
+fn start_with(mut mpirun: Command, example: &str, folder: &TempDir, args: &[&str]) -> Job {
+    // If a file becomes too long for `Job::fill_disk`, that is an error of the write, not a signal.
+    mpirun.args(["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
     mpirun.arg(EXAMPLES.path().join(example)).args(args).current_dir(folder.path());
+    Job::start(mpirun)
+}
+
+fn mpirun(ranks: usize) -> Command {
+    let mut mpirun = Command::new("mpirun");
+    // More ranks than processors are allowed.
+    mpirun.args(["--oversubscribe", "-n", &ranks.to_string()]);
     mpirun.env("RAYON_NUM_THREADS", "1").env("OMPI_ALLOW_RUN_AS_ROOT", "1");
     mpirun.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    mpirun.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut mpirun = mpirun.spawn().expect("`apt-get install openmpi-bin` installs mpirun");
-    let (stdout, stderr) = (mpirun.stdout.take().unwrap(), mpirun.stderr.take().unwrap());
-    Job { mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
+    mpirun
+}
+
+/// Runs `body` of the test `test` on each of some numbers of ranks: every rank is this test again, under `mpirun`.
+/// `prepare` writes to the folder that all share.
+pub fn on_ranks(test: &str, counts: &[usize], prepare: impl Fn(&Path), body: impl FnOnce(&Path)) {
+    if let Some(folder) = env::var_os(FOLDER) {
+        return body(Path::new(&folder));
+    }
+    let folder = crate::support::temp_dir();
+    prepare(folder.path());
+    for &ranks in counts {
+        let mut mpirun = mpirun(ranks);
+        mpirun.arg(env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(FOLDER, folder.path());
+        let run = Job::start(mpirun).end();
+        assert_eq!(run.code, Some(0), "{ranks} ranks: {}{}", run.stdout, run.stderr);
+        assert_eq!(run.stdout.matches("1 passed").count(), ranks, "{}", run.stdout);
+    }
 }
 
 fn read(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
@@ -75,6 +113,14 @@ pub fn run(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Run 
 }
 
 impl Job {
+    fn start(mut mpirun: Command) -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        mpirun.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut mpirun = mpirun.spawn().expect("`apt-get install openmpi-bin` installs mpirun");
+        let (stdout, stderr) = (mpirun.stdout.take().unwrap(), mpirun.stderr.take().unwrap());
+        Self { _turn: turn, mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
+    }
+
     /// Waits until all ranks have ended.
     pub fn end(mut self) -> Run {
         let code = loop {
@@ -117,6 +163,12 @@ impl Job {
     /// The process that started the ranks.
     pub fn launcher(&self) -> u32 {
         self.mpirun.id()
+    }
+
+    /// From now on, a rank can write no file beyond this length, as on a full disk.
+    pub fn fill_disk(&self, rank: usize, max_len_bytes: usize) {
+        let (pid, limit) = (self.ranks()[&rank].to_string(), format!("--fsize={max_len_bytes}"));
+        assert!(Command::new("prlimit").args(["--pid", &pid, &limit]).status().unwrap().success());
     }
 
     /// Waits until the metrics file has this many lines.

@@ -6,5 +6,7 @@
 mod agreement;
 mod failures;
 mod launch;
+mod models;
 #[path = "../support/mod.rs"]
 mod support;
+mod training;

@@ -117,19 +117,20 @@ impl Backend<f32> for Cpu {
         Q: Dim,
         K: Dim,
         H: ConstDim,
+        KeyHeads: ConstDim,
         QKDim: ConstDim,
         VODim: ConstDim,
         T: Tape<f32, Cpu>,
     >(
         query: Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
-        key: Tensor<(B, K, Product<H, QKDim>), f32, Cpu, T>,
-        value: Tensor<(B, K, Product<H, VODim>), f32, Cpu, T>,
+        key: Tensor<(B, K, Product<KeyHeads, QKDim>), f32, Cpu, T>,
+        value: Tensor<(B, K, Product<KeyHeads, VODim>), f32, Cpu, T>,
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
         mask_fill: MaskFill,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *query.shape();
-        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        let config = AttentionConfig::new::<H, KeyHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
         fused("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
@@ -171,7 +172,7 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
-        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         fused("attention", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
@@ -199,7 +200,7 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, Q, QDim), f32, Cpu, T>, OpError> {
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
-        let config = AttentionConfig::new::<H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         fused("attention", shape, T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key_value = Operand::read(key_value, tape)?;
@@ -219,21 +220,6 @@ impl Backend<f32> for Cpu {
             let logits = Operand::read(logits, tape)?;
             cross_entropy_kernel(logits, V::SIZE, labels.clone_arc(), position_weights.to_vec(), smoothing)
         })
-    }
-
-    fn try_assign_positions<B: MaybeSharded, Len: Dim, S: Dim, M: ConstDim>(
-        out: &mut Tensor<(B, Len, M), f32, Cpu>,
-        part: &Tensor<(B, S, M), f32, Cpu>,
-        start: usize,
-    ) -> Result<(), OpError> {
-        let (_, len, width) = *part.shape();
-        // dfdx can only overwrite whole tensors, so single elements are assigned.
-        for (i, element) in part.as_vec().into_iter().enumerate() {
-            let (row, column) = (i / width.size(), i % width.size());
-            let (sequence, position) = (row / len.size(), row % len.size());
-            out[[sequence, start + position, column]] = element;
-        }
-        Ok(())
     }
 
     elements_in_memory!(f32);

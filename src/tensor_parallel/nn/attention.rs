@@ -7,7 +7,9 @@ use crate::{
     nn::{Arch, AttentionProjection, Conventions, Norm, SelfAttention, try_residual_norm},
     ops::{OpError, Rotary, dim_error, try_dropout},
     ranks::{Element, Ranks, Shard},
-    tensor_parallel::{Entered, attention::try_rotate_heads, try_enter, try_multi_head_attention},
+    tensor_parallel::{
+        Entered, attention::try_rotate_heads, dropout::same_dropout, try_enter, try_multi_head_attention,
+    },
 };
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
@@ -80,7 +82,9 @@ impl<
         let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
         let dropout = A::ATTENTION_DROPOUT;
         let attended = try_multi_head_attention(query, key, value, mask, scale, mask_fill, dropout, ranks)?;
-        try_dropout(self.output_proj.try_forward(attended, ranks)?, A::DROPOUT)
+        let output = self.output_proj.try_forward(attended, ranks)?;
+        let _seed = same_dropout::<E, D, T, _>(A::DROPOUT, output.device(), ranks)?;
+        try_dropout(output, A::DROPOUT)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     nn::{DecoderOnly, Embedder, LmHead, SingleStack, padding_mask},
     ops::OpError,
     ranks::{Element, Ranks},
-    tensor_parallel::Sharded,
+    tensor_parallel::{Sharded, dropout::same_dropout},
     tokens::TokenIds,
 };
 use dfdx::tensor::{Tape, Tensor};
@@ -36,6 +36,7 @@ module! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for ShardedDecoderOnly<Config, Axis, E, D>
 {
@@ -55,6 +56,8 @@ impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sha
         tape: T,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
+        let device = self.embedder.token_embedder.weight.device();
+        let _seed = same_dropout::<E, D, T, _>(Config::DROPOUT, device, ranks)?;
         let embeds = self.embedder.try_forward(token_ids, tape)?;
         let padding_mask = padding_mask::<Config, B, S>(token_ids);
         let output = self.decoder.try_forward(embeds, &padding_mask, ranks)?;

@@ -6,7 +6,7 @@ use crate::{
     nn::{Arch, Conventions, FeedForwardProjection, Norm, try_residual_norm},
     ops::{Activation, OpError, try_dropout},
     ranks::{Element, Ranks, Shard},
-    tensor_parallel::{try_all_gather, try_enter},
+    tensor_parallel::{dropout::same_dropout, try_all_gather, try_enter},
 };
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
@@ -50,7 +50,9 @@ impl<EmbedDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
             for layer in &self.inner {
                 hidden = activation(layer.try_forward(try_all_gather(hidden, hidden_dim, ranks)?)?)?;
             }
-            try_dropout(self.output.try_forward(hidden, ranks)?, A::FEED_FORWARD_DROPOUT)
+            let output = self.output.try_forward(hidden, ranks)?;
+            let _seed = same_dropout::<E, D, T, _>(A::FEED_FORWARD_DROPOUT, output.device(), ranks)?;
+            try_dropout(output, A::FEED_FORWARD_DROPOUT)
         })
     }
 }

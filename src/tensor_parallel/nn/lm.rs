@@ -6,7 +6,7 @@ use crate::{
     nn::{LM, LmHead, Output, Seq2Seq},
     ops::OpError,
     ranks::{Element, Ranks},
-    tensor_parallel::Sharded,
+    tensor_parallel::{Sharded, dropout::same_dropout},
     tokens::TokenIds,
 };
 use dfdx::tensor::{PutTape, SplitTape, Tape};
@@ -39,6 +39,7 @@ module! {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Config: Seq2Seq, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for ShardedLM<Config, Axis, E, D>
 {
@@ -68,6 +69,8 @@ impl<Config: Seq2Seq, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded
         Output<(B, Src, Config::EmbedDim), (B, Tgt, Config::EmbedDim), (B, Tgt, Config::TgtVocab), E, D, T>,
         OpError,
     > {
+        let device = self.decoder.embedder.token_embedder.weight.device();
+        let _seed = same_dropout::<E, D, T, _>(Config::DROPOUT, device, ranks)?;
         let (encoder_output, tape) = self.encoder.try_forward(encoder_ids, tape, ranks)?.split_tape();
         let source = encoder_output.clone().put_tape(tape);
         let decoder_out = self.decoder.try_forward(decoder_ids, source, &encoder_ids.padding_mask(), ranks)?;

@@ -13,9 +13,10 @@ use dfdx::{
 };
 use std::{cell::RefCell, collections::HashMap, mem};
 
-/// A bucket is summed once it has this many bytes: small enough that the first sum starts early, large enough that the
-/// cost of a message does not count.
-const BUCKET_LEN_BYTES: usize = 4 << 20;
+/// The bytes of a bucket that is summed: small enough that the first sum starts early.
+const BUCKET_LEN_BYTES: usize = 1 << 20;
+/// The bytes of a message, of which a bucket needs one for each rank: large enough that its latency does not count.
+const MESSAGE_LEN_BYTES: usize = 1 << 17;
 
 /// The trained parameters of a model, in buckets. The last parameter of the model is first, since its gradient usually
 /// is.
@@ -53,8 +54,9 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
     pub fn new(ranks: &Ranks<W>, parameters: &[(usize, Option<usize>)]) -> Self {
         let mut placed: Vec<Parameter> = Vec::new();
         let mut buckets: Vec<Bucket<E>> = Vec::new();
+        let bucket_len_bytes = BUCKET_LEN_BYTES.max(ranks.size() * MESSAGE_LEN_BYTES);
         for &(len, _) in parameters.iter().rev() {
-            let is_full = |bucket: &Bucket<E>| size_of_val(&*bucket.elements) >= BUCKET_LEN_BYTES;
+            let is_full = |bucket: &Bucket<E>| size_of_val(&*bucket.elements) >= bucket_len_bytes;
             if buckets.last().is_none_or(is_full) {
                 buckets.push(Bucket { elements: Vec::new(), missing: 0 });
             }

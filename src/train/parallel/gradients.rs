@@ -7,7 +7,7 @@ use crate::{
         gradient_hook::{note_parameters, with_hook},
     },
     ops::Real,
-    ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated},
+    ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver},
     train::{Backpropagate, GradientsOf, Recording},
 };
 use dfdx::{
@@ -56,6 +56,23 @@ where
         }
         let buckets = Buckets::new(ranks, &list_parameters(model)?);
         sum(&buckets, gradients, model)
+    }
+}
+
+impl<Model, E, D, W> Replicated<GradientsOf<Model, E, D>, W>
+where
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+    W: RankAxis,
+{
+    /// No rank can call it: the gradients are a sum.
+    #[doc(hidden)]
+    pub fn all_reduce(self, _: &Ranks<W>, _: &Replicated<Model, W>) -> Result<Self, RanksError>
+    where
+        GradientsOf<Model, E, D>: TermOver<W>,
+    {
+        Ok(self)
     }
 }
 

@@ -1,7 +1,7 @@
 use crate::{
     backend::Backend,
     ops::{OpError, Real},
-    ranks::Replicated,
+    ranks::{ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, update},
 };
 use dfdx::nn::TensorCollection;
@@ -34,10 +34,10 @@ use dfdx::nn::TensorCollection;
 /// ```
 pub fn update_replicated<Model: TensorCollection<E, D>, E: Real, D: Backend<E>, W>(
     model: &mut Replicated<Model, W>,
-    gradients: Replicated<GradientsOf<Model, E, D>, W>,
+    gradients: impl ReducedOver<GradientsOf<Model, E, D>, W>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
-    update(model.as_mut(), gradients.into_inner(), optimizer, learning_rate, clip_norm)
+    update(model.as_mut(), gradients.into_sum(), optimizer, learning_rate, clip_norm)
 }

@@ -4,7 +4,7 @@ use super::Trainer;
 use crate::{
     backend::Backend,
     nn::Module,
-    ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated},
+    ranks::{Element, Partial, RankAxis, Ranks, RanksError, ReducedOver, Replicated},
     train::{GradientsOf, Optimizer, Schedule, StepReport, TrainError, checkpoint::Progress, parameter_infos},
     weights::SafetensorsDtype,
 };
@@ -27,7 +27,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         &mut self,
         ranks: &Ranks<W>,
         model: &mut Replicated<Model, W>,
-        gradients: Replicated<GradientsOf<Model, E, D>, W>,
+        gradients: impl ReducedOver<GradientsOf<Model, E, D>, W>,
         loss: Partial<f64, W>,
         tokens: usize,
     ) -> Result<StepReport, TrainError>
@@ -49,7 +49,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             ranks.finish();
             return Err(TrainError::Loss { step: self.progress.step, loss });
         }
-        let report = self.make_step(model.as_mut(), gradients.into_inner(), loss, tokens).inspect_err(|error| {
+        let report = self.make_step(model.as_mut(), gradients.into_sum(), loss, tokens).inspect_err(|error| {
             if matches!(error, TrainError::Gradient { .. }) {
                 ranks.finish();
             }

@@ -1,5 +1,8 @@
 use super::storage;
-use crate::backend::{cpu::simd::add_assign, gradient_hook};
+use crate::{
+    backend::{cpu::simd::add_assign, gradient_hook},
+    dims::unnamed,
+};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
@@ -27,7 +30,7 @@ impl Operand {
     ) -> Result<Self, CpuError> {
         let len = tensor.shape().num_elements();
         // This shares the storage of a contiguous tensor, and copies any other into new storage.
-        let (tensor, tensor_tape) = tensor.try_reshape_like(&(len,))?.split_tape();
+        let (tensor, tensor_tape) = unnamed(tensor).try_reshape_like(&(len,))?.split_tape();
         *tape = mem::take(tape).merge(tensor_tape);
         Ok(Self { tensor })
     }

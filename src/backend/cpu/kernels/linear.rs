@@ -8,6 +8,8 @@ use std::mem;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which packs the weight first.
 const MAX_FEW_ROWS: usize = 16;
+/// The multiply-adds of few rows that take as long as reading a weight from memory.
+const MACS_PER_READ: usize = 8;
 /// The elements of a block of a product that is added to the columns of its output, so that it stays in the cache.
 const ELEMENTS_PER_BLOCK: usize = 1 << 16;
 
@@ -91,7 +93,8 @@ impl Linear {
         if self.layout == Layout::RowMajor && self.weight_t.is_none() {
             if rows <= MAX_FEW_ROWS {
                 fill_rows(y, bias, self.out_features, accumulate);
-                let partition = self.partition_columns(self.out_features, rows * self.in_features, usize::MAX);
+                let macs_per_column = rows.max(MACS_PER_READ) * self.in_features;
+                let partition = self.partition_columns(self.out_features, macs_per_column, usize::MAX);
                 return matmul_few_rows(y, x, self.weight.elements(), self.in_features, partition);
             }
             if self.split == Split::Columns {

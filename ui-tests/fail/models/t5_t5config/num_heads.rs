@@ -1,11 +1,11 @@
 //! The heads of a T5 come from its configuration.
 //! Covers `NumHeads` of `models::t5::T5Config`.
-//! Right with `NumHeads` for `OtherNumHeads` in line 8.
+//! Right with `NumHeads` for `Others` in line 8.
 use typed_transformer::{models::t5::{T5, T5Config}, prelude::*};
 
-dims! { NumHeads = 4; OtherNumHeads = 4; Buckets = 32; }
+dims! { NumHeads = 4; Others = 4; Buckets = 32; }
 
-trait Small: T5Config<NumHeads = OtherNumHeads, Buckets = Buckets> {}
+trait Small: T5Config<NumHeads = Others, Buckets = Buckets> {}
 
 fn read<Config: Small>(model: &T5<Config, f32, Cpu>) {
     let _weight: &Tensor<(Buckets, NumHeads), f32, Cpu> = &model.encoder_positions;

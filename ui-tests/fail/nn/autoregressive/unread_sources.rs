@@ -1,4 +1,4 @@
-//! An encoder-decoder writes once it has read its sources.
+//! An encoder-decoder is `Autoregressive` once it has read its sources.
 //! Right with `encoded` for `model` in line 15.
 use typed_transformer::{generate::{Sampler, generate_from_prompt}, prelude::*};
 

@@ -3,12 +3,12 @@
 //! Right with `SrcLen` for `TgtLen` in line 9.
 use typed_transformer::{nn::EncodedLM, prelude::*};
 
-dims! { SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }
+dims! { SrcLen = 5; TgtLen = 7; Batch; Other; }
 
 fn keep<'a, M: Seq2Seq>(
     encoded: EncodedLM<'a, Batch, TgtLen, M, f32, Cpu>,
-) -> EncodedLM<'a, Batch, SrcLen, M, f32, Cpu> {
-    encoded
+) {
+    let _encoded: EncodedLM<'a, Batch, SrcLen, M, f32, Cpu> = encoded;
 }
 
 fn main() {}

@@ -1,12 +1,19 @@
-//! Patches divide the rows of an image.
+//! The grid has as many rows as there are patches in the rows of the image.
 //! Covers `PatchHeight` of `ops::patches`.
-//! Right with `PatchHeight` for `Odd` in line 9.
-use typed_transformer::{ops::patches, prelude::*};
+//! Right with `PatchHeight` for `OtherPatchHeight` in line 15.
+use typed_transformer::{ops::{PatchGrid, patches}, prelude::*};
 
-dims! { Channels = 3; Height = 24; Width = 12; PatchHeight = 6; PatchWidth = 4; Odd = 5; Batch; }
+dims! {
+    Channels = 3; Height = 24; Width = 12; PatchHeight = 6; OtherPatchHeight = 6; PatchWidth = 4; OtherPatchWidth = 4;
+    Batch;
+}
 
-fn cut(image: Tensor<(Batch, Channels, Height, Width), f32, Cpu>) {
-    let _patches = patches::<Batch, Channels, Height, Width, Odd, PatchWidth, _, _, _>(image);
+type Numbers = Product<Channels, Product<PatchHeight, PatchWidth>>;
+
+fn cut(
+    image: Tensor<(Batch, Channels, Height, Width), f32, Cpu>,
+) -> Tensor<(Batch, PatchGrid<Height, Width, OtherPatchHeight, PatchWidth>, Numbers), f32, Cpu> {
+    patches(image)
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! The loss of one rank's rows is a part of a sum, not the loss.
 //! Right with `Replicated` for `Partial` in line 10.
-use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*, train::*};
+use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*};
 
 ranks! { World; Tp = 2; }
 dims! { Letters = 28; EmbedDim = 8; }

@@ -3,9 +3,9 @@
 use typed_transformer::{prelude::*, ranks, ranks::Partial, tensor_parallel::add};
 
 ranks! { Tp = 2; }
-dims! { EmbedDim = 8; SeqLen; Batch; }
+dims! { M = 8; S; B; }
 
-type Sum = Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>;
+type Sum = Tensor<(B, S, M), f32, Cpu>;
 type Terms = Partial<Sum, Tp>;
 
 fn f(terms: Terms, x: Sum) -> Terms {

@@ -3,12 +3,12 @@
 use typed_transformer::{prelude::*, ranks, ranks::Partial};
 
 ranks! { Tp = 2; }
-dims! { EmbedDim = 8; SeqLen; Batch; }
+dims! { M = 8; S; B; }
 
-type Sum = Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>;
+type Sum = Tensor<(B, S, M), f32, Cpu>;
 type Terms = Partial<Sum, Tp>;
 
-fn f(x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, output: Terms) -> Sum {
+fn f(x: Tensor<(B, S, M), f32, Cpu>, output: Terms) -> Sum {
     residual(x, output)
 }
 

@@ -1,7 +1,6 @@
 //! A gather joins the parts of an axis that the tensor has.
 //! Covers `Name` of `tensor_parallel::all_gather`.
-//! Covers `Self` of `tensor_parallel::CanGather`.
-//! Right with `HiddenDim` for `EmbedDim` in line 11.
+//! Right with `HiddenDim` for `EmbedDim` in line 10.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::all_gather};
 
 ranks! { Tp = 2; }

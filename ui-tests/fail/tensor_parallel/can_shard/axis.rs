@@ -4,12 +4,14 @@
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};
 
 ranks! { Other = 2; Tp = 2; }
-dims! { EmbedDim = 8; HiddenDim = 16; SeqLen; }
+dims! { EmbedDim = 16; HiddenDim = 16; SeqLen; }
 
-fn allows<Dims: CanShard<HiddenDim, Other, WhichAxis, Shards = (SeqLen, Shard<HiddenDim, Tp>)>, WhichAxis>() {}
+fn shard<Dims: CanShard<HiddenDim, Other, WhichAxis>, WhichAxis>(dims: Dims) -> Dims::Shards {
+    dims.shards()
+}
 
-fn f() {
-    allows::<(SeqLen, HiddenDim), _>();
+fn f(whole: (SeqLen, HiddenDim)) -> (SeqLen, Shard<HiddenDim, Tp>) {
+    shard(whole)
 }
 
 fn main() {}

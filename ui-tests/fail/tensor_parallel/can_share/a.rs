@@ -1,24 +1,12 @@
-//! The ranks divide the heads of a model that they share.
+//! Ranks that divide the heads of one model need not divide those of another.
 //! Covers `A` of `tensor_parallel::CanShare`.
-//! Right with `Two` for `Three` in line 21.
-use typed_transformer::{prelude::*, ranks, tensor_parallel::CanShare};
+//! Right with `Small` for `Large` in line 9.
+use typed_transformer::{prelude::*, tensor_parallel::CanShare};
 
-ranks! { Two = 2; Three = 3; }
-dims! { NumHeads = 8; HeadDim = 4; HiddenDim = 12; }
+fn share<A: Arch, Tp: CanShare<A>>() {}
 
-struct Small;
-impl Arch for Small {
-    type NumHeads = NumHeads;
-    type QKDim = HeadDim;
-    type VODim = HeadDim;
-    type HiddenDim = HiddenDim;
-    type Conventions = TypedTransformer;
-}
-
-fn can_share<Axis: CanShare<Small>>() {}
-
-fn f() {
-    can_share::<Three>();
+fn f<Small: Arch, Large: Arch, Tp: CanShare<Small>>() {
+    share::<Large, Tp>();
 }
 
 fn main() {}

@@ -6,7 +6,7 @@ use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Enter
 ranks! { Tp = 2; }
 dims! { EmbedDim = 8; SeqLen; Batch; }
 
-fn f<D: dfdx::tensor_ops::Device<f32>>(x: Tensor<(Batch, SeqLen, EmbedDim), f32, D>, tp: &Ranks<Tp>) -> Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
+fn f<D: Device<f32>>(x: Tensor<(Batch, SeqLen, EmbedDim), f32, D>, tp: &Ranks<Tp>) -> Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
     enter(x, tp)
 }
 

@@ -1,7 +1,6 @@
 //! The ranks share an axis that the sum has.
 //! Covers `Name` of `tensor_parallel::reduce_scatter`.
-//! Covers `Self` of `tensor_parallel::CanShard`.
-//! Right with `HiddenDim` for `EmbedDim` in line 16.
+//! Right with `HiddenDim` for `EmbedDim` in line 15.
 use typed_transformer::{
     prelude::*,
     ranks,

@@ -1,12 +1,11 @@
 //! A model belongs to the ranks that share it.
 //! Covers `Axis` of `tensor_parallel::Sharded`.
-//! Right with `Tp` for the second `Other` in line 11.
+//! Right with `Tp` for the second `Other` in line 10.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, RankAxis},
     tensor_parallel::{Distributed, Sharded},
 };
-
 
 fn f<Model: Sharded<Tp, f32, Cpu>, Tp: RankAxis, Other: RankAxis>(device: &Cpu, ranks: &Ranks<Other>) {
     let _model = Distributed::<Model, _>::build(device, ranks);

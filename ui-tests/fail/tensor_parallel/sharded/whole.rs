@@ -1,18 +1,17 @@
 //! The parts are those of the whole model.
 //! Covers `Whole` of `tensor_parallel::Sharded`.
-//! Right with `Model` for `Other` in line 12.
+//! Right with `Small` for `Large` in line 11.
 use typed_transformer::{
     prelude::*,
-    ranks::{Ranks, RankAxis},
-    tensor_parallel::{Distributed, Sharded},
+    ranks::Ranks,
+    tensor_parallel::{CanShare, Distributed, Sharded, ShardedDecoderOnly},
 };
 
-
-fn f<Model: Sharded<Tp, f32, Cpu>, Other: Sharded<Tp, f32, Cpu>, Tp: RankAxis>(
-    whole: &Other::Whole,
+fn f<Small: SingleStack, Large: SingleStack, Tp: CanShare<Small>>(
+    whole: &DecoderOnly<Large, f32, Cpu>,
     ranks: &Ranks<Tp>,
-) {
-    let _model = Distributed::<Model, Tp>::from_whole(whole, &Cpu::default(), ranks);
+) where ShardedDecoderOnly<Small, Tp, f32, Cpu>: Sharded<Tp, f32, Cpu, Whole = DecoderOnly<Small, f32, Cpu>> {
+    let _model = Distributed::<ShardedDecoderOnly<Small, Tp, f32, Cpu>, Tp>::from_whole(whole, &Cpu::default(), ranks);
 }
 
 fn main() {}

@@ -1,8 +1,7 @@
 //! A model has one configuration.
 //! Covers `Config` of `tensor_parallel::ShardedDecoderOnly`.
-//! Right with `Small` for `Large` in line 9.
+//! Right with `Small` for `Large` in line 8.
 use typed_transformer::{prelude::*, tensor_parallel::{CanShare, ShardedDecoderOnly}};
-
 
 fn replace<Tp: CanShare<Small>, Other: CanShare<Small> + CanShare<Large>, Small: SingleStack, Large: SingleStack>(
     model: &mut ShardedDecoderOnly<Small, Other, f32, Cpu>,

@@ -3,13 +3,13 @@
 //! Right with `Batch` for `Other` in line 10.
 use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedDecoderOnly}};
 
-dims! { MaxSeqLen = 8; SeqLen <= MaxSeqLen; OtherLen <= MaxSeqLen; Batch; Other; }
+dims! { VocabSize = 28; MaxSeqLen = 8; SeqLen <= MaxSeqLen; OtherLen <= MaxSeqLen; Batch; Other; }
 
-fn predict<Tp: CanShare<Config>, Config: SingleStack<MaxSeqLen = MaxSeqLen>>(
+fn predict<Tp: CanShare<Config>, Config: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>(
     model: &ShardedDecoderOnly<Config, Tp, f32, Cpu>,
-    ids: &TokenIds<Other, SeqLen, Config::VocabSize>,
+    ids: &TokenIds<Other, SeqLen, VocabSize>,
     tp: &Ranks<Tp>,
-) -> Tensor<(Batch, SeqLen, Config::VocabSize), f32, Cpu> {
+) -> Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> {
     model.forward(ids, NoneTape, tp)
 }
 

@@ -3,12 +3,12 @@
 //! Right with `SrcLen` for the second `Batch` in line 10.
 use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedLM}};
 
-dims! { MaxSrcLen = 9; MaxTgtLen = 8; SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch; Other; }
+dims! { Letters = 28; Sounds = 44; MaxSrcLen = 9; MaxTgtLen = 8; SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch; Other; }
 
-fn predict<Tp: CanShare<Config>, Config: Seq2Seq<MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>>(
+fn predict<Tp: CanShare<Config>, Config: Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>>(
     model: &ShardedLM<Config, Tp, f32, Cpu>,
-    source: &TokenIds<Batch, Batch, Config::SrcVocab>,
-    target: &TokenIds<Batch, TgtLen, Config::TgtVocab>,
+    source: &TokenIds<Batch, Batch, Letters>,
+    target: &TokenIds<Batch, TgtLen, Sounds>,
     tp: &Ranks<Tp>,
 ) {
     let _output = model.forward(source, target, NoneTape, tp);

@@ -3,12 +3,12 @@
 //! Right with `TgtLen` for `SrcLen` in line 11.
 use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedLM}};
 
-dims! { MaxSrcLen = 9; MaxTgtLen = 8; SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch; Other; }
+dims! { Letters = 28; Sounds = 44; MaxSrcLen = 9; MaxTgtLen = 8; SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch; Other; }
 
-fn predict<Tp: CanShare<Config>, Config: Seq2Seq<MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>>(
+fn predict<Tp: CanShare<Config>, Config: Seq2Seq<SrcVocab = Letters, TgtVocab = Sounds, MaxSrcLen = MaxSrcLen, MaxTgtLen = MaxTgtLen>>(
     model: &ShardedLM<Config, Tp, f32, Cpu>,
-    source: &TokenIds<Batch, SrcLen, Config::SrcVocab>,
-    target: &TokenIds<Batch, SrcLen, Config::TgtVocab>,
+    source: &TokenIds<Batch, SrcLen, Letters>,
+    target: &TokenIds<Batch, SrcLen, Sounds>,
     tp: &Ranks<Tp>,
 ) {
     let _output = model.forward(source, target, NoneTape, tp);

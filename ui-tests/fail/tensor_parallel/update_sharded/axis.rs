@@ -1,13 +1,12 @@
 //! The ranks that share a model update it.
 //! Covers `Axis` of `tensor_parallel::update_sharded`.
-//! Right with `Tp` for `OtherAxis` in line 16.
+//! Right with `Tp` for `OtherAxis` in line 15.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, RankAxis},
     tensor_parallel::{Distributed, Sharded, update_sharded},
     train::{Adam, GradientsOf},
 };
-
 
 fn step<Model: Sharded<Tp, f32, Cpu>, Other: Sharded<Tp, f32, Cpu>, Tp: RankAxis, OtherAxis: RankAxis>(
     model: &mut Distributed<Model, Tp>,

@@ -1,13 +1,12 @@
 //! Gradients update the model that they are of.
 //! Covers `Model` of `tensor_parallel::update_sharded`.
-//! Right with `Model` for `Other` in line 14.
+//! Right with `Model` for `Other` in line 13.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, RankAxis},
     tensor_parallel::{Distributed, Sharded, update_sharded},
     train::{Adam, GradientsOf},
 };
-
 
 fn step<Model: Sharded<Tp, f32, Cpu>, Other: Sharded<Tp, f32, Cpu>, Tp: RankAxis, OtherAxis: RankAxis>(
     model: &mut Distributed<Model, Tp>,

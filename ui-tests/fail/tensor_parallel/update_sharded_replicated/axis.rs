@@ -1,13 +1,12 @@
 //! The ranks that share a model update it.
 //! Covers `Axis` of `tensor_parallel::update_sharded_replicated`.
-//! Right with `Tp` for `OtherAxis` in line 18.
+//! Right with `Tp` for `OtherAxis` in line 17.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, Replicated, RankAxis},
     tensor_parallel::{Distributed, Sharded, update_sharded_replicated},
     train::{Adam, GradientsOf},
 };
-
 
 type Gradients<Model, Data> = Replicated<GradientsOf<Model, f32, Cpu>, Data>;
 

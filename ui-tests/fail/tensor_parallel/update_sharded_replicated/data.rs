@@ -1,13 +1,12 @@
 //! Gradients are summed over the ranks that replicate the model.
 //! Covers `Data` of `tensor_parallel::update_sharded_replicated`.
-//! Right with `Data` for `OtherAxis` in line 16.
+//! Right with `Data` for `OtherAxis` in line 15.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, Replicated, RankAxis},
     tensor_parallel::{Distributed, Sharded, update_sharded_replicated},
     train::{Adam, GradientsOf},
 };
-
 
 type Gradients<Model, Data> = Replicated<GradientsOf<Model, f32, Cpu>, Data>;
 

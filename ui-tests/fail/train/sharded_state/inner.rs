@@ -1,13 +1,12 @@
 //! An optimizer whose state the ranks share is one of the model.
 //! Covers `Inner` of `train::ShardedState`.
-//! Right with `Model` for `Other` in line 15.
+//! Right with `Model` for `Other` in line 14.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, RankAxis},
     tensor_parallel::{Distributed, Sharded, update_sharded},
     train::{Adam, GradientsOf, ShardedState},
 };
-
 
 fn step<Model: Sharded<Tp, f32, Cpu>, Other: Sharded<Tp, f32, Cpu>, Tp: RankAxis>(
     model: &mut Distributed<Model, Tp>,

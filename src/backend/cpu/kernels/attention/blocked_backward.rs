@@ -5,7 +5,7 @@ use super::{
 use crate::backend::cpu::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{dot, exp, round_up},
+    simd::{add_assign, dot, exp, round_up},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -14,7 +14,8 @@ use std::ops::Range;
 /// value. The weights of each block are computed again
 /// ([*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 2).
 pub struct BlockedBackward<'a> {
-    pub heads: UnitRange,
+    /// Heads of the keys, each with the group of the queries' heads that share it.
+    pub key_heads: UnitRange,
     /// For each position, the columns of these heads.
     pub dq: Vec<&'a mut [f32]>,
     pub dk: Vec<&'a mut [f32]>,
@@ -42,13 +43,18 @@ impl WithSimd for BlockedBackward<'_> {
         let mut dv = Buffer::recycled(KEYS_PER_BLOCK * vo_len);
         let mut means = Buffer::recycled(dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
-        for (i, head) in self.heads.iter().enumerate() {
-            let q = dims.head(self.q, head, dims.queries, dims.qk_dim);
-            let k = dims.head(self.k, head, dims.keys, dims.qk_dim);
-            let v = dims.head(self.v, head, dims.keys, dims.vo_dim);
-            let d_out = dims.head(self.d_out, head, dims.queries, dims.vo_dim);
-            let out = dims.head(self.out, head, dims.queries, dims.vo_dim);
-            let (k_t, v_t, k_rows) = (pack_transposed(k), pack_transposed(v), pack_rows(k));
+        let mut packed = [(); 3].map(|()| Buffer::recycled(0));
+        for (i, head) in dims.heads_of(self.key_heads).enumerate() {
+            let q = dims.query_head(self.q, head, dims.qk_dim);
+            let k = dims.key_head(self.k, head / dims.groups(), dims.qk_dim);
+            let v = dims.key_head(self.v, head / dims.groups(), dims.vo_dim);
+            let d_out = dims.query_head(self.d_out, head, dims.vo_dim);
+            let out = dims.query_head(self.out, head, dims.vo_dim);
+            let is_first = dims.is_first_of_group(head);
+            if is_first {
+                packed = [pack_transposed(k), pack_transposed(v), pack_rows(k)];
+            }
+            let [k_t, v_t, k_rows] = &packed;
             let (q_rows, d_out_rows) = (pack_rows(q), pack_rows(d_out));
             let softmax = &self.softmax[i * 2 * dims.queries..][..2 * dims.queries];
             let (max_logits, inv_sums) = softmax.split_at(dims.queries);
@@ -68,7 +74,7 @@ impl WithSimd for BlockedBackward<'_> {
                     }
                     let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
                     let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
-                    for (scores, a, b_t) in [(&mut weights, q, &k_t), (&mut d_scores, d_out, &v_t)] {
+                    for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_scores, d_out, v_t)] {
                         multiply_block(
                             simd,
                             scores,
@@ -125,17 +131,23 @@ impl WithSimd for BlockedBackward<'_> {
                         multiply_block(simd, sums, len, true, view(a).transposed(), b, len, seeing, |_| len);
                     }
                 }
-                scatter(&mut self.dk[keys.clone()], i * dims.qk_dim, dims.qk_dim, &dk, qk_len);
-                scatter(&mut self.dv[keys.clone()], i * dims.vo_dim, dims.vo_dim, &dv, vo_len);
+                // The gradient of a key is the sum over the heads that share it.
+                let key_head = i / dims.groups();
+                scatter(&mut self.dk[keys.clone()], key_head * dims.qk_dim, dims.qk_dim, &dk, qk_len, !is_first);
+                scatter(&mut self.dv[keys.clone()], key_head * dims.vo_dim, dims.vo_dim, &dv, vo_len, !is_first);
             }
-            scatter(&mut self.dq, i * dims.qk_dim, dims.qk_dim, &dq, qk_len);
+            scatter(&mut self.dq, i * dims.qk_dim, dims.qk_dim, &dq, qk_len, false);
         }
     }
 }
 
-/// Copies padded rows to the columns of one head.
-fn scatter(out: &mut [&mut [f32]], start: usize, dim: usize, padded: &[f32], padded_len: usize) {
+/// Copies padded rows to the columns of one head, or adds them if `accumulate`.
+fn scatter(out: &mut [&mut [f32]], start: usize, dim: usize, padded: &[f32], padded_len: usize, accumulate: bool) {
     for (out, row) in out.iter_mut().zip(padded.chunks_exact(padded_len.max(1))) {
-        out[start..][..dim].copy_from_slice(&row[..dim]);
+        let (out, row) = (&mut out[start..][..dim], &row[..dim]);
+        match accumulate {
+            true => add_assign(out, row),
+            false => out.copy_from_slice(row),
+        }
     }
 }

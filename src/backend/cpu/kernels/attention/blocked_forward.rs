@@ -13,11 +13,12 @@ use std::ops::Range;
 /// With fewer queries, scores are products of rows in place. Packing the keys would take longer.
 const MIN_QUERIES_TO_PACK: usize = 4;
 
-/// Attention of some heads of one sequence, a block of scores at a time, with an online softmax
+/// Attention of some heads of the keys of one sequence, a block of scores at a time, with an online softmax
 /// ([*FlashAttention*](https://arxiv.org/abs/2205.14135), algorithm 1, and
 /// [*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 1). No row of scores is kept.
 pub struct BlockedForward<'a> {
-    pub heads: UnitRange,
+    /// Heads of the keys, each with the group of the queries' heads that share it.
+    pub key_heads: UnitRange,
     /// For each query, the columns of these heads.
     pub out: Vec<&'a mut [f32]>,
     /// `(Heads, 2, Q)`: the largest logit of each query, and 1 over the sum of the exponentials.
@@ -40,11 +41,14 @@ impl WithSimd for BlockedForward<'_> {
         let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
         let softmax = self.softmax.chunks_exact_mut((2 * dims.queries).max(1));
-        for ((i, head), softmax) in self.heads.iter().enumerate().zip(softmax) {
-            let q = dims.head(self.q, head, dims.queries, dims.qk_dim);
-            let k = dims.head(self.k, head, dims.keys, dims.qk_dim);
-            let v = dims.head(self.v, head, dims.keys, dims.vo_dim);
-            let packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v)));
+        let mut packed = None;
+        for ((i, head), softmax) in dims.heads_of(self.key_heads).enumerate().zip(softmax) {
+            let q = dims.query_head(self.q, head, dims.qk_dim);
+            let k = dims.key_head(self.k, head / dims.groups(), dims.qk_dim);
+            let v = dims.key_head(self.v, head / dims.groups(), dims.vo_dim);
+            if dims.is_first_of_group(head) {
+                packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v)));
+            }
             let (max_logits, inv_sums) = softmax.split_at_mut(dims.queries);
             max_logits.fill(f32::NEG_INFINITY);
             inv_sums.fill(0.0);

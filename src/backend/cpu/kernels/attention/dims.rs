@@ -1,18 +1,23 @@
 use crate::{
     backend::cpu::{
+        autograd::UnitRange,
         matmul::{Layout, Matrix},
         simd::round_up,
     },
     backend::{AttentionScale, MaskFill},
     dims::{ConstDim, Dim, MaybeSharded},
 };
+use std::ops::Range;
 
 /// The dimensions of the attention of one sequence.
 #[derive(Clone, Copy)]
 pub struct AttentionDims {
     pub queries: usize,
     pub keys: usize,
+    /// The heads of the queries.
     pub heads: usize,
+    /// The heads of the keys and of the values. Equal groups of the queries' heads share one of them.
+    pub key_heads: usize,
     pub qk_dim: usize,
     pub vo_dim: usize,
 }
@@ -23,21 +28,42 @@ impl AttentionDims {
     }
 
     pub fn k_len(self) -> usize {
-        self.keys * self.heads * self.qk_dim
+        self.keys * self.key_heads * self.qk_dim
     }
 
     pub fn v_len(self) -> usize {
-        self.keys * self.heads * self.vo_dim
+        self.keys * self.key_heads * self.vo_dim
     }
 
     pub fn out_len(self) -> usize {
         self.queries * self.heads * self.vo_dim
     }
 
-    /// `(P, H·Dim) -> (P, Dim)`: the columns of one head.
-    pub fn head(self, all: &[f32], head: usize, positions: usize, head_dim: usize) -> Matrix<'_> {
+    /// The heads of the queries that share one head of the keys.
+    pub fn groups(self) -> usize {
+        self.heads / self.key_heads.max(1)
+    }
+
+    /// The heads of the queries that share these heads of the keys.
+    pub fn heads_of(self, key_heads: UnitRange) -> Range<usize> {
+        key_heads.start() * self.groups()..(key_heads.start() + key_heads.len()) * self.groups()
+    }
+
+    /// Whether a head of the queries is the first that reads its head of the keys.
+    pub fn is_first_of_group(self, head: usize) -> bool {
+        head.is_multiple_of(self.groups())
+    }
+
+    /// `(Q, H·Dim) -> (Q, Dim)`: the columns of one head of the queries.
+    pub fn query_head(self, all: &[f32], head: usize, head_dim: usize) -> Matrix<'_> {
         let elements = all.get(head * head_dim..).unwrap_or_default();
-        Matrix::strided(elements, positions, head_dim, self.heads * head_dim)
+        Matrix::strided(elements, self.queries, head_dim, self.heads * head_dim)
+    }
+
+    /// `(K, KeyHeads·Dim) -> (K, Dim)`: the columns of one head of the keys.
+    pub fn key_head(self, all: &[f32], head: usize, head_dim: usize) -> Matrix<'_> {
+        let elements = all.get(head * head_dim..).unwrap_or_default();
+        Matrix::strided(elements, self.keys, head_dim, self.key_heads * head_dim)
     }
 
     pub fn mask_len(self) -> usize {
@@ -73,7 +99,7 @@ pub struct AttentionConfig {
 }
 
 impl AttentionConfig {
-    pub fn new<H: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
+    pub fn new<H: ConstDim, KeyHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
         (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
         scale: AttentionScale,
         mask_fill: MaskFill,
@@ -82,6 +108,7 @@ impl AttentionConfig {
             queries: queries.size(),
             keys: keys.size(),
             heads: H::SIZE,
+            key_heads: KeyHeads::SIZE,
             qk_dim: QKDim::SIZE,
             vo_dim: VODim::SIZE,
         };

@@ -1,5 +1,6 @@
 //! Scaled dot-product attention, head by head. The operands are not permuted; each head is a strided view.
 //!
+//! Groups of the queries' heads may share a head of the keys, in the row-major layout.
 //! Row-major attention works on blocks of scores and keeps two numbers a query and head. Interleaved attention, for
 //! short sequences, keeps the attention weights.
 
@@ -83,7 +84,7 @@ impl Attention {
         Self { config, mask, matrix, layout, split }
     }
 
-    /// `(N, Q, H·QK), (N, K, H·QK), (N, K, H·VO), (N, Q, K) -> (N, Q, H·VO)` for some sequences:
+    /// `(N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO), (N, Q, K) -> (N, Q, H·VO)` for some sequences:
     /// `out = softmax(mask(scale · q kᵀ)) v`. Backward needs `softmax`, of `softmax_len` elements for each sequence.
     pub fn forward(&self, out: &mut [f32], softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
         let (config, dims) = (self.config, self.config.dims);
@@ -105,16 +106,16 @@ impl Attention {
             let partition = self.partition_heads();
             let heads = izip!(
                 partition.ranges(),
-                partition.split_columns_mut(out, dims.vo_dim),
-                partition.split_mut(softmax, 2 * dims.queries),
+                partition.split_columns_mut(out, dims.groups() * dims.vo_dim),
+                partition.split_mut(softmax, dims.groups() * 2 * dims.queries),
             );
-            partition.map_chunks(heads, |(heads, out, softmax)| {
-                Arch::new().dispatch(BlockedForward { heads, out, softmax, q, k, v, mask, config });
+            partition.map_chunks(heads, |(key_heads, out, softmax)| {
+                Arch::new().dispatch(BlockedForward { key_heads, out, softmax, q, k, v, mask, config });
             });
         }
     }
 
-    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, H·QK), (N, K, H·VO)` for some sequences: overwrites the gradients of
+    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO)` for some sequences: overwrites the gradients of
     /// query, key and value, given the output, its gradient and what forward saved.
     pub fn backward(
         &self,
@@ -146,28 +147,41 @@ impl Attention {
             let partition = self.partition_heads();
             let heads = izip!(
                 partition.ranges(),
-                partition.split_columns_mut(dq, dims.qk_dim),
+                partition.split_columns_mut(dq, dims.groups() * dims.qk_dim),
                 partition.split_columns_mut(dk, dims.qk_dim),
                 partition.split_columns_mut(dv, dims.vo_dim),
             );
-            partition.map_chunks(heads, |(heads, dq, dk, dv)| {
-                let softmax = heads.of(softmax, 2 * dims.queries);
-                Arch::new().dispatch(BlockedBackward { heads, dq, dk, dv, d_out, out, softmax, q, k, v, mask, config });
+            partition.map_chunks(heads, |(key_heads, dq, dk, dv)| {
+                let softmax = key_heads.of(softmax, dims.groups() * 2 * dims.queries);
+                Arch::new().dispatch(BlockedBackward {
+                    key_heads,
+                    dq,
+                    dk,
+                    dv,
+                    d_out,
+                    out,
+                    softmax,
+                    q,
+                    k,
+                    v,
+                    mask,
+                    config,
+                });
             });
         }
     }
 
-    /// The heads of a sequence, on one thread if the sequences are split already.
+    /// The heads of the keys of a sequence, on one thread if the sequences are split already.
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
-            Split::Rows => Partition::whole(dims.heads),
-            Split::Columns => Partition::new(dims.heads, dims.macs_per_head(), usize::MAX),
+            Split::Rows => Partition::whole(dims.key_heads),
+            Split::Columns => Partition::new(dims.key_heads, dims.groups() * dims.macs_per_head(), usize::MAX),
         }
     }
 }
 
-/// `(B, Q, H·QK), (B, K, H·QK), (B, K, H·VO), (B, Q, K) -> (B, Q, H·VO)`.
+/// `(B, Q, H·QK), (B, K, KeyHeads·QK), (B, K, KeyHeads·VO), (B, Q, K) -> (B, Q, H·VO)`.
 pub fn attention_kernel(
     query: Operand,
     key: Operand,

@@ -1,0 +1,104 @@
+use super::{ChosenFrom, FeedForward, MixtralConfig};
+use crate::{
+    backend::Backend,
+    dims,
+    dims::{Dim, Sum, along, axis},
+    module,
+    nn::init,
+    ops::{
+        OpError, Real, device_error, try_concat, try_linear, try_mul, try_one_hot, try_residual, try_select,
+        try_softmax_over, try_take, try_top_k, try_zeros,
+    },
+    tokens::{Fin, Indices},
+    try_einsum,
+};
+use dfdx::{
+    shapes::{ConstDim as _, HasShape},
+    tensor::{PutTape, SplitTape, Tape, Tensor, WithEmptyTape},
+    tensor_ops::ReshapeTo,
+};
+
+module! {
+    /// The best experts for each token, weighted by the softmax of the router's logits for them.
+    pub struct MixtureOfExperts<Config: MixtralConfig; E, D> -> Config::EmbedDim {
+        /// To a logit for each expert.
+        pub router: param (Config::Experts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        /// The experts.
+        pub experts: layers(Config::Experts) FeedForward<Config, E, D>,
+    }
+}
+
+dims! {
+    /// All positions of a batch, as one sequence.
+    Tokens;
+    /// The tokens that chose an expert.
+    Routed;
+    /// The number of sequences that hold all tokens.
+    One = 1;
+    /// A row of zeros, the output of an expert for a token that did not choose it.
+    Zeros = 1;
+}
+
+/// The experts that compute a token.
+type Chosen<Config> = <<Config as MixtralConfig>::Chosen as ChosenFrom<<Config as MixtralConfig>::Experts>>::Number;
+
+impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
+    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
+    pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
+        &self,
+        x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
+    ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
+        const OP: &str = "mixture of experts";
+        let shape @ (batch, len, width) = *x.shape();
+        let tokens = Tokens::new(batch.size() * len.size());
+        let x = x.try_reshape_like(&(One, tokens, width)).map_err(device_error::<D::Err>(OP))?;
+        let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (One, Tokens, Experts)
+        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Chosen::<Config>::default())?;
+        let chosen: Indices<(One, Tokens, Chosen<Config>), Config::Experts> = chosen;
+        let weights: Tensor<(One, Tokens, Chosen<Config>), E, D, T> =
+            try_softmax_over(logits, axis::<Chosen<Config>>())?;
+        let is_chosen: Tensor<(One, Tokens, Chosen<Config>, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
+        let weights = try_einsum!(
+            weights: (One, Tokens, Chosen<Config>), &is_chosen: (One, Tokens, Chosen<Config>, Config::Experts)
+            -> (One, Tokens, Config::Experts)
+        )?;
+
+        let (x, tape) = x.split_tape();
+        let mut output = try_zeros(x.device(), *x.shape())?.put_tape(tape);
+        for (index, expert) in Fin::<Config::Experts>::all().zip(&self.experts) {
+            let choices = chosen.as_slice().chunks(Chosen::<Config>::SIZE).enumerate();
+            let routed: Vec<usize> =
+                choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
+            if !routed.is_empty() {
+                let weight = try_select(weights.with_empty_tape(), axis::<Config::Experts>(), index)?; // (One, Tokens)
+                output = try_residual(output, try_routed(expert, x.retaped::<T>(), weight, routed)?)?;
+            }
+        }
+        let (_, tape) = weights.split_tape();
+        let (output, output_tape) = output.split_tape();
+        let output = output.put_tape(output_tape.merge(tape));
+        output.try_reshape_like(&shape).map_err(device_error::<D::Err>(OP))
+    }
+}
+
+/// The weighted output of an expert for the tokens `routed`, and 0 for all others:
+/// `(One, Tokens, EmbedDim), (One, Tokens) -> (One, Tokens, EmbedDim)`.
+fn try_routed<Config: MixtralConfig, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    expert: &FeedForward<Config, E, D>,
+    x: Tensor<(One, Tokens, Config::EmbedDim), E, D, T>,
+    weight: Tensor<(One, Tokens), E, D, T>,
+    routed: Vec<usize>,
+) -> Result<Tensor<(One, Tokens, Config::EmbedDim), E, D, T>, OpError> {
+    let ((_, tokens, width), count) = (*x.shape(), Routed::new(routed.len()));
+    let mut place = vec![count.size(); tokens.size()]; // The last row is that of zeros.
+    routed.iter().enumerate().for_each(|(row, &token)| place[token] = row);
+    let routed = Indices::unchecked(routed.into(), (count,), tokens);
+    let place = Indices::unchecked(place.into(), (tokens,), Sum::of(count, Zeros));
+
+    let x: Tensor<(One, Routed, Config::EmbedDim), E, D, T> = try_take(x, axis::<Tokens>(), &routed)?;
+    let weight: Tensor<(One, Routed), E, D, T> = try_take(weight, axis::<Tokens>(), &routed)?;
+    let transformed = try_mul(expert.try_forward(x)?, weight)?; // (One, Routed, EmbedDim)
+    let zeros = try_zeros(transformed.device(), (One, Zeros, width))?.retaped::<T>();
+    let rows = try_concat(transformed, zeros, along::<Routed, Zeros>())?; // (One, Sum<Routed, Zeros>, EmbedDim)
+    try_take(rows, axis::<Sum<Routed, Zeros>>(), &place)
+}

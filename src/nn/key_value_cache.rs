@@ -1,0 +1,200 @@
+use super::{Cached, CachedHeads};
+use crate::{
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
+    mask::{AttentionMask, CausalKind, CausalMask},
+    ops::{OpError, Real, device_error, dim_error},
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{NoneTape, Tensor},
+};
+use std::fmt;
+
+/// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
+/// positions only.
+///
+/// It holds at most `MaxLen` positions, and has [room](Cached) for a few more than it holds. Attention runs over all of
+/// these; [`mask`](Self::mask) hides the unused ones.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Cached, KeyValueCache, Keys, Values}, prelude::*};
+/// let device = Cpu::default();
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&device, Batch)?;
+/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// cache.try_append(&keys, &values)?;
+/// assert_eq!(cache.len(), 4);
+/// // The next position sees these 4 and itself.
+/// let mask: AttentionMask<Batch, Const<1>, Cached<MaxSeqLen>> = cache.mask(Const);
+/// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
+/// # Ok::<(), OpError>(())
+/// ```
+pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+    keys: Keys<B, Cached<MaxLen>, A, E, D>,
+    values: Values<B, Cached<MaxLen>, A, E, D>,
+    len: usize,
+}
+
+/// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
+pub type Keys<B, Len, A, E, D> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
+
+/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
+pub type Values<B, Len, A, E, D> =
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
+
+/// The keys and the values of `Len` positions.
+pub(crate) type KeysAndValues<B, Len, A, E, D, T> = (
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D, T>,
+    Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
+);
+
+/// Puts the keys and values of the earlier positions before those of `Q` positions: of all `K` positions.
+///
+/// It is `Ok` if there are no earlier positions, and [`KeyValueCache::try_extend`] if they are in a cache.
+pub(crate) trait WithEarlier<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+    FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
+{
+}
+impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithEarlier<B, Q, K, A, E, D, T>
+    for F
+where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>,
+{
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> KeyValueCache<B, MaxLen, A, E, D> {
+    /// An empty cache.
+    ///
+    /// # Errors
+    /// [`OpError::Device`] if the device fails.
+    pub fn try_new(device: &D, batch: B) -> Result<Self, OpError> {
+        let room = Cached::for_len(0);
+        let allocate = || {
+            Ok(Self {
+                keys: device.try_zeros_like(&(batch, room, Product::default()))?,
+                values: device.try_zeros_like(&(batch, room, Product::default()))?,
+                len: 0,
+            })
+        };
+        allocate().map_err(device_error::<D::Err>("cache"))
+    }
+
+    /// Number of positions in the cache.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the cache has no positions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The mask for `next` new positions, `(B, S, Cached<MaxLen>)`: each sees itself and all positions before it.
+    ///
+    /// The keys are those of the cache after it has taken the new positions. They include the unused positions, which are
+    /// hidden.
+    #[must_use]
+    pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, Cached<MaxLen>> {
+        self.mask_of_kind::<CausalMask, S>(next)
+    }
+
+    /// [`mask`](Self::mask) by a mask kind: in a [`SlidingWindow`](crate::mask::SlidingWindow), each position sees only
+    /// the last ones.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::{Cached, KeyValueCache}, prelude::*};
+    /// dims! { pub Width = 1; }
+    /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+    /// let mask: AttentionMask<Batch, Const<2>, Cached<MaxSeqLen>> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
+    /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 2);
+    /// # Ok::<(), OpError>(())
+    /// ```
+    #[must_use]
+    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, Cached<MaxLen>> {
+        let (batch, _, _) = *self.keys.shape();
+        AttentionMask::causal_from((batch, next, Cached::for_len(self.len + next.size())), self.len, Mask::WINDOW)
+    }
+
+    /// Appends the keys and values of the next positions.
+    ///
+    /// # Errors
+    /// [`OpError::Range`] if the cache would have more than `MaxLen` positions; [`OpError::Dim`] if the
+    /// batches or the two lengths differ in size; [`OpError::Device`] if the device fails.
+    pub fn try_append<S: Dim>(
+        &mut self,
+        keys: &Keys<B, S, A, E, D>,
+        values: &Values<B, S, A, E, D>,
+    ) -> Result<(), OpError> {
+        let (batch, room, _) = *self.keys.shape();
+        let ((key_batch, len, _), (value_batch, value_len, _)) = (*keys.shape(), *values.shape());
+        let check = || {
+            check_same_size("the cache", batch, "the keys", key_batch)?;
+            check_same_size("the cache", batch, "the values", value_batch)?;
+            check_same_size("the keys", len, "the values", value_len)
+        };
+        check().map_err(dim_error("cache"))?;
+        check_fits(self.len, len, MaxLen::default())?;
+        let needed = Cached::for_len(self.len + len.size());
+        if needed.size() > room.size() {
+            self.keys = try_grow(&self.keys, needed)?;
+            self.values = try_grow(&self.values, needed)?;
+        }
+        D::try_assign_positions(&mut self.keys, keys, self.len)?;
+        D::try_assign_positions(&mut self.values, values, self.len)?;
+        self.len += len.size();
+        Ok(())
+    }
+
+    /// Appends the keys and values of the next positions: all of the cache, including the unused positions.
+    pub(crate) fn try_extend<S: Dim>(
+        &mut self,
+        (keys, values): KeysAndValues<B, S, A, E, D, NoneTape>,
+    ) -> Result<KeysAndValues<B, Cached<MaxLen>, A, E, D, NoneTape>, OpError> {
+        self.try_append(&keys, &values)?;
+        Ok((self.keys.clone(), self.values.clone()))
+    }
+
+    /// The keys, including the unused positions.
+    #[must_use]
+    pub fn keys(&self) -> &Keys<B, Cached<MaxLen>, A, E, D> {
+        &self.keys
+    }
+
+    /// The values, including the unused positions.
+    #[must_use]
+    pub fn values(&self) -> &Values<B, Cached<MaxLen>, A, E, D> {
+        &self.values
+    }
+}
+
+/// The keys or the values, with room for more positions: `(B, Cached<MaxLen>, M) -> (B, Cached<MaxLen>, M)`.
+fn try_grow<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
+    old: &Tensor<(B, Cached<MaxLen>, M), E, D>,
+    room: Cached<MaxLen>,
+) -> Result<Tensor<(B, Cached<MaxLen>, M), E, D>, OpError> {
+    let (batch, _, width) = *old.shape();
+    let grown = old.device().try_zeros_like(&(batch, room, width));
+    let mut grown = grown.map_err(device_error::<D::Err>("cache"))?;
+    D::try_assign_positions(&mut grown, old, 0)?;
+    Ok(grown)
+}
+
+/// Checks that `next` positions from `start` on fit into `max`.
+pub(super) fn check_fits<S: Dim, MaxLen: Dim>(start: usize, next: S, max: MaxLen) -> Result<(), OpError> {
+    if start + next.size() > max.size() {
+        return Err(OpError::Range { op: "cache", part: format!("{next:?}"), start, whole: format!("{max:?}") });
+    }
+    Ok(())
+}
+
+impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> fmt::Debug
+    for KeyValueCache<B, MaxLen, A, E, D>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyValueCache ({:?}, {} of {:?})", self.keys.shape().0, self.len, MaxLen::default())
+    }
+}

@@ -1,0 +1,116 @@
+//! dfdx's operations, compiled once for each number of axes.
+//!
+//! The compiler makes code for each shape that an operation of dfdx is called with. These functions have the types of
+//! dfdx's operations, and call them with sizes alone.
+
+use super::{OpError, Real, device_error, views::realize};
+use crate::dims::{Unnamed, UnnamedTensor, unnamed};
+use dfdx::{
+    shapes::{Axes2, Axes4, Axis, Dim, Shape},
+    tensor::{Tape, Tensor},
+    tensor_ops::{ChooseFrom, Device, PermuteTo, ReshapeTo, TryMatMul},
+};
+
+/// `compute` of each element by itself.
+pub fn try_map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<Dims, E, D, T>,
+    compute: impl FnOnce(UnnamedTensor<Dims, E, D, T>) -> Result<UnnamedTensor<Dims, E, D, T>, D::Err>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    realize(op, compute(unnamed(x)).map_err(device_error(op))?)
+}
+
+/// `compute` of two elements in the same place.
+pub fn try_zip<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, R: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, R>,
+    compute: impl FnOnce(
+        UnnamedTensor<Dims, E, D, T>,
+        UnnamedTensor<Dims, E, D, R>,
+    ) -> Result<UnnamedTensor<Dims, E, D, T>, D::Err>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    realize(op, compute(unnamed(x), unnamed(y)).map_err(device_error(op))?)
+}
+
+/// `compute` of the plain sizes, `[usize; N]`, of a tensor of `N` axes; the result has the same shape.
+pub fn try_on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<Dims, E, D, T>,
+    compute: impl FnOnce(Tensor<Plain, E, D, T>) -> Result<Tensor<Plain, E, D, T>, D::Err>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    realize(op, compute(realize(op, x)?).map_err(device_error(op))?)
+}
+
+/// The elements of `x` in row-major order, over another shape.
+pub fn try_reshape_to<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<Dims, E, D, T>,
+    shape: To,
+) -> Result<Tensor<To, E, D, T>, OpError> {
+    realize(op, unnamed(x).try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
+}
+
+/// Four sizes, as dfdx's matrix products take them.
+type Four = (usize, usize, usize, usize);
+
+/// `x y` of the matrices in the last two axes: `(B, H, Q, K), (B, H, K, M) -> (B, H, Q, M)`.
+pub fn try_matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<(B, H, Q, K), E, D, T>,
+    y: Tensor<(B, H, K, M), E, D, T>,
+) -> Result<Tensor<(B, H, Q, M), E, D, T>, OpError> {
+    let x: Tensor<Four, E, D, T> = realize(op, x)?;
+    let y: Tensor<Four, E, D, T> = realize(op, y)?;
+    realize(op, x.try_matmul(y).map_err(device_error(op))?)
+}
+
+/// `x yᵀ` of the matrices in the last two axes: `(B, H, Q, M), (B, H, K, M) -> (B, H, Q, K)`.
+pub fn try_matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<(B, H, Q, M), E, D, T>,
+    y: Tensor<(B, H, K, M), E, D, T>,
+) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
+    let y: Tensor<Four, E, D, T> = realize(op, y)?;
+    let y: Tensor<Four, E, D, T> = y.try_permute::<_, Axes4<0, 1, 3, 2>>().map_err(device_error(op))?;
+    try_matmul(op, x, realize::<_, (B, H, M, K), _, _, _>(op, y)?)
+}
+
+/// `x yᵀ` of two matrices: `(P, M), (N, M) -> (P, N)`.
+pub fn try_product<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<(P, M), E, D, T>,
+    y: Tensor<(N, M), E, D, T>,
+) -> Result<Tensor<(P, N), E, D, T>, OpError> {
+    let x: Tensor<(usize, usize), E, D, T> = realize(op, x)?;
+    let y: Tensor<(usize, usize), E, D, T> = realize(op, y)?;
+    let product = || x.try_matmul(y.try_permute::<(usize, usize), Axes2<1, 0>>()?);
+    realize(op, product().map_err(device_error(op))?)
+}
+
+/// The second and the third axis change places: `(B, S, H, M) -> (B, H, S, M)`.
+pub fn try_swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<(B, S, H, M), E, D, T>,
+) -> Result<Tensor<(B, H, S, M), E, D, T>, OpError> {
+    let x: Tensor<Four, E, D, T> = realize(op, x)?;
+    realize(op, x.try_permute::<Four, Axes4<0, 2, 1, 3>>().map_err(device_error(op))?)
+}
+
+/// The softmax over the last axis.
+pub fn try_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<(B, H, Q, K), E, D, T>,
+) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
+    try_on_sizes(op, x, |x: Tensor<Four, E, D, T>| x.try_softmax::<Axis<3>>())
+}
+
+/// `x` where `mask` holds, `y` elsewhere.
+pub fn try_choose<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    mask: Tensor<Dims, bool, D>,
+    x: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    realize(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
+}

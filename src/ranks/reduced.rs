@@ -1,0 +1,62 @@
+use super::{Partial, RankAxis, Ranks, RanksError, Reduce, Replicated};
+
+/// A value that is summed over the ranks of `Axis`: [`Replicated`], and not [`Partial`].
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Partial, Ranks, ReducedOver}};
+/// ranks! { pub World; }
+/// fn show(_sum: impl ReducedOver<f64, World>) {}
+/// Ranks::<World>::in_threads(2, |ranks| show(Partial::<f64, World>::term(1.0).all_reduce(ranks).unwrap()));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the value is not the sum over `{Axis}` that is needed here",
+    label = "`{Self}` is not `Replicated<{X}, {Axis}>`",
+    note = "`all_reduce` of a `Partial` makes the sum of the ranks' terms"
+)]
+pub trait ReducedOver<X, Axis> {
+    #[doc(hidden)]
+    fn into_sum(self) -> X;
+}
+
+#[diagnostic::do_not_recommend]
+impl<X, Axis> ReducedOver<X, Axis> for Replicated<X, Axis> {
+    fn into_sum(self) -> X {
+        self.into_inner()
+    }
+}
+// The compiler recommends this one, so that an error is that of `SumOver`.
+impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
+    fn into_sum(self) -> X {
+        self.into_term()
+    }
+}
+
+/// The value is a sum over `Axis`, and not a term of it. It never is: the trait gives a term in the place of the sum its
+/// own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is the rank's term of a sum over `{Axis}`: reduce it before it is used",
+    label = "a term of a sum over `{Axis}`, not the sum",
+    note = "`all_reduce` over the ranks of `{Axis}` makes the sum"
+)]
+pub trait SumOver<Axis> {}
+
+/// The value is a term of a sum over `Axis`, and not the sum. It never is: the trait gives a second sum its own error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this is already summed over `{Axis}`: a second sum would be too large by the number of ranks",
+    label = "the sum over `{Axis}`, not a term of it",
+    note = "`all_reduce` takes a `Partial`, and makes a `Replicated` of it"
+)]
+pub trait TermOver<Axis> {}
+
+impl<X: Reduce, Axis: RankAxis> Replicated<X, Axis> {
+    /// No rank can call it: `X` is a sum.
+    #[doc(hidden)]
+    pub fn all_reduce(self, _: &Ranks<Axis>) -> Result<Self, RanksError>
+    where
+        X: TermOver<Axis>,
+    {
+        Ok(self)
+    }
+}

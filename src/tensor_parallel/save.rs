@@ -1,0 +1,92 @@
+//! The file of a model that the ranks share.
+
+use super::{Distributed, DistributedError, Sharded, distributed::gather_tensors};
+use crate::{
+    ranks::{Element, RankAxis, Ranks, Replicated},
+    weights::{SafetensorsDtype, save_tensors},
+};
+use dfdx::tensor_ops::Device;
+use std::{collections::HashMap, path::Path};
+
+impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
+    /// Saves the whole model. The file is that of [`weights::save`](crate::weights::save) on one rank, whatever the
+    /// number of ranks. Rank 0 writes it.
+    ///
+    /// # Errors
+    /// [`DistributedError::Save`] on rank 0, and [`DistributedError::Ranks`] on the others, if it cannot be written.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}, weights};
+    /// ranks! { pub Tp = 1; }
+    /// let (device, ranks) = (Cpu::default(), Ranks::<Tp>::single()?);
+    /// let path = std::env::temp_dir().join("typed-transformer-sharded.safetensors");
+    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&device, &ranks)?;
+    /// model.save(&path, &ranks)?;
+    /// let whole: DecoderOnly<Model, f32, Cpu> = weights::load(&path, &device)?;
+    /// let again = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::load(&path, &device, &ranks)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save<E: Element + SafetensorsDtype, D: Device<E>>(
+        &self,
+        path: impl AsRef<Path>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<(), DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        save_whole::<Model, E, D, Axis>(self, path.as_ref(), ranks)
+    }
+}
+
+impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>, Axis> {
+    /// [`save`](Self::save) of a model whose parts the ranks of `Data` replicate. One of all ranks writes the file: the
+    /// first along both axes.
+    ///
+    /// # Errors
+    /// [`DistributedError::Save`] on the rank that writes, and [`DistributedError::Ranks`] on the others, if it cannot
+    /// be written.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
+    /// ranks! { pub World; pub Data; pub Tp = 1; }
+    /// let (data, tp) = Ranks::<World>::start()?.split::<Data, Tp>()?;
+    /// let path = std::env::temp_dir().join("typed-transformer-replicated.safetensors");
+    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
+    /// let model = model.replicate(&data)?;
+    /// model.save_replicated(&path, &data, &tp)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_replicated<E: Element + SafetensorsDtype, D: Device<E>>(
+        &self,
+        path: impl AsRef<Path>,
+        data: &Ranks<Data>,
+        ranks: &Ranks<Axis>,
+    ) -> Result<(), DistributedError>
+    where
+        Model: Sharded<Axis, E, D>,
+    {
+        let saved = match data.is_first() {
+            true => save_whole::<Model, E, D, Axis>(self, path.as_ref(), ranks),
+            false => Ok(()),
+        };
+        data.agree(saved)
+    }
+}
+
+/// Saves the whole model, of which each rank has its `part`.
+fn save_whole<Part, E, D, Axis>(part: &Part, path: &Path, ranks: &Ranks<Axis>) -> Result<(), DistributedError>
+where
+    Part: Sharded<Axis, E, D>,
+    E: Element + SafetensorsDtype,
+    D: Device<E>,
+    Axis: RankAxis,
+{
+    let tensors = gather_tensors(part, ranks)?;
+    let saved = match ranks.is_first() {
+        true => save_tensors::<Part::Whole>(&tensors, path, HashMap::new()).map_err(Into::into),
+        false => Ok(()),
+    };
+    ranks.agree(saved)
+}

@@ -1,0 +1,81 @@
+//! A token is computed by the experts that it chose, and by no others.
+
+use crate::hugging_face::{VocabSize, small_mixtral};
+use std::marker::PhantomData;
+use typed_transformer::{
+    models::{
+        llama::LlamaConfig,
+        mixtral::{Mixtral, MixtralConfig},
+    },
+    nn::Autoregressive,
+    ops::Rotary,
+    prelude::*,
+};
+
+dims! { Batch = 2; SeqLen = 9; NumLayers = 1; }
+
+/// The small Mixtral with one layer, after which no token sees another one.
+struct Config<Chosen>(PhantomData<fn() -> Chosen>);
+
+impl<Chosen: ConstDim> LlamaConfig for Config<Chosen> {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = small_mixtral::MaxSeqLen;
+    type EmbedDim = small_mixtral::EmbedDim;
+    type HiddenDim = small_mixtral::HiddenDim;
+    type NumLayers = NumLayers;
+    type NumHeads = small_mixtral::NumHeads;
+    type KeyValueHeads = small_mixtral::KeyValueHeads;
+    type HeadDim = small_mixtral::HeadDim;
+    const NORM_EPSILON: f64 = 1e-5;
+    const ROTARY: Rotary = Rotary::halves(10_000.0);
+    const TIED_LOGITS: bool = true;
+}
+impl<Chosen: ConstDim + AtMost<small_mixtral::Experts>> MixtralConfig for Config<Chosen> {
+    type Experts = small_mixtral::Experts;
+    type Chosen = Chosen;
+}
+
+fn tokens() -> TokenIds<Batch, SeqLen, VocabSize> {
+    let ids: Vec<usize> = (0..18).map(|i| i * 31 % VocabSize::SIZE).collect();
+    TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap()
+}
+
+/// How many experts each token has chosen: those that make its logits NaN if their weights are.
+fn chosen_experts<Chosen: ConstDim + AtMost<small_mixtral::Experts>>() -> Vec<usize> {
+    let mut counts = vec![0; 18];
+    for broken in 0..small_mixtral::Experts::SIZE {
+        let mut model = Mixtral::<Config<Chosen>, f32, Cpu>::build(&Cpu::seed_from_u64(3));
+        let output = &mut model.layers[0].mixture.experts[broken].output;
+        output.copy_from(&vec![f32::NAN; output.as_vec().len()]);
+        let logits = model.forward(&tokens(), NoneTape).as_vec();
+        for (count, logits) in counts.iter_mut().zip(logits.chunks(VocabSize::SIZE)) {
+            assert!(logits.iter().all(|logit| logit.is_nan() == logits[0].is_nan()));
+            *count += usize::from(logits[0].is_nan());
+        }
+    }
+    counts
+}
+
+#[test]
+fn each_token_is_computed_by_as_many_experts_as_it_chooses() {
+    assert_eq!(chosen_experts::<Const<1>>(), [1; 18]);
+    assert_eq!(chosen_experts::<Const<2>>(), [2; 18]);
+    assert_eq!(chosen_experts::<small_mixtral::Experts>(), [5; 18]);
+}
+
+#[test]
+fn an_expert_reads_each_token_alone() {
+    let model = Mixtral::<Config<Const<2>>, f64, Cpu>::build(&Cpu::seed_from_u64(4));
+    let together = model.forward(&tokens(), NoneTape).as_vec();
+    for (row, ids) in tokens().as_slice().chunks(SeqLen::SIZE).enumerate() {
+        let mut cache = model.try_cache(Const::<1>).unwrap();
+        for (position, &id) in ids.iter().enumerate() {
+            let token = TokenIds::from_ids(&[id], None, (Const::<1>, Const::<1>)).unwrap();
+            let alone = model.try_next_logits(&token, &mut cache).unwrap().as_vec();
+            let together = &together[(row * SeqLen::SIZE + position) * VocabSize::SIZE..];
+            for (alone, together) in alone.iter().zip(together) {
+                assert!((alone - together).abs() < 1e-10, "{alone}, {together}");
+            }
+        }
+    }
+}

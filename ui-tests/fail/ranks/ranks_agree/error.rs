@@ -1,0 +1,13 @@
+//! The ranks agree on a result with the error that it had.
+//! Covers `Error` of `ranks::Ranks::agree`.
+//! Right with `TrainError` for `RanksError` in line 9.
+use typed_transformer::{prelude::*, ranks, ranks::{Ranks, RanksError}, train::TrainError};
+
+ranks! { World; }
+dims! { Letters = 28; }
+
+fn read(world: &Ranks<World>, labels: Result<Fin<Letters>, RanksError>) {
+    let _labels: Result<Fin<Letters>, TrainError> = world.agree(labels);
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A gather joins parts: a whole axis has none.
+//! Covers `Self` of `tensor_parallel::CanGather`.
+//! Right with `Part` for `HiddenDim` in line 14.
+use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanGather};
+
+ranks! { Tp = 2; }
+dims! { HiddenDim = 16; SeqLen; }
+
+type Part = Shard<HiddenDim, Tp>;
+
+fn gather<Dims: CanGather<HiddenDim, Tp, WhichAxis>, WhichAxis>() {}
+
+fn f() {
+    gather::<(SeqLen, HiddenDim), _>();
+}
+
+fn main() {}

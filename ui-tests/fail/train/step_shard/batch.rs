@@ -1,0 +1,13 @@
+//! A step shares the batch that it is given.
+//! Covers `Batch` of `train::Step::shard`.
+//! Right with `Batch` for `Sentences` in line 9.
+use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, train::Step};
+
+ranks! { World; }
+dims! { Batch; Sentences; }
+
+fn rows(step: &Step, world: &Ranks<World>, all: Sentences) {
+    let _rows: Shard<Batch, World> = step.shard(world, all);
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! The rows are those of the ranks that share the batch.
+//! Covers `W` of `train::Step::shard`.
+//! Right with `World` for `Data` in line 9.
+use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, train::Step};
+
+ranks! { World; Data; }
+dims! { Batch; }
+
+fn rows(step: &Step, ranks: &Ranks<Data>, all: Batch) {
+    let _rows: Shard<Batch, World> = step.shard(ranks, all);
+}
+
+fn main() {}
