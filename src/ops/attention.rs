@@ -80,7 +80,8 @@ fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real
     check_same_size("the query", batch, "the key", key_batch).map_err(dim_error(OP))?;
     check_same_size("the query", heads, "the key", key_heads).map_err(dim_error(OP))?;
     let query = try_scale(query, scale.factor(heads.size(), QKDim::SIZE))?;
-    try_masked_softmax(try_matmul_transposed(OP, query, key)?, bias, mask, mask_fill)
+    let logits = try_matmul_transposed(OP, query, key)?; // (B, H, Q, K)
+    try_masked_softmax(logits, bias, mask, mask_fill)
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
