@@ -56,8 +56,9 @@ pub trait Gpt2Config: 'static {
     }
 }
 
-/// The size of a head, and the columns of all heads.
+/// The size of a head.
 type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt2Config>::NumHeads>;
+/// The columns of all heads.
 type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
 
 /// The heads whose keys and values a cache holds.

@@ -72,8 +72,9 @@ pub trait T5Config: 'static {
     }
 }
 
-/// The columns of all heads, and the heads whose keys and values a cache holds.
+/// The columns of all heads.
 type Columns<Config> = Product<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim>;
+/// The heads whose keys and values a cache holds.
 type CachedHeads<Config> =
     Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim>;
 

@@ -42,7 +42,7 @@ pub trait VitConfig: 'static {
     type Height: ConstDim;
     /// The columns of an image, in pixels.
     type Width: ConstDim;
-    /// The rows of a patch, in pixels. PatchGrid divide the image.
+    /// The rows of a patch, in pixels. Patches divide the image.
     type PatchHeight: Divides<Self::Height>;
     /// The columns of a patch, in pixels.
     type PatchWidth: Divides<Self::Width>;

@@ -51,9 +51,9 @@ pub struct Rotary {
 pub struct RotaryScaling {
     /// How much more slowly the slowest pairs turn.
     pub factor: f64,
-    /// Turns in `original_len` positions up to which a pair is slowed down by the whole factor.
+    /// A pair with at most this many turns in `original_len` positions is slowed down by `factor`.
     pub low_frequency_factor: f64,
-    /// Turns in `original_len` positions from which on a pair is not slowed down.
+    /// A pair with at least this many turns in `original_len` positions keeps its speed.
     pub high_frequency_factor: f64,
     /// The longest sequence of the first training, in positions.
     pub original_len: usize,

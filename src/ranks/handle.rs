@@ -32,8 +32,8 @@ pub struct CommunicationTime {
     pub waited: Duration,
 }
 
-/// A communicator (process group) of the ranks of `Axis`: this process's place among them, and their collective
-/// operations. Clones share the place.
+/// The communicator (process group) of the ranks of `Axis`, as this process sees it: its rank, their number, and the
+/// collective operations. Clones are the same communicator.
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
@@ -219,7 +219,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         name: &'static str,
         operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
-        // A rank that leaves without agreement now would let the others wait.
+        // This operation cancels an earlier `finish`: leaving now would block the others.
         self.worker.set_finished(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };

@@ -82,8 +82,8 @@ pub trait EntryOver<Axis, Of> {}
 #[diagnostic::do_not_recommend]
 impl<X, Axis: IsAxis<Of>, Of> EntryOver<Axis, Of> for X {}
 
-/// A tensor over these dimensions that is the same on all ranks has entered them. It never has: the trait gives it its
-/// own error.
+/// No type implements this trait. It exists for its error message, which rustc shows where a tensor that has not passed
+/// [`enter`] stands for an [`Entered`] one.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tensor over `{Self}` did not enter `{Axis}`: its gradient would be this rank's term of a sum",

@@ -17,7 +17,7 @@ pub use contract::{Over, Rank};
 /// the axis:
 ///
 /// - an axis of the result that is in no operand;
-/// - an axis that is in one of several operands, in no other one and not in the result;
+/// - an axis of one of several operands that is neither in another operand nor in the result;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by their spelling in this call, so an axis has the same spelling in all places. An operand is a

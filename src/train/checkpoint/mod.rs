@@ -24,7 +24,7 @@ pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
-pub(super) use series::{Origin, Series, in_place_of};
+pub(super) use series::{Origin, Series, fallbacks};
 pub use series::{checkpoint_of, ensure_not_of_checkpoint};
 use std::{collections::BTreeMap, path::Path};
 

@@ -16,13 +16,11 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`update`](Self::update) on all ranks. `loss` is this rank's part of the loss, and `tokens` counts the whole
     /// batch.
     ///
-    /// All ranks end together: if the loss is not a number on one of them, if [`stop`](Self::stop) is true on one, or
-    /// if rank 0 has no room for the checkpoints. Rank 0 writes the files; on the others neither
-    /// [`checkpoint_every`](Self::checkpoint_every) was called nor [`metrics`](Self::metrics) are there.
+    /// All ranks end after the same step: if the loss of one is not finite, if [`stop`](Self::stop) is true on one, or
+    /// if the disk of rank 0 is too small for the checkpoints. Call [`checkpoint_every`](Self::checkpoint_every) and
+    /// set [`metrics`](Self::metrics) on rank 0 only, because it writes the files.
     ///
-    /// # Errors
-    /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that can go on when another
-    /// cannot.
+    /// # Errors Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
     pub fn update_replicated<Model, E, D, W>(
         &mut self,
         ranks: &Ranks<W>,

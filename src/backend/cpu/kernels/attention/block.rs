@@ -57,7 +57,7 @@ impl<'a> SequenceMask<'a> {
         keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
-    /// How many keys of a block, from its first, a row of scores must have for these queries.
+    /// The number of keys of a block from its first to the last that has a weight for any of these queries.
     pub fn len_in(&self, block: &Range<usize>, queries: Range<usize>) -> usize {
         self.queries[queries]
             .iter()
@@ -66,7 +66,7 @@ impl<'a> SequenceMask<'a> {
             .unwrap_or(0)
     }
 
-    /// The first of these queries for which a key has a weight, counted from the first query.
+    /// The index within `queries` of the first one whose keys do not end before `key`; their number if there is none.
     pub fn first_seeing(&self, key: usize, queries: Range<usize>) -> usize {
         let len = queries.len();
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
@@ -114,8 +114,8 @@ impl<'a> SequenceMask<'a> {
     }
 }
 
-/// `(Keys, Dim)`: a copy of the transposed matrix, a block of keys after the other: `(Dim, KEYS_PER_BLOCK)` each.
-/// Columns without a key are 0 up to a whole vector.
+/// `(K, Dim) -> (ceil(K / KEYS_PER_BLOCK), Dim, KEYS_PER_BLOCK)`: packs the keys of each block as columns. The last
+/// block is padded with zeros to whole vectors.
 #[inline(always)]
 pub fn pack_transposed(matrix: Matrix) -> Buffer {
     let (keys, dim) = (matrix.rows(), matrix.columns());

@@ -41,7 +41,7 @@ impl WithSimd for BlockedBackward<'_> {
         let mut dq = Buffer::recycled(dims.queries * qk_len);
         let mut dk = Buffer::recycled(KEYS_PER_BLOCK * qk_len);
         let mut dv = Buffer::recycled(KEYS_PER_BLOCK * vo_len);
-        let mut means = Buffer::recycled(dims.queries);
+        let mut weighted_means = Buffer::recycled(dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
         for (i, head) in dims.heads_of(self.key_heads).enumerate() {
@@ -60,8 +60,8 @@ impl WithSimd for BlockedBackward<'_> {
             let (max_logits, inv_sums) = softmax.split_at(dims.queries);
             // The mean of the gradients of a query's weights, weighted by these: `Σ w dw = out · d_out`.
             let rows = out.contiguous_rows().into_iter().flatten().zip(d_out.contiguous_rows().into_iter().flatten());
-            for (mean, (out, d_out)) in means.iter_mut().zip(rows) {
-                *mean = dot(out, d_out);
+            for (weighted_mean, (out, d_out)) in weighted_means.iter_mut().zip(rows) {
+                *weighted_mean = dot(out, d_out);
             }
             dq.fill(0.0);
             for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
@@ -96,10 +96,10 @@ impl WithSimd for BlockedBackward<'_> {
                         let (d_scores, tail) = d_scores[..width].split_at_mut(len);
                         tail.fill(0.0);
                         let visible = self.mask.mask_scores(weights, query, keys.start, scale, &mut visible);
-                        let (max_logit, inv_sum, mean) = (max_logits[query], inv_sums[query], means[query]);
+                        let (max_logit, inv_sum, weighted_mean) = (max_logits[query], inv_sums[query], weighted_means[query]);
                         for (weight, d_score) in weights.iter_mut().zip(d_scores.iter_mut()) {
                             *weight = exp(*weight - max_logit) * inv_sum;
-                            *d_score = *weight * (*d_score - mean) * scale;
+                            *d_score = *weight * (*d_score - weighted_mean) * scale;
                         }
                         if self.mask.hides_gradients() {
                             for (d_score, visible) in d_scores.iter_mut().zip(visible) {
