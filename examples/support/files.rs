@@ -45,7 +45,7 @@ pub struct Files {
     overwrite: bool,
 }
 
-/// What went wrong with the files of a training that is complete.
+/// The failure, if any, of the files of a training that is complete.
 pub type Outcome = Result<(), BoxError>;
 
 impl Files {
@@ -269,7 +269,7 @@ fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
     }
 }
 
-/// How to go on with a training that has diverged.
+/// Advice on going on with a training that has diverged.
 fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
     match trainer.best_checkpoint() {
         Some(best) => format!(

@@ -53,7 +53,7 @@ pub trait LlamaConfig: 'static {
     type HeadDim: Even;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;
-    /// How queries and keys turn with their positions.
+    /// The rotary positions of queries and keys.
     const ROTARY: Rotary;
     /// Whether the logits use the embedding table as their weight.
     const TIED_LOGITS: bool;

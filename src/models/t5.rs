@@ -58,9 +58,9 @@ pub trait T5Config: 'static {
     type EncoderLayers: ConstDim;
     /// The layers of the decoder.
     type DecoderLayers: ConstDim;
-    /// The ranges of distances between a query and a key.
+    /// The number of buckets of relative positions.
     type Buckets: ConstDim;
-    /// The distance from which on all are in one range, in positions.
+    /// The distance, in positions, from which on all fall into the last bucket.
     const MAX_DISTANCE: usize;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;

@@ -108,7 +108,7 @@ impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D
     }
 }
 
-/// An encoder-decoder that has read its sources, and writes a target for each: `(B, Src)` sources.
+/// An encoder-decoder that has encoded its sources `(B, Src)`, and generates a target for each.
 ///
 /// [`LM::try_encode`] makes it.
 pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> {

@@ -74,7 +74,7 @@ impl<KeyValueHeads: ConstDim, Groups: ConstDim> GroupedHeads<KeyValueHeads, Grou
 /// The heads of the queries of `A`.
 type QueryHeads<A> = Product<<A as GroupedQuery>::KeyValueHeads, <A as GroupedQuery>::Groups>;
 
-/// The [`Arch`] of the keys and values of `A`: as many heads as these have.
+/// `A` with `KeyValueHeads` heads, for the cache of keys and values.
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
 
 #[diagnostic::do_not_recommend]

@@ -1,4 +1,4 @@
-//! Elements whose places are computed: [`gather`] and [`take`].
+//! Elements at computed indices: [`gather`] and [`take`].
 
 use super::{
     OpError, Real,
@@ -20,7 +20,7 @@ use typed_transformer_macros::panicking;
 /// The element at an index of the axis `Name` for each place: `out[.., k, ..] = input[.., indices[.., k, ..], ..]`.
 ///
 /// `(.., Name, ..), (.., K, ..) indices of Name -> (.., K, ..)`. It is PyTorch's `gather` and NumPy's
-/// `take_along_axis`. [`take`] has the same indices for all other axes.
+/// `take_along_axis`. [`take`] uses one list of indices for all other axes.
 ///
 /// # Errors
 /// [`OpError::Shape`] if another axis has two sizes; [`OpError::Dim`] if the indices are those of an axis of another

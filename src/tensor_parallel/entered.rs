@@ -15,7 +15,8 @@ use typed_transformer_macros::panicking;
 /// A tensor that is the same on all ranks of `Axis`, for operations with their shards.
 ///
 /// Its gradient on a rank is this rank's term of a sum over `Axis`, because each rank computes with a part of the
-/// columns. [`enter`] makes it and adds the sum to the backward pass.
+/// columns. [`enter`] makes it and adds the sum to the backward pass: *Megatron-LM*'s
+/// `copy_to_tensor_model_parallel_region`.
 #[must_use]
 pub struct Entered<X, Axis> {
     pub(super) value: X,
@@ -133,8 +134,9 @@ can_enter!(A S M);
 can_enter!(A C S M);
 can_enter!(A C F S M);
 
-/// The identity, before an operation with the shards of the ranks (`f` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
-/// section 3). The backward pass sums the gradient over the ranks.
+/// The identity, before an operation with the shards of the ranks (`f` of
+/// [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3, and its `copy_to_tensor_model_parallel_region`). The
+/// backward pass sums the gradient over the ranks.
 ///
 /// `(..) -> Entered<(..)>`
 ///

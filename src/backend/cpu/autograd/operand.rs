@@ -17,7 +17,7 @@ pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
 pub type KernelOutput = (FlatTensor, Backward);
 type Backward = Box<dyn FnOnce(&mut Gradients<f32, Cpu>) -> Result<(), CpuError>>;
 
-/// A tensor that a kernel reads in place. It also identifies its gradient.
+/// A tensor that a kernel reads in place. Its tensor's id is the key of its gradient.
 pub struct Operand {
     pub tensor: FlatTensor,
 }

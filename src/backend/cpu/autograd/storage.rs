@@ -1,4 +1,4 @@
-//! The elements of a tensor where they lie.
+//! A tensor's elements as a slice, without a copy.
 
 use dfdx::{
     shapes::{HasShape, Shape, Unit},
