@@ -98,7 +98,7 @@ pub mod tokens;
 pub mod train;
 pub mod weights;
 
-/// What a model file needs, and nothing that clashes with dfdx's own prelude.
+/// The imports of a model file. No name clashes with dfdx's prelude.
 ///
 /// ```
 /// #[allow(unused_imports)]
@@ -151,7 +151,7 @@ pub mod prelude {
     };
 }
 
-/// What the macros expand to; not for use by hand.
+/// The items that the macros expand to. Not for direct use.
 #[doc(hidden)]
 pub mod __private {
     pub use dfdx::{

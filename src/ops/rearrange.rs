@@ -186,7 +186,7 @@ macro_rules! __rearrange {
 
 const OP: &str = "rearrange";
 
-/// What [`try_rearrange!`](crate::try_rearrange!) does.
+/// The arguments of a rearrangement, as [`try_rearrange!`](crate::try_rearrange!) writes them.
 #[doc(hidden)]
 pub struct Rearrangement<'a> {
     /// For each axis of the operand, the sizes of its factors; empty if it is no product.

@@ -7,7 +7,7 @@ use crate::{
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
-/// How relative positions fall into buckets ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
+/// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
 ///
 /// Half of the buckets hold one distance each. The others hold ranges of distances that grow with the distance; the last
 /// one holds all distances from `max_distance` on.

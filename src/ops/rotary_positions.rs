@@ -11,7 +11,7 @@ use dfdx::{
 use std::{f64::consts::PI, fmt};
 use typed_transformer_macros::panicking;
 
-/// How rotary positions pair the columns of a head, and the base of their wavelengths.
+/// The pairs of columns that rotary positions rotate, and the base of their wavelengths.
 ///
 /// ```
 /// use typed_transformer::ops::{Rotary, RotaryPairs};
@@ -24,7 +24,7 @@ pub struct Rotary {
     pub base: f64,
     /// The columns of a pair.
     pub pairs: RotaryPairs,
-    /// How a model for longer sequences slows the pairs down; `None` if it does not.
+    /// The scaling for longer sequences, if any.
     pub scaling: Option<RotaryScaling>,
 }
 
@@ -49,7 +49,7 @@ pub struct Rotary {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RotaryScaling {
-    /// How much more slowly the slowest pairs turn.
+    /// The factor by which the slowest pairs slow down.
     pub factor: f64,
     /// A pair with at most this many turns in `original_len` positions is slowed down by `factor`.
     pub low_frequency_factor: f64,

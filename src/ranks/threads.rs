@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// What the threads of a group share.
+/// The state that the threads of a group share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -17,9 +17,9 @@ struct Shared {
 struct State {
     /// The number of the exchange that is going on.
     exchange: u64,
-    /// What each rank has sent in it.
+    /// The message of each rank that has sent in this exchange.
     sent: BTreeMap<usize, Arc<[u8]>>,
-    /// How many ranks have not read it yet, once all have sent.
+    /// The number of ranks that have not read yet, once all have sent.
     unread: usize,
     /// The ranks whose thread has ended.
     left: Vec<usize>,

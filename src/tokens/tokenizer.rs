@@ -16,7 +16,7 @@ use std::{
 /// Some models have more rows in their table than their tokenizer has tokens, up to a multiple of this number.
 const PADDING: usize = 128;
 
-/// Why a text has no tokens, tokens have no text, or a file is not the tokenizer of a model.
+/// The error of a tokenizer.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenizerError {
     /// The file cannot be read.
@@ -32,7 +32,7 @@ pub enum TokenizerError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the fault.
         message: String,
     },
     /// The file has the tokens of another model.

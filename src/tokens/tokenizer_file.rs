@@ -27,7 +27,7 @@ pub(super) fn max_len_bytes(vocab_size: usize) -> u64 {
     MAX_REST_LEN_BYTES + MAX_TOKEN_LEN_BYTES * vocab_size as u64
 }
 
-/// What is read of the file before it is parsed as a whole.
+/// The parts of the file that are read before it is parsed as a whole.
 #[derive(Deserialize)]
 pub(super) struct TokenizerFile {
     pub model: TokenizerModel,

@@ -36,7 +36,7 @@ pub struct Metrics {
     file: File,
     /// The length of the earlier lines that remain, until the lines after them are removed.
     len_bytes: Option<u64>,
-    /// Where an earlier file was moved to, if it was.
+    /// The path to which an earlier file was moved, if it was.
     kept: Option<PathBuf>,
     /// The values logged for the next line.
     logged: Vec<(String, f64)>,

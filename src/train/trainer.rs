@@ -83,7 +83,7 @@ pub struct Trainer<O, S> {
     pub clip_norm: f64,
     /// The file to which each step writes a line, if any. `None` after a line could not be written.
     pub metrics: Option<Metrics>,
-    /// How many checkpoints are kept besides the best, from 1; initially 2.
+    /// The number of checkpoints kept besides the best, at least 1; initially 2.
     pub max_to_keep: usize,
     /// Whether checkpoints may replace other files, or those of another training; initially false.
     pub overwrite: bool,

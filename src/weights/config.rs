@@ -98,7 +98,7 @@ impl ConfigField {
         Self { name, other_name: None, expected, may_be_absent: false }
     }
 
-    /// How the configuration differs, if it does.
+    /// The difference from the configuration, if any.
     fn difference(&self, config: &Value) -> Option<ConfigDifference> {
         let names = [Some(self.name), self.other_name];
         let mut found = names.into_iter().flatten().filter_map(|name| Some((name, lookup(config, name)?))).peekable();

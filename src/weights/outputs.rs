@@ -12,7 +12,7 @@ use std::{
     process,
 };
 
-/// What is at a path.
+/// The kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// No file, an empty one, or something that cannot be replaced at all, which writing reports.
@@ -25,7 +25,7 @@ pub(crate) enum Found {
     Other,
 }
 
-/// What is at `path`. Only the header of a file is read.
+/// The kind of the file at `path`. Only its header is read.
 pub(crate) fn found_at(path: &Path) -> Found {
     match fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open(path) {

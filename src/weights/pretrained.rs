@@ -49,7 +49,7 @@ pub trait Pretrained: Module {
     /// The prefix that either all names of a file have or none: `base_model_prefix` of `transformers`.
     const PREFIX: &'static str = "";
 
-    /// What `config.json` has to say.
+    /// The fields that `config.json` must have.
     fn config() -> Vec<ConfigField>;
 }
 

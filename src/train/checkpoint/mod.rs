@@ -223,7 +223,7 @@ where
     TensorFile::open(path).is_ok_and(|file| is_same(file).is_ok())
 }
 
-/// How far the training of a checkpoint has come; `None` if it is damaged.
+/// The progress that a checkpoint stores; `None` if it is damaged.
 fn read_progress(path: &Path) -> Option<Progress> {
     let file = TensorFile::open(path).ok()?;
     Some(read_header(&file).ok()?.progress)
