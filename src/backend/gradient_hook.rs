@@ -19,21 +19,21 @@ pub trait GradientHook {
 
 thread_local! {
     /// The parameters that the forward pass on this thread has read so far, by the address of their elements.
-    static READ: RefCell<HashSet<usize>> = RefCell::default();
+    static PARAMETERS_READ: RefCell<HashSet<usize>> = RefCell::default();
     static HOOK: RefCell<Option<Rc<dyn GradientHook>>> = const { RefCell::new(None) };
     /// Whether forward passes of this thread register their parameters: once a model is trained on several ranks.
-    static IS_WANTED: Cell<bool> = const { Cell::new(false) };
+    static IS_ENABLED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A new forward pass begins on this thread.
 pub fn begin_pass() {
-    READ.with_borrow_mut(HashSet::clear);
+    PARAMETERS_READ.with_borrow_mut(HashSet::clear);
 }
 
 /// Whether this is the first operation of the pass that reads the parameter at `address`, and someone may want to know
 /// when its gradient is complete.
 pub fn is_first_read(address: usize) -> bool {
-    IS_WANTED.get() && READ.with_borrow_mut(|read| read.insert(address))
+    IS_ENABLED.get() && PARAMETERS_READ.with_borrow_mut(|read| read.insert(address))
 }
 
 /// Calls the hook, if there is one.
@@ -44,8 +44,8 @@ pub fn gradient_is_complete(address: usize, gradient: &[f32]) {
 }
 
 /// From now on, the forward passes of this thread register their parameters.
-pub fn note_parameters() {
-    IS_WANTED.set(true);
+pub fn register_parameters() {
+    IS_ENABLED.set(true);
 }
 
 /// Calls `hook` during `pass`, a backward pass.

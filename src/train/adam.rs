@@ -59,7 +59,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         let epsilon = cast(self.epsilon);
         self.state.try_update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
             let step = AdamStep {
-                rate: cast(learning_rate / bias_correction(beta1, steps)),
+                corrected_rate: cast(learning_rate / bias_correction(beta1, steps)),
                 inv_sqrt_correction: cast(1.0 / bias_correction(beta2, steps).sqrt()),
                 beta1: cast(beta1),
                 beta2: cast(beta2),
@@ -77,7 +77,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
 /// The hyperparameters of one step, in the element type.
 struct AdamStep<E> {
     /// The learning rate over the bias correction of `m`: `rate / (1 - β₁ᵗ)`.
-    rate: E,
+    corrected_rate: E,
     /// `1 / √(1 - β₂ᵗ)`: the bias correction of `√v`.
     inv_sqrt_correction: E,
     beta1: E,
@@ -100,7 +100,7 @@ impl<E: Real> AdamStep<E> {
             let m = exp_avg.clone().try_mul(self.beta1)?.try_add(gradient.try_mul(E::one() - self.beta1)?)?;
             let v = exp_avg_sq.clone().try_mul(self.beta2)?.try_add(square)?;
             let denominator = v.clone().try_sqrt()?.try_mul(self.inv_sqrt_correction)?.try_add(self.epsilon)?;
-            let change = m.clone().try_mul(self.rate)?.try_div(denominator)?;
+            let change = m.clone().try_mul(self.corrected_rate)?.try_div(denominator)?;
             (*exp_avg, *exp_avg_sq) = (m, v);
             values.try_mul(self.decay_factor)?.try_sub(change)
         };
@@ -115,7 +115,7 @@ impl<E: Real> AdamStep<E> {
         exp_avg: &mut Tensor<(usize,), E, D>,
         exp_avg_sq: &mut Tensor<(usize,), E, D>,
     ) -> Result<bool, OpError> {
-        let Self { rate, inv_sqrt_correction, beta1, beta2, epsilon, decay_factor } = *self;
+        let Self { corrected_rate, inv_sqrt_correction, beta1, beta2, epsilon, decay_factor } = *self;
         parameter.update_in_place([exp_avg, exp_avg_sq], |factor, values, gradient, [exp_avg, exp_avg_sq]| {
             dispatch_simd(
                 #[inline(always)]
@@ -126,7 +126,7 @@ impl<E: Real> AdamStep<E> {
                         let gradient = factor * gradient;
                         *m = beta1 * *m + (E::one() - beta1) * gradient;
                         *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
-                        *value = *value * decay_factor - rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
+                        *value = *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
                     }
                 },
             );
@@ -227,7 +227,7 @@ mod tests {
             let elements = Cpu::gradient_mut(gradients.get_or_alloc_mut(&model).unwrap()).unwrap();
             elements.copy_from_slice(&gradient.as_vec());
             let step = AdamStep {
-                rate: cast(0.01 * f64::from(steps)),
+                corrected_rate: cast(0.01 * f64::from(steps)),
                 inv_sqrt_correction: cast(1.3),
                 beta1: cast(0.9),
                 beta2: cast(0.99),

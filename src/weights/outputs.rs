@@ -2,7 +2,7 @@
 
 use super::{
     SaveError, TRAINING, TensorFile,
-    atomic::{Partial, folder, resolve_target},
+    atomic::{PartialFile, folder, resolve_target},
     disk::free_bytes,
 };
 use std::{
@@ -68,7 +68,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
 /// Checks that a file can be created beside `path`, which then replaces it.
 pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
     // Dropping the partial file removes it.
-    Partial::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
+    PartialFile::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
 /// Checks that no two of the paths are the same file, also by another spelling or through a link.

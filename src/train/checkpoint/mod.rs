@@ -14,7 +14,7 @@ use crate::{
     nn::Module,
     weights::{
         self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
-        atomic::Partial,
+        atomic::PartialFile,
     },
 };
 use compare::{compare_dimensions, compare_settings};
@@ -94,7 +94,7 @@ pub(super) fn write<Model, E, D>(
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
     Training { progress, settings, ranks, .. }: Training,
-) -> Result<Partial, SaveError>
+) -> Result<PartialFile, SaveError>
 where
     Model: Module + TensorCollection<E, D>,
     E: SafetensorsDtype,

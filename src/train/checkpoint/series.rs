@@ -3,7 +3,7 @@
 use super::{Progress, read_progress};
 use crate::weights::{
     FileLock, Found, LOCK, SaveError,
-    atomic::{self, Partial, with_suffix},
+    atomic::{self, PartialFile, with_suffix},
     ensure_creatable, found_at, target_of,
 };
 use std::{
@@ -227,7 +227,7 @@ impl Series {
     }
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under one of the names.
-    pub fn commit(&mut self, partial: Partial, progress: Progress, max_to_keep: usize) -> io::Result<()> {
+    pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,
             FoundAtStart::Damaged => {

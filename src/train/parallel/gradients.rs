@@ -4,7 +4,7 @@ use super::buckets::{Buckets, ListParameters};
 use crate::{
     backend::{
         Backend,
-        gradient_hook::{note_parameters, with_hook},
+        gradient_hook::{register_parameters, with_hook},
     },
     ops::Real,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver},
@@ -98,7 +98,7 @@ where
             return backward().map(Replicated::assume);
         }
         // The next forward pass will note its parameters.
-        note_parameters();
+        register_parameters();
         let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)?));
         let gradients = with_hook(buckets.clone(), backward)?;
         sum(&buckets, gradients, model)

@@ -83,14 +83,14 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         let state = self.optimizer.state_mut();
         let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
-        let shared = Shared {
+        let shared = BroadcastState {
             progress: self.progress,
             optimizer_steps: state.steps,
             slot_lens: state.slots.iter().map(|slot| lens(&slot.values)).collect(),
         };
         let text = serde_json::to_vec(&shared).map_err(RanksError::device("replicate"))?;
         let text = ranks.broadcast_vec(text)?;
-        let shared: Shared = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
+        let shared: BroadcastState = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
         for (slot, lens) in state.slots.iter_mut().zip(&shared.slot_lens) {
             slot.values.truncate(lens.len());
             for (index, &len) in lens.iter().enumerate() {
@@ -115,7 +115,7 @@ impl<O, S: Schedule> Trainer<O, S> {
 
 /// The state of rank 0's training, without the elements of the optimizer's slots.
 #[derive(Serialize, Deserialize)]
-struct Shared {
+struct BroadcastState {
     progress: Progress,
     optimizer_steps: u64,
     /// The length of each vector of each slot.

@@ -68,12 +68,12 @@ impl WithSimd for BlockedBackward<'_> {
                 dk.fill(0.0);
                 dv.fill(0.0);
                 for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
-                    let seen = self.mask.keys_of(queries.clone());
-                    if keys.end <= seen.start || seen.end <= keys.start {
+                    let visible_keys = self.mask.visible_keys(queries.clone());
+                    if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
                     let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
-                    let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
+                    let len_of = |rows: Range<usize>| self.mask.visible_len_in(&keys, global(rows));
                     for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_scores, d_out, v_t)] {
                         multiply_block(
                             simd,
@@ -90,7 +90,7 @@ impl WithSimd for BlockedBackward<'_> {
                     let width = round_up(len_of(0..queries.len()));
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
                     for (query, (weights, d_scores)) in queries.clone().zip(rows) {
-                        let len = self.mask.len_in(&keys, query..query + 1);
+                        let len = self.mask.visible_len_in(&keys, query..query + 1);
                         let (weights, tail) = weights[..width].split_at_mut(len);
                         tail.fill(0.0);
                         let (d_scores, tail) = d_scores[..width].split_at_mut(len);
@@ -122,7 +122,7 @@ impl WithSimd for BlockedBackward<'_> {
                     );
                     // The first query that sees one of these keys has the shortest sums.
                     let seeing = |block_keys: Range<usize>| {
-                        self.mask.first_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
+                        self.mask.first_query_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
                     };
                     for (sums, len, a, b) in
                         [(&mut dk, qk_len, &d_scores, &q_rows), (&mut dv, vo_len, &weights, &d_out_rows)]

@@ -55,13 +55,13 @@ impl WithSimd for BlockedForward<'_> {
             sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
                 sums.fill(0.0);
-                let seen = self.mask.keys_of(queries.clone());
+                let visible_keys = self.mask.visible_keys(queries.clone());
                 for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
-                    if keys.end <= seen.start || seen.end <= keys.start {
+                    if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
                     let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
-                    let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
+                    let len_of = |rows: Range<usize>| self.mask.visible_len_in(&keys, global(rows));
                     match &packed {
                         Some((k_t, _)) => multiply_block(
                             simd,
@@ -79,7 +79,7 @@ impl WithSimd for BlockedForward<'_> {
                     let width = round_up(len_of(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
                     for (query, (row, sums)) in queries.clone().zip(rows) {
-                        let (row, tail) = row[..width].split_at_mut(self.mask.len_in(&keys, query..query + 1));
+                        let (row, tail) = row[..width].split_at_mut(self.mask.visible_len_in(&keys, query..query + 1));
                         tail.fill(0.0);
                         self.mask.mask_scores(row, query, keys.start, self.config.scale, &mut visible);
                         online_softmax(row, sums, &mut max_logits[query], &mut sum_exps[query]);
