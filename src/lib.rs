@@ -71,11 +71,11 @@
 //!
 //! # Errors
 //!
-//! A mistake that types can express does not compile. Every other mistake is an error value that names the
-//! dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
-//! [`train::TrainError`], [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that
-//! returns this value. The plain form panics with the text of the error.
+//! A mistake that types can express does not compile. Every other mistake is an error value that names the dimension,
+//! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
+//! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
+//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that returns
+//! this value. The plain form panics with the text of the error.
 
 pub mod backend;
 pub mod dims;

@@ -63,8 +63,8 @@ impl Files {
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
     /// From now on the first rank's trainer writes metrics, and a checkpoint every `interval` steps and after the last
-    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
-    /// once.
+    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks
+    /// after the current step with a checkpoint; a second Ctrl-C ends them at once.
     pub fn prepare<Model, O, S, D>(
         &self,
         ranks: &Ranks<World>,

@@ -49,8 +49,8 @@
 //!
 //! # Systems of posts
 //!
-//! They are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its system, maps the sections of the post to
-//! this crate, and shows the system at a size from the post. The systems differ in:
+//! They are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its system,
+//! maps the sections of the post to this crate, and shows the system at a size from the post. The systems differ in:
 //!
 //! | | [`TypedTransformer`](typed_transformer::TypedTransformer) | [`Annotated`](another_annotated::Annotated) | [`FromScratch`](transformer_from_scratch::FromScratch) | [`Learning`](learning_the_transformer::Learning) | [`AnnotatedFlax`](annotated_flax::AnnotatedFlax) | [`NanoGpt`](nano_gpt::NanoGpt) |
 //! | --- | --- | --- | --- | --- | --- | --- |

@@ -1,4 +1,5 @@
-//! The names of parameters in the files of HuggingFace's `transformers`, and the fields of `config.json`, of each model.
+//! The names of parameters in the files of HuggingFace's `transformers`, and the fields of `config.json`, of each
+//! model.
 
 use super::{
     bert::{self, Bert, BertConfig},

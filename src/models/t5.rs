@@ -1,5 +1,5 @@
-//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention adds a learned bias for
-//! each bucket of relative positions, without biases in its linear maps.
+//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention adds a learned bias
+//! for each bucket of relative positions, without biases in its linear maps.
 //!
 //! | in the paper | in `modeling_t5.py` | here |
 //! | --- | --- | --- |
@@ -35,7 +35,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace. [`models`](super) shows such an implementation.
+/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace. [`models`](super) shows such an
+/// implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a T5",
     label = "`{Self}` does not implement `T5Config`",

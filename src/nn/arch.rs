@@ -245,8 +245,8 @@ impl<M: Even> PositionsFor<M> for Sinusoidal {}
 impl<M: ConstDim> PositionsFor<M> for RotaryPositions {}
 impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 
-/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the others
-/// for every size.
+/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the
+/// others for every size.
 ///
 /// ```
 /// use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};

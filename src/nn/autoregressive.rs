@@ -11,9 +11,9 @@ use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
 ///
-/// A model that implements it generates text ([`generate`](crate::generate)): a [`DecoderOnly`] model, an encoder-decoder
-/// [`LM`] once it has [read its sources](LM::try_encode), and a decoder of your own. `B` is the batch: texts that are
-/// written together.
+/// A model that implements it generates text ([`generate`](crate::generate)): a [`DecoderOnly`] model, an
+/// encoder-decoder [`LM`] once it has [read its sources](LM::try_encode), and a decoder of your own. `B` is the batch:
+/// texts that are written together.
 ///
 /// A decoder of your own, of one block:
 ///
@@ -75,8 +75,8 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
     /// Reads tokens that follow those in `cache`, and returns the logits of the token after them:
-    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not
-    /// usable.
+    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache
+    /// is not usable.
     ///
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;

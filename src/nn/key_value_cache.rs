@@ -95,8 +95,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 
     /// The mask for `next` new positions, `(B, S, Cached<MaxLen>)`: each sees itself and all positions before it.
     ///
-    /// The keys are those of the cache after it has taken the new positions. They include the unused positions, which are
-    /// hidden.
+    /// The keys are those of the cache after it has taken the new positions. They include the unused positions, which
+    /// are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, Cached<MaxLen>> {
         self.mask_of_kind::<CausalMask, S>(next)

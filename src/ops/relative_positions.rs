@@ -9,8 +9,8 @@ use typed_transformer_macros::panicking;
 
 /// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
 ///
-/// Half of the buckets hold one distance each. The others hold ranges of distances that grow with the distance; the last
-/// one holds all distances from `max_distance` on.
+/// Half of the buckets hold one distance each. The others hold ranges of distances that grow with the distance; the
+/// last one holds all distances from `max_distance` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelativeBuckets {
     /// Whether a query also sees keys after it, as in an encoder. Half of the buckets are for these. Otherwise all keys
@@ -21,8 +21,8 @@ pub struct RelativeBuckets {
 }
 
 impl RelativeBuckets {
-    /// The bucket of a query and a key, of `count` buckets: `_relative_position_bucket` of `modeling_t5.py`, which takes
-    /// logarithms in `f32`.
+    /// The bucket of a query and a key, of `count` buckets: `_relative_position_bucket` of `modeling_t5.py`, which
+    /// takes logarithms in `f32`.
     ///
     /// ```
     /// use typed_transformer::ops::RelativeBuckets;

@@ -28,12 +28,12 @@ pub struct Rotary {
     pub scaling: Option<RotaryScaling>,
 }
 
-/// The slower turns of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on longer
-/// ones ([Grattafiori et al., 2024](https://arxiv.org/abs/2407.21783), 3.4.2; `_compute_llama3_parameters` of
+/// The slower turns of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on
+/// longer ones ([Grattafiori et al., 2024](https://arxiv.org/abs/2407.21783), 3.4.2; `_compute_llama3_parameters` of
 /// `modeling_rope_utils.py`).
 ///
-/// A pair that turns at most `low_frequency_factor` times in `original_len` positions turns `factor` times more slowly. One
-/// that turns at least `high_frequency_factor` times stays as it is. Between the two, the speed is interpolated.
+/// A pair that turns at most `low_frequency_factor` times in `original_len` positions turns `factor` times more slowly.
+/// One that turns at least `high_frequency_factor` times stays as it is. Between the two, the speed is interpolated.
 ///
 /// ```
 /// use typed_transformer::{ops::{Rotary, RotaryScaling, rotary_positions}, prelude::*};

@@ -22,8 +22,8 @@ const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRAN
 /// The variable of a launcher that says only which process this is.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
 
-/// The time in which collective operations ran, and the part of it in which the caller waited. The difference was hidden
-/// behind computation.
+/// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
+/// hidden behind computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommunicationTime {
     /// The time in which operations ran.
@@ -172,8 +172,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         self.rank() == 0
     }
 
-    /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the longer
-    /// ones come first.
+    /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the
+    /// longer ones come first.
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::Ranks};

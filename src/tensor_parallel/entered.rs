@@ -104,7 +104,8 @@ impl<Axis> IsAxis<Axis> for Axis {}
 #[doc(hidden)]
 pub struct Never;
 
-/// A shape that [`enter`] takes: the batch may be sharded, over another axis of ranks, but all other dimensions are whole.
+/// A shape that [`enter`] takes: the batch may be sharded, over another axis of ranks, but all other dimensions are
+/// whole.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanEnter};
@@ -163,8 +164,8 @@ pub fn try_enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: 
     try_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
 }
 
-/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section
-/// 3). The backward pass is the identity: every rank has the gradient of the sum.
+/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
+/// section 3). The backward pass is the identity: every rank has the gradient of the sum.
 ///
 /// `Partial<(..)> -> (..)`
 ///

@@ -7,8 +7,8 @@ use crate::{
     weights::SafetensorsDtype,
 };
 
-/// [`update`](crate::train::update) of a model that the ranks share: each updates its part, by the norm of the gradients
-/// of the whole model.
+/// [`update`](crate::train::update) of a model that the ranks share: each updates its part, by the norm of the
+/// gradients of the whole model.
 ///
 /// # Errors
 /// Those of [`update`](crate::train::update), on all ranks alike; [`OpError::Ranks`] if a rank fails.

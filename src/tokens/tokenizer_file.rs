@@ -1,5 +1,5 @@
-//! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by the
-//! text, and a defect of the parser is an error.
+//! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by
+//! the text, and a defect of the parser is an error.
 
 use serde::{
     Deserialize, Deserializer,

@@ -47,8 +47,8 @@ impl Metrics {
     /// draw a vertical line there.
     pub const RESUMED: &str = "resumed";
 
-    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed by the first line that
-    /// is written, because the training repeats those steps; so is an incomplete last line of such a step.
+    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed by the first line
+    /// that is written, because the training repeats those steps; so is an incomplete last line of such a step.
     ///
     /// A named pipe must have a reader. One that falls behind by more than the pipe holds is an error of
     /// [`write`](Self::write).

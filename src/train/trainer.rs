@@ -57,9 +57,9 @@ use std::{
 ///
 /// # Files
 ///
-/// A file that cannot be written does not end the training, and costs no other file:
-/// [`failures`](Self::failures) lists it, and [`finish`](Self::finish) returns it. A checkpoint that its disk
-/// refuses is saved in the folder of temporary files. [What is promised](crate::guide::reliability) has a page of its own.
+/// A file that cannot be written does not end the training, and costs no other file: [`failures`](Self::failures) lists
+/// it, and [`finish`](Self::finish) returns it. A checkpoint that its disk refuses is saved in the folder of temporary
+/// files. [What is promised](crate::guide::reliability) has a page of its own.
 ///
 /// # Resuming
 ///

@@ -88,7 +88,8 @@ impl ConfigField {
         Self { may_be_absent: true, ..self }
     }
 
-    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are compared.
+    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are
+    /// compared.
     #[must_use]
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }

@@ -1,5 +1,5 @@
-//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them, and
-//! the mask of a sequence.
+//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them,
+//! and the mask of a sequence.
 
 use super::AttentionConfig;
 use crate::{

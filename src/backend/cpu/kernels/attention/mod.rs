@@ -115,8 +115,8 @@ impl Attention {
         }
     }
 
-    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO)` for some sequences: overwrites the gradients of
-    /// query, key and value, given the output, its gradient and what forward saved.
+    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO)` for some sequences: overwrites the
+    /// gradients of query, key and value, given the output, its gradient and what forward saved.
     pub fn backward(
         &self,
         [dq, dk, dv]: [&mut [f32]; 3],
