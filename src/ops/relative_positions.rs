@@ -85,7 +85,7 @@ pub fn try_relative_position_bias<
     tape: T,
 ) -> Result<Tensor<(H, Q, K), E, D, T>, OpError> {
     let keys = lengths.1.size().max(1);
-    let bucket = |place: usize| buckets.bucket(start + place / keys, place % keys, Buckets::SIZE);
+    let bucket = |pair: usize| buckets.bucket(start + pair / keys, pair % keys, Buckets::SIZE);
     let indices: Vec<usize> = (0..lengths.0.size() * lengths.1.size()).map(bucket).collect();
     let indices = Indices::unchecked(indices.into(), lengths, Buckets::default());
     let bias: Tensor<(Q, K, H), E, D, T> = try_embed(table, &TokenIds::from(indices), tape)?;
