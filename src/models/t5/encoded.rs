@@ -14,8 +14,7 @@ use dfdx::{
 use std::fmt;
 
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
-    /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`](crate::nn::Autoregressive): it generates a
-    /// target for each.
+    /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`]: it generates a target for each.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
