@@ -48,7 +48,7 @@ module! {
     }
 }
 
-/// What the mixture makes of the points.
+/// The mixture's outputs for the points.
 struct Mixed<D: Backend<f32>, T> {
     output: Each<Plane, D, T>,
     /// The experts of each point, the one with the largest weight first.

@@ -148,7 +148,7 @@ pub enum OpError {
     Ranks {
         /// The operation.
         op: &'static str,
-        /// Which rank failed, and why.
+        /// The failed rank and its error.
         source: RanksError,
     },
     /// The device failed, for example because it is out of memory.

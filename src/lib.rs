@@ -24,6 +24,7 @@
 //! - [`guide::messages`] shows the error messages for 12 mistakes here, in plain dfdx and in candle.
 //! - [`guide::comparison`] says what other systems check and when, and what they have that this crate does
 //!   not.
+//! - [`guide::ranks`] leads from one process to many, with MPI.
 //! - [`guide::cuda`] is about GPUs and mixed precision.
 //! - [`guide::reliability`] says what is promised about files, and how it is tested.
 //!
@@ -58,23 +59,23 @@
 //! | [`tokens`] | token ids and indices of other axes, checked once, when they are created |
 //! | [`mask`] | which keys a query may see |
 //! | [`backend`] | devices, and the fused kernels that they have |
-//! | [`ranks`](mod@ranks) | processes that train together, and what their values are to each other |
+//! | [`ranks`](mod@ranks) | processes that train together, and types for values that are replicated, sharded or summed over them |
 //! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
 //! | [`nn`] | the layers of the post, and [`module!`], which declares one |
 //! | [`weights`] | loading and saving weights |
 //! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
-//! | [`tensor_parallel`] | layers whose heads and hidden columns ranks share |
+//! | [`tensor_parallel`] | layers whose heads and hidden columns are divided among ranks |
 //! | [`generate`] | decoding |
 //! | [`plot`] | plots of models and trainings (feature `plot`) |
 //!
 //! # Errors
 //!
-//! A mistake that types can express does not compile. Every other mistake is an error value that names the
-//! dimension, the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`],
-//! [`ops::OpError`], [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`],
-//! [`train::TrainError`], [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that
-//! returns this value. The plain form panics with the text of the error.
+//! A mistake that types can express does not compile. Every other mistake is an error value that names the dimension,
+//! the token, the tensor or the file: [`dims::DimError`], [`tokens::TokenError`], [`ops::OpError`],
+//! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
+//! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that returns
+//! this value. The plain form panics with the text of the error.
 
 pub mod backend;
 pub mod dims;
@@ -97,7 +98,7 @@ pub mod tokens;
 pub mod train;
 pub mod weights;
 
-/// What a model file needs, and nothing that clashes with dfdx's own prelude.
+/// The imports of a model file. No name clashes with dfdx's prelude.
 ///
 /// ```
 /// #[allow(unused_imports)]
@@ -150,7 +151,7 @@ pub mod prelude {
     };
 }
 
-/// What the macros expand to; not for use by hand.
+/// The items that the macros expand to. Not for direct use.
 #[doc(hidden)]
 pub mod __private {
     pub use dfdx::{

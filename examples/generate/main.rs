@@ -1,5 +1,5 @@
-//! Continues a prompt with a published model, from a folder as HuggingFace's `transformers` saves it. The text streams to
-//! standard output. `cargo run --features tokenizers --example generate -- --help` lists the options;
+//! Continues a prompt with a published model, from a folder as HuggingFace's `transformers` saves it. The text streams
+//! to standard output. `cargo run --features tokenizers --example generate -- --help` lists the options;
 //! `examples/README.md` explains them.
 
 mod cli;

@@ -45,7 +45,7 @@ pub struct Files {
     overwrite: bool,
 }
 
-/// What went wrong with the files of a training that is complete.
+/// The failure, if any, of the files of a training that is complete.
 pub type Outcome = Result<(), BoxError>;
 
 impl Files {
@@ -63,8 +63,8 @@ impl Files {
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
     /// From now on the first rank's trainer writes metrics, and a checkpoint every `interval` steps and after the last
-    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks after the current step with a checkpoint; a second Ctrl-C ends them at
-    /// once.
+    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks
+    /// after the current step with a checkpoint; a second Ctrl-C ends them at once.
     pub fn prepare<Model, O, S, D>(
         &self,
         ranks: &Ranks<World>,
@@ -269,7 +269,7 @@ fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
     }
 }
 
-/// How to go on with a training that has diverged.
+/// Advice on going on with a training that has diverged.
 fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
     match trainer.best_checkpoint() {
         Some(best) => format!(

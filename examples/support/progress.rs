@@ -17,7 +17,7 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     /// Whether this rank shows anything: the first one does.
     is_shown: bool,
-    /// How many failures of files were logged.
+    /// The number of logged failures of files.
     logged: Cell<usize>,
 }
 

@@ -46,8 +46,8 @@ pub fn args_or_stdin(args: &[String], default: &[&str]) -> Result<Vec<String>, B
     Ok(words)
 }
 
-/// Reads standard input to its end or to its maximum. The timeout limits the wait for the first byte: a parent process may
-/// leave the input open without ever writing to it.
+/// Reads standard input to its end or to its maximum. The timeout limits the wait for the first byte: a parent process
+/// may leave the input open without ever writing to it.
 fn read_words(timeout: Option<Duration>) -> Result<Vec<String>, BoxError> {
     let (sender, first_byte) = mpsc::channel();
     let reader = thread::spawn(move || {

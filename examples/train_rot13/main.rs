@@ -45,11 +45,11 @@ use typed_transformer::{
 const DEFAULT_WORDS: &[&str] = &["hey", "there", "ma", "dood"];
 /// Fresh random words that the accuracy is measured on.
 const NUM_EVAL_WORDS: usize = 1_000;
-/// How many of them are printed.
+/// The number of printed words.
 const NUM_SHOWN: usize = 5;
 /// The program fails below this accuracy.
 const MIN_ACCURACY: f64 = 0.999;
-/// Where Ctrl-C saves the training if the user names no file.
+/// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "rot13.checkpoint";
 /// Steps between checkpoints.
 const CHECKPOINT_INTERVAL: usize = 100;

@@ -30,11 +30,11 @@ use typed_transformer::{
 
 /// Fresh random sequences that the accuracy is measured on.
 const NUM_EVAL_SEQUENCES: usize = 1_000;
-/// How many of each direction are printed.
+/// The number of printed sequences of each direction.
 const NUM_SHOWN: usize = 5;
 /// The program fails below this accuracy.
 const MIN_ACCURACY: f64 = 0.99;
-/// Where Ctrl-C saves the training if the user names no file.
+/// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "train_sequences.checkpoint";
 /// The last steps, whose mean loss is printed.
 const LAST_STEPS: usize = 500;

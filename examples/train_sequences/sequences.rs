@@ -7,7 +7,7 @@ use typed_transformer::prelude::*;
 
 /// All numbers are below this.
 const NUM_NUMBERS: usize = 125;
-/// How many numbers are given.
+/// The number of given numbers.
 const GIVEN: RangeInclusive<usize> = 3..=15;
 
 /// Input of the decoder before the first number.

@@ -42,7 +42,7 @@ use typed_transformer::{
 
 /// Batches per estimate of a loss.
 const EVAL_BATCHES: usize = 20;
-/// Where Ctrl-C saves the training if the user names no file.
+/// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "train_shakespeare.checkpoint";
 /// The name of the characters in the metadata of a weights file.
 const CHARACTERS: &str = "characters";

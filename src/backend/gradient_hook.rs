@@ -1,9 +1,9 @@
-//! Tells during a backward pass when the gradient of a parameter is complete, so that ranks can sum it while the pass
-//! goes on.
+//! A hook that is called during a backward pass as soon as a parameter's gradient is complete, so that ranks can sum it
+//! while the pass goes on.
 //!
-//! The first operation of a forward pass that reads a parameter is the last one of the backward pass that adds to its
-//! gradient. Kernels note their parameters here before they record themselves. Operations of dfdx do not, so a gradient
-//! may still change after its note: who acts on notes checks that at the end.
+//! A backward pass runs in reverse, so the gradient is complete when it has passed the first operation that read the
+//! parameter. Kernels register their parameters here. dfdx's operations do not, so a gradient may still change after
+//! the call, and the hook's owner checks that at the end.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,7 +11,7 @@ use std::{
     rc::Rc,
 };
 
-/// Who wants to know of complete gradients.
+/// A receiver of complete gradients.
 pub trait GradientHook {
     /// The gradient of the parameter whose elements lie at `address` is probably complete.
     fn gradient_is_complete(&self, address: usize, gradient: &[f32]);
@@ -19,21 +19,21 @@ pub trait GradientHook {
 
 thread_local! {
     /// The parameters that the forward pass on this thread has read so far, by the address of their elements.
-    static READ: RefCell<HashSet<usize>> = RefCell::default();
+    static PARAMETERS_READ: RefCell<HashSet<usize>> = RefCell::default();
     static HOOK: RefCell<Option<Rc<dyn GradientHook>>> = const { RefCell::new(None) };
-    /// Whether the passes of this thread are those of several ranks.
-    static IS_WANTED: Cell<bool> = const { Cell::new(false) };
+    /// Whether forward passes of this thread register their parameters: once a model is trained on several ranks.
+    static IS_ENABLED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A new forward pass begins on this thread.
 pub fn begin_pass() {
-    READ.with_borrow_mut(HashSet::clear);
+    PARAMETERS_READ.with_borrow_mut(HashSet::clear);
 }
 
 /// Whether this is the first operation of the pass that reads the parameter at `address`, and someone may want to know
 /// when its gradient is complete.
 pub fn is_first_read(address: usize) -> bool {
-    IS_WANTED.get() && READ.with_borrow_mut(|read| read.insert(address))
+    IS_ENABLED.get() && PARAMETERS_READ.with_borrow_mut(|read| read.insert(address))
 }
 
 /// Calls the hook, if there is one.
@@ -43,9 +43,9 @@ pub fn gradient_is_complete(address: usize, gradient: &[f32]) {
     }
 }
 
-/// From now on, the forward passes of this thread note their parameters.
-pub fn note_parameters() {
-    IS_WANTED.set(true);
+/// From now on, the forward passes of this thread register their parameters.
+pub fn register_parameters() {
+    IS_ENABLED.set(true);
 }
 
 /// Calls `hook` during `pass`, a backward pass.

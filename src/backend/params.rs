@@ -19,7 +19,7 @@ pub enum ActivationKind {
     GeluErf,
 }
 
-/// How vectors are normalized.
+/// The kind of norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormKind {
     /// To mean 0 and variance 1: [`ops::layer_norm`](crate::ops::layer_norm()).

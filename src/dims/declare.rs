@@ -69,8 +69,8 @@ impl<Max> fmt::Debug for BoundedSize<Max> {
 ///   [`dims`](mod@crate::dims) applies to it.
 /// - `pub KeyValueDim: Sum<KeyDim, ValueDim>;` has the size of the sum, and is
 ///   [`SumOf<KeyDim, ValueDim>`](crate::dims::SumOf), so that it can be split into the two.
-/// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a
-///   compile-time dimension that is as visible as `SrcLen`; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
+/// - `pub SrcLen <= MaxSeqLen;` has its size at run time, from `SrcLen::new`. The bound is a compile-time dimension
+///   that is as visible as `SrcLen`; a longer size is a [`DimError`](crate::dims::DimError). The dimension is
 ///   [`AtMost<MaxSeqLen>`](crate::dims::AtMost), and `AtMost` everything that `MaxSeqLen` is.
 /// - `pub Batch;` has its size at run time, from `Batch::new`, without a bound.
 ///

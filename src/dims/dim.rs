@@ -56,8 +56,8 @@ pub trait MaybeSharded: shapes::Dim {}
 )]
 pub trait ConstDim: Dim + Factor {}
 
-/// A factor of a [`Product`](super::Product): a [`ConstDim`], or one rank's part of one. The product of such a part is a
-/// dimension of dfdx's only.
+/// A factor of a [`Product`](super::Product): a [`ConstDim`], or one rank's part of one. The product of such a part is
+/// a dimension of dfdx's only.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",

@@ -65,7 +65,7 @@ pub use windows::{WindowOf, Windows};
 
 use std::any::type_name;
 
-/// Why the size of a run-time dimension is not accepted.
+/// The error of an invalid run-time size.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::DimError};

@@ -185,8 +185,8 @@ impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> Sa
 pub trait SameOrder<One, Other> {}
 #[diagnostic::do_not_recommend]
 impl<Any> SameOrder<Any, Any> for () {}
-/// No list of axes. Each list has a second implementation of [`SameOrder`] with it, so that rustc compares two lists when
-/// it knows both, and does not infer one from the other.
+/// No list of axes. Each list has a second implementation of [`SameOrder`] with it, so that rustc compares two lists
+/// when it knows both, and does not infer one from the other.
 pub struct NoList;
 
 /// The axes of a shape. A `Product` counts as its factors.

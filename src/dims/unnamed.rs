@@ -23,7 +23,7 @@ impl<Array> Unnamed<Array> {
     }
 }
 
-/// What dfdx requires of the sizes of a shape.
+/// The sizes of a shape, with dfdx's requirements of them.
 pub trait SizeArray:
     'static
     + Debug

@@ -1,9 +1,9 @@
 //! Decoding: generating tokens with a model.
 //!
-//! [`Generation`] writes texts token by token with any [`Autoregressive`] model, and hands out each token as it is
-//! written. The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] writes the
-//! targets of an encoder-decoder, and [`greedy`] does so with the most likely tokens. A model reads each token once,
-//! because its cache keeps the keys and values of earlier positions.
+//! [`Generation`] generates texts token by token with any [`Autoregressive`] model, and hands out each token at once.
+//! The functions return whole texts: [`generate_from_prompt`] continues a prompt; [`generate`] generates the targets of
+//! an encoder-decoder, and [`greedy`] does so with the most likely tokens. A model reads each token once, because its
+//! cache keeps the keys and values of earlier positions.
 
 mod generation;
 mod sampler;

@@ -9,7 +9,7 @@ use rand::{
     rngs::StdRng,
 };
 
-/// Why a setting of a [`Sampler`] is not accepted.
+/// The error of an invalid [`Sampler`] setting.
 ///
 /// ```
 /// use typed_transformer::{doctest::VocabSize, generate::{Sampler, SamplingError}};

@@ -1,7 +1,7 @@
 use crate::dims::ConstDim;
 use std::marker::PhantomData;
 
-/// Which positions self-attention shows to a position: [`NoMask`], [`CausalMask`] or [`SlidingWindow`] (the post's
+/// The positions that self-attention shows to a position: [`NoMask`], [`CausalMask`] or [`SlidingWindow`] (the post's
 /// `MaskType`).
 ///
 /// It is a type parameter of the attention module, not an argument of its call, because a module

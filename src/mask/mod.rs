@@ -22,7 +22,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Which positions of `(Batch, SeqLen)` hold a token: `true` for a token, `false` for padding.
+/// A mask of `(Batch, SeqLen)`: `true` for a token, `false` for padding.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -76,7 +76,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim> PaddingMask<Batch, SeqLen> {
     }
 }
 
-/// Which keys each query may see: `true` at `(b, q, k)` lets query `q` of row `b` see key `k`.
+/// A mask of `(Batch, QLen, KLen)`: `true` at `(b, q, k)` lets query `q` of row `b` see key `k`.
 ///
 /// The masks of [`mk_mask`], [`mk_cross_mask`] and [`all_visible`](Self::all_visible) are rules: they take memory for
 /// each position, not for each query and key. [`from_fn`](Self::from_fn) makes a matrix.

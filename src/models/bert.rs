@@ -1,5 +1,5 @@
-//! BERT ([Devlin et al., 2018](https://arxiv.org/abs/1810.04805)): an encoder with token types, norms after its sublayers
-//! and biases everywhere. Sentence encoders such as MiniLM have its form.
+//! BERT ([Devlin et al., 2018](https://arxiv.org/abs/1810.04805)): an encoder with token types, norms after its
+//! sublayers and biases everywhere. Sentence encoders such as MiniLM have its form.
 //!
 //! | in the paper | in `modeling_bert.py` | here |
 //! | --- | --- | --- |
@@ -194,8 +194,8 @@ pub const NAMES: &str = "
 ";
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
-    /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape` records
-    /// the operations for gradients. No position attends to padding.
+    /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape`
+    /// records the operations for gradients. No position attends to padding.
     ///
     /// # Errors
     /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.

@@ -28,7 +28,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace. [`models`](super) shows such an implementation.
+/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace. [`models`](super) shows such an
+/// implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a GPT-2",
     label = "`{Self}` does not implement `Gpt2Config`",
@@ -56,8 +57,9 @@ pub trait Gpt2Config: 'static {
     }
 }
 
-/// The size of a head, and the columns of all heads.
+/// The size of a head.
 type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt2Config>::NumHeads>;
+/// The columns of all heads.
 type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
 
 /// The heads whose keys and values a cache holds.
@@ -173,8 +175,8 @@ pub const NAMES: &str = "
 ";
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends to
-    /// padding.
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// to padding.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -28,7 +28,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace. [`models`](super) shows an implementation.
+/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace. [`models`](super) shows an
+/// implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a Llama",
     label = "`{Self}` does not implement `LlamaConfig`",
@@ -53,7 +54,7 @@ pub trait LlamaConfig: 'static {
     type HeadDim: Even;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;
-    /// How queries and keys turn with their positions.
+    /// The rotary positions of queries and keys.
     const ROTARY: Rotary;
     /// Whether the logits use the embedding table as their weight.
     const TIED_LOGITS: bool;
@@ -199,8 +200,8 @@ pub const NAMES: &str = "
 ";
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends to
-    /// padding.
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// to padding.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -1,5 +1,5 @@
-//! Mixtral ([Jiang et al., 2024](https://arxiv.org/abs/2401.04088)): a [`Llama`](super::llama::Llama) in which each token
-//! chooses, in each layer, the experts that transform it, instead of one feed-forward layer.
+//! Mixtral ([Jiang et al., 2024](https://arxiv.org/abs/2401.04088)): a [`Llama`](super::llama::Llama) in which each
+//! token chooses, in each layer, the experts that transform it, instead of one feed-forward layer.
 //!
 //! | in the paper | in `modeling_mixtral.py` | here |
 //! | --- | --- | --- |
@@ -131,8 +131,8 @@ pub const NAMES: &str = "
 ";
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
-    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends to
-    /// padding.
+    /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
+    /// to padding.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

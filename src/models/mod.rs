@@ -12,8 +12,9 @@
 //! | [`bert`] | [`Bert`](bert::Bert) | encoder: norms after, token types, biases, a pooler |
 //! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
 //!
-//! Each file has the whole computation of its model, made of [`module!`](crate::module!) and [`ops`](crate::ops), and the
-//! names of its parameters in files. [`published`] has the sizes that one can download. A configuration is a type with a line for each dimension:
+//! Each file has the whole computation of its model, made of [`module!`](crate::module!) and [`ops`](crate::ops), and a
+//! map from its parameters to the names in HuggingFace's files. [`published`] has the sizes that are published. A
+//! configuration is a type with a line for each dimension:
 //!
 //! ```
 //! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
@@ -48,8 +49,8 @@
 //!
 //! # Systems of posts
 //!
-//! They are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its system, maps the sections of the post to
-//! this crate, and shows the system at a size from the post. The systems differ in:
+//! They are built from [`nn`](crate::nn). Each file defines the [`Conventions`](crate::nn::Conventions) of its system,
+//! maps the sections of the post to this crate, and shows the system at a size from the post. The systems differ in:
 //!
 //! | | [`TypedTransformer`](typed_transformer::TypedTransformer) | [`Annotated`](another_annotated::Annotated) | [`FromScratch`](transformer_from_scratch::FromScratch) | [`Learning`](learning_the_transformer::Learning) | [`AnnotatedFlax`](annotated_flax::AnnotatedFlax) | [`NanoGpt`](nano_gpt::NanoGpt) |
 //! | --- | --- | --- | --- | --- | --- | --- |

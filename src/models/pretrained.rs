@@ -1,4 +1,5 @@
-//! The names of parameters in the files of HuggingFace's `transformers`, and the fields of `config.json`, of each model.
+//! The names of parameters in the files of HuggingFace's `transformers`, and the fields of `config.json`, of each
+//! model.
 
 use super::{
     bert::{self, Bert, BertConfig},
@@ -56,7 +57,8 @@ fn or_absent_if(is_default: bool, field: ConfigField) -> ConfigField {
     if is_default { field.or_absent() } else { field }
 }
 
-/// The fields that Llama and Mixtral share. `key_value_heads` and `rope_theta` are what their absence means.
+/// The fields that Llama and Mixtral have in common. `key_value_heads` and `rope_theta` are the defaults of
+/// `transformers` for missing fields.
 fn llama_fields<Config: LlamaConfig>(key_value_heads: usize, rope_theta: f64) -> Vec<ConfigField> {
     let heads = ConfigField::dim::<Config::KeyValueHeads>("num_key_value_heads");
     let theta = ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta");

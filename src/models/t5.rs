@@ -1,5 +1,5 @@
-//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention adds a learned bias for
-//! each bucket of relative positions, without biases in its linear maps.
+//! T5 ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683)): an encoder-decoder whose attention adds a learned bias
+//! for each bucket of relative positions, without biases in its linear maps.
 //!
 //! | in the paper | in `modeling_t5.py` | here |
 //! | --- | --- | --- |
@@ -35,7 +35,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace. [`models`](super) shows such an implementation.
+/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace. [`models`](super) shows such an
+/// implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a T5",
     label = "`{Self}` does not implement `T5Config`",
@@ -58,9 +59,9 @@ pub trait T5Config: 'static {
     type EncoderLayers: ConstDim;
     /// The layers of the decoder.
     type DecoderLayers: ConstDim;
-    /// The ranges of distances between a query and a key.
+    /// The number of buckets of relative positions.
     type Buckets: ConstDim;
-    /// The distance from which on all are in one range, in positions.
+    /// The distance, in positions, from which on all fall into the last bucket.
     const MAX_DISTANCE: usize;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;
@@ -72,8 +73,9 @@ pub trait T5Config: 'static {
     }
 }
 
-/// The columns of all heads, and the heads whose keys and values a cache holds.
+/// The columns of all heads.
 type Columns<Config> = Product<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim>;
+/// The heads whose keys and values a cache holds.
 type CachedHeads<Config> =
     Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim>;
 

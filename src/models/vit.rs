@@ -1,5 +1,5 @@
-//! The Vision Transformer ([Dosovitskiy et al., 2020](https://arxiv.org/abs/2010.11929)): an encoder of the patches of an
-//! image, with norms before its sublayers.
+//! The Vision Transformer ([Dosovitskiy et al., 2020](https://arxiv.org/abs/2010.11929)): an encoder of the patches of
+//! an image, with norms before its sublayers.
 //!
 //! | in the paper | in `modeling_vit.py` | here |
 //! | --- | --- | --- |
@@ -42,7 +42,7 @@ pub trait VitConfig: 'static {
     type Height: ConstDim;
     /// The columns of an image, in pixels.
     type Width: ConstDim;
-    /// The rows of a patch, in pixels. PatchGrid divide the image.
+    /// The rows of a patch, in pixels. Patches divide the image.
     type PatchHeight: Divides<Self::Height>;
     /// The columns of a patch, in pixels.
     type PatchWidth: Divides<Self::Width>;
@@ -219,8 +219,8 @@ pub const NAMES: &str = "
 ";
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
-    /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The images
-    /// carry the tape: `images.put_tape(model.recording())`.
+    /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The
+    /// images carry the tape: `images.put_tape(model.recording())`.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -234,7 +234,8 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
         self.norm.try_forward(x, Config::NORM_EPSILON)
     }
 
-    /// The vector of each image, `tanh(pooler(x))` of its class token: `(B, ClassAndPatches, EmbedDim) -> (B, EmbedDim)`.
+    /// The vector of each image, `tanh(pooler(x))` of its class token:
+    /// `(B, ClassAndPatches, EmbedDim) -> (B, EmbedDim)`.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

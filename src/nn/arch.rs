@@ -81,9 +81,9 @@ pub trait Conventions: 'static {
     const LOGIT_BIAS: bool = true;
     /// The factor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
-    /// How self-attention turns queries and keys by their positions, if `Positions` are [`RotaryPositions`]; `None` means
-    /// [`Rotary::ROFORMER`]. A [`GroupedQueryAttention`](super::GroupedQueryAttention) also turns them with other positions
-    /// if this is not `None`.
+    /// The rotation of queries and keys by their positions in self-attention, if `Positions` are [`RotaryPositions`];
+    /// `None` means [`Rotary::ROFORMER`]. A [`GroupedQueryAttention`](super::GroupedQueryAttention) also turns them
+    /// with other positions if this is not `None`.
     const ROTARY: Option<Rotary> = None;
     /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;
@@ -245,8 +245,8 @@ impl<M: Even> PositionsFor<M> for Sinusoidal {}
 impl<M: ConstDim> PositionsFor<M> for RotaryPositions {}
 impl<M: ConstDim> PositionsFor<M> for NoPositions {}
 
-/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the others
-/// for every size.
+/// A kind of positions that exists for heads with queries of size `QKDim`: [`RotaryPositions`] for even sizes, the
+/// others for every size.
 ///
 /// ```
 /// use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};

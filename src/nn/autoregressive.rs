@@ -11,9 +11,9 @@ use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
 ///
-/// A model that implements it generates text ([`generate`](crate::generate)): a [`DecoderOnly`] model, an encoder-decoder
-/// [`LM`] once it has [read its sources](LM::try_encode), and a decoder of your own. `B` is the batch: texts that are
-/// written together.
+/// A model that implements it generates text ([`generate`](crate::generate)): a [`DecoderOnly`] model, an
+/// encoder-decoder [`LM`] once it has [read its sources](LM::try_encode), and a decoder of your own. `B` is the batch:
+/// texts that are written together.
 ///
 /// A decoder of your own, of one block:
 ///
@@ -75,8 +75,8 @@ pub trait Autoregressive<B: Dim, E: Real, D: Backend<E>> {
     fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError>;
 
     /// Reads tokens that follow those in `cache`, and returns the logits of the token after them:
-    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache is not
-    /// usable.
+    /// `(B, S) ids of VocabSize -> (B, VocabSize)`. The tokens join the cache. After an error of the device the cache
+    /// is not usable.
     ///
     /// # Errors
     /// [`OpError::Range`] if the cache has no room for them; [`OpError::Dim`] if the batches differ in size;
@@ -108,7 +108,7 @@ impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D
     }
 }
 
-/// An encoder-decoder that has read its sources, and writes a target for each: `(B, Src)` sources.
+/// An encoder-decoder that has encoded its sources `(B, Src)`, and generates a target for each.
 ///
 /// [`LM::try_encode`] makes it.
 pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> {

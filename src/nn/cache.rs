@@ -49,8 +49,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         self.len == 0
     }
 
-    /// Makes room for `next` positions: the number of positions before them, and their mask `(B, S, Cached<MaxLen>)`.
-    /// The layers' caches take the keys and values after that.
+    /// Reserves `next` positions. Returns the number of positions before them and their mask `(B, S, Cached<MaxLen>)`.
+    /// Each layer's cache is filled afterwards.
     pub(crate) fn try_advance<S: Dim>(
         &mut self,
         (batch, next): (B, S),

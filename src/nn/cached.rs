@@ -5,8 +5,8 @@ use typenum::U1;
 
 /// The positions that a cache of at most `MaxLen` has room for. The number grows with those that it holds.
 ///
-/// There is room for at most a quarter more positions than the cache holds, so a decoding step takes time and memory for
-/// the positions so far, not for `MaxLen`.
+/// There is room for at most a quarter more positions than the cache holds, so a decoding step takes time and memory
+/// for the positions so far, not for `MaxLen`.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Cached, KeyValueCache, Keys}, prelude::*};
@@ -20,8 +20,8 @@ pub struct Cached<MaxLen>(BoundedSize<MaxLen>);
 impl<MaxLen: ConstDim> Cached<MaxLen> {
     /// Room for `len` positions, or for `MaxLen` if these are fewer.
     ///
-    /// The room is rounded up to one of eight steps between two powers of two. So it grows seldom, and all copies to larger
-    /// memory together copy a position at most about nine times.
+    /// The room is rounded up to one of eight steps between two powers of two. So it grows seldom, and all copies to
+    /// larger memory together copy a position at most about nine times.
     pub(super) fn for_len(len: usize) -> Self {
         let step = (len.next_power_of_two() / 8).max(1);
         Self(BoundedSize::at_most_max(len.max(1).next_multiple_of(step)))

@@ -74,7 +74,7 @@ impl<KeyValueHeads: ConstDim, Groups: ConstDim> GroupedHeads<KeyValueHeads, Grou
 /// The heads of the queries of `A`.
 type QueryHeads<A> = Product<<A as GroupedQuery>::KeyValueHeads, <A as GroupedQuery>::Groups>;
 
-/// The [`Arch`] of the keys and values of `A`: as many heads as these have.
+/// `A` with `KeyValueHeads` heads, for the cache of keys and values.
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
 
 #[diagnostic::do_not_recommend]
@@ -91,11 +91,11 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 module! {
-    /// A sequence attends to itself in `NumHeads` heads, which share `KeyValueHeads` heads of keys and values ([Ainslie et
-    /// al., 2023](https://arxiv.org/abs/2305.13245)).
+    /// A sequence attends to itself in `NumHeads` heads, which share `KeyValueHeads` heads of keys and values ([Ainslie
+    /// et al., 2023](https://arxiv.org/abs/2305.13245)).
     ///
-    /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may turn queries and keys by their
-    /// positions. The type `Mask` says which positions a position sees.
+    /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may turn queries and keys by
+    /// their positions. The type `Mask` says which positions a position sees.
     ///
     /// ```
     /// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, SeqLen}, nn::{GroupedQuery, GroupedQueryAttention}, prelude::*};

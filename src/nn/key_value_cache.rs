@@ -50,9 +50,9 @@ pub(crate) type KeysAndValues<B, Len, A, E, D, T> = (
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
 );
 
-/// Puts the keys and values of the earlier positions before those of `Q` positions: of all `K` positions.
+/// A function from the keys and values of `Q` new positions to those of all `K` positions, the earlier ones first.
 ///
-/// It is `Ok` if there are no earlier positions, and [`KeyValueCache::try_extend`] if they are in a cache.
+/// Without a cache it is `Ok` itself. Decoding passes [`KeyValueCache::try_extend`].
 pub(crate) trait WithEarlier<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
     FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
@@ -95,8 +95,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 
     /// The mask for `next` new positions, `(B, S, Cached<MaxLen>)`: each sees itself and all positions before it.
     ///
-    /// The keys are those of the cache after it has taken the new positions. They include the unused positions, which are
-    /// hidden.
+    /// The keys are those of the cache after it has taken the new positions. They include the unused positions, which
+    /// are hidden.
     #[must_use]
     pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, Cached<MaxLen>> {
         self.mask_of_kind::<CausalMask, S>(next)
@@ -149,7 +149,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         Ok(())
     }
 
-    /// Appends the keys and values of the next positions: all of the cache, including the unused positions.
+    /// Appends the keys and values of the next positions. Returns those of the whole cache, unused positions included.
     pub(crate) fn try_extend<S: Dim>(
         &mut self,
         (keys, values): KeysAndValues<B, S, A, E, D, NoneTape>,

@@ -217,8 +217,8 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
         Ok(AttentionWeights { source, target, target_to_source })
     }
 
-    /// Reads the sources, `(B, Src) ids of SrcVocab`. The result writes a target for each, as
-    /// [`Autoregressive`](super::Autoregressive) says.
+    /// Encodes the sources, `(B, Src) ids of SrcVocab`. The result is [`Autoregressive`](super::Autoregressive): it
+    /// generates a target for each.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

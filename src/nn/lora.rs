@@ -31,8 +31,8 @@ module! {
     /// Low-rank adaptation of a linear map: `x Wᵀ + b + (alpha / Rank) · (x Aᵀ) Bᵀ` ([Hu et al.,
     /// 2021](https://arxiv.org/abs/2106.09685), 4.1).
     ///
-    /// The adapted map is an argument, so a model of adapters trains them alone. `B` is 0 at first: the adapted map then
-    /// is the map itself.
+    /// The adapted map is an argument, so a model of adapters trains them alone. `B` is 0 at first: the adapted map
+    /// then is the map itself.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, nn::{Linear, Lora}, prelude::*};
@@ -75,8 +75,8 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim, OutDim>, E: Real, D
         try_residual(mapped, try_scale(change, alpha / Rank::SIZE as f64)?)
     }
 
-    /// The weight of the adapted map, `W + (alpha / Rank) · B A`: `(OutDim, InDim) -> (OutDim, InDim)`. `tape` records the
-    /// operations for gradients of the adapter.
+    /// The weight of the adapted map, `W + (alpha / Rank) · B A`: `(OutDim, InDim) -> (OutDim, InDim)`. `tape` records
+    /// the operations for gradients of the adapter.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

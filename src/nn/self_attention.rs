@@ -88,7 +88,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         try_attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, &mask, scale, mask_fill)
     }
 
-    /// How queries and keys are turned by their positions, if the conventions have rotary positions.
+    /// The rotation of queries and keys, if the conventions have rotary positions.
     pub(crate) const ROTARY: Option<Rotary> =
         match (<A::Conventions as Conventions>::Positions::ROTARY, A::Conventions::ROTARY) {
             (true, None) => Some(Rotary::ROFORMER),

@@ -6,8 +6,13 @@ use typed_transformer_macros::panicking;
 /// Attention with linear biases: a bias that falls with the distance of a key from its query ([Press et al.,
 /// 2021](https://arxiv.org/abs/2108.12409), 3), for [`attention_with_bias`](super::attention_with_bias).
 ///
-/// `-> (H, Q, K)`: head `h` has `-2^(-8(h + 1) / H) · |start + q - k|` for query `q` and key `k`. In decoding, `start` is
-/// the position of the first query.
+/// `-> (H, Q, K)`: head `h` has `-2^(-8(h + 1) / H) · |start + q - k|` for query `q` and key `k`. In decoding, `start`
+/// is the position of the first query.
+///
+/// The layers of [`nn`](crate::nn) add no bias. A model of your own adds no positions to its embeddings
+/// ([`NoPositions`](crate::nn::NoPositions)), projects queries, keys and values itself, and calls
+/// [`multi_head_attention_with_bias`](super::multi_head_attention_with_bias), as [`models::t5`](crate::models::t5) does
+/// with its relative positions. Attention with a bias runs by its definition: no fused kernel has one.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

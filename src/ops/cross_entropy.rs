@@ -14,7 +14,7 @@ use typed_transformer_macros::panicking;
 
 const OP: &str = "cross-entropy";
 
-/// How the losses of all positions become one number.
+/// The reduction of the losses of all positions to one number.
 ///
 /// ```
 /// use typed_transformer::prelude::*;

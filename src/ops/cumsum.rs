@@ -7,8 +7,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The sums of the elements up to each place of the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`.
-/// The shape stays the same.
+/// The cumulative sums along the axis `Name`: `out[.., n, ..] = Σ input[.., i, ..]` over `i <= n`. The shape stays the
+/// same.
 ///
 /// # Errors
 /// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.

@@ -56,8 +56,8 @@ impl DropoutSeed {
         DROPOUT_RNG.with_borrow(Option::is_some)
     }
 
-    /// This thread has these rows of the batch: dropout draws the numbers that they have in the whole batch. It
-    /// concerns the tensors whose first axis has as many elements.
+    /// Restricts dropout on this thread to these rows of the batch: they get the random numbers that they have in the
+    /// whole batch. It applies to tensors whose first axis has as many elements as there are rows.
     pub(crate) fn set_rows(&self, rows: Range<usize>) {
         ROWS.set(Some(rows));
     }

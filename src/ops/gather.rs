@@ -1,4 +1,4 @@
-//! Elements whose places are computed: [`gather`] and [`take`].
+//! Elements at computed indices: [`gather`] and [`take`].
 
 use super::{
     OpError, Real,
@@ -17,10 +17,11 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The element at an index of the axis `Name` for each place: `out[.., k, ..] = input[.., indices[.., k, ..], ..]`.
+/// The element at an index of the axis `Name` for each element of the indices:
+/// `out[.., k, ..] = input[.., indices[.., k, ..], ..]`.
 ///
 /// `(.., Name, ..), (.., K, ..) indices of Name -> (.., K, ..)`. It is PyTorch's `gather` and NumPy's
-/// `take_along_axis`. [`take`] has the same indices for all other axes.
+/// `take_along_axis`. [`take`] uses one list of indices for all other axes.
 ///
 /// # Errors
 /// [`OpError::Shape`] if another axis has two sizes; [`OpError::Dim`] if the indices are those of an axis of another
@@ -55,9 +56,9 @@ where
         return Err(OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{to:?}") });
     }
     ensure_not_empty(OP, &to)?;
-    let place = |(position, index)| position / (count * inner) * len * inner + index * inner + position % inner;
-    let places = indices.as_slice().iter().copied().enumerate().map(place);
-    try_elements(OP, input, places.collect(), to)
+    let offset = |(position, index)| position / (count * inner) * len * inner + index * inner + position % inner;
+    let offsets = indices.as_slice().iter().copied().enumerate().map(offset);
+    try_gather_offsets(OP, input, offsets.collect(), to)
 }
 
 /// The parts of a tensor at some indices of the axis `Name`: `out[.., k, ..] = input[.., indices[k], ..]`.
@@ -91,25 +92,25 @@ where
     let shape = *input.shape();
     check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let place = |outer, index| move |inner_index| (outer * len + index) * inner + inner_index;
-    let places = (0..outer)
-        .flat_map(|outer| indices.as_slice().iter().flat_map(move |&index| (0..inner).map(place(outer, index))));
-    let places = places.collect();
-    try_elements(OP, input, places, shape.replace_axis(indices.shape().0))
+    let offset = |outer, index| move |inner_index| (outer * len + index) * inner + inner_index;
+    let offsets = (0..outer)
+        .flat_map(|outer| indices.as_slice().iter().flat_map(move |&index| (0..inner).map(offset(outer, index))));
+    let offsets = offsets.collect();
+    try_gather_offsets(OP, input, offsets, shape.replace_axis(indices.shape().0))
 }
 
-/// The elements at these places of the input in row-major order, as a tensor over `to`.
-pub(super) fn try_elements<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+/// The elements at these offsets of the input in row-major order, as a tensor over `to`.
+pub(super) fn try_gather_offsets<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
-    places: Vec<usize>,
+    offsets: Vec<usize>,
     to: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     ensure_not_empty(op, &to)?;
-    let (elements, count) = (input.shape().num_elements(), places.len());
-    let places: Tensor<(usize,), usize, D> =
-        input.device().try_tensor_from_vec(places, (count,)).map_err(device_error(op))?;
+    let (elements, count) = (input.shape().num_elements(), offsets.len());
+    let offsets: Tensor<(usize,), usize, D> =
+        input.device().try_tensor_from_vec(offsets, (count,)).map_err(device_error(op))?;
     let gathered: Tensor<(usize,), E, D, T> =
-        try_reshape_to(op, input, (elements,))?.try_gather(places).map_err(device_error(op))?;
+        try_reshape_to(op, input, (elements,))?.try_gather(offsets).map_err(device_error(op))?;
     try_reshape_to(op, gathered, to)
 }

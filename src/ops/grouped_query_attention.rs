@@ -162,7 +162,7 @@ fn try_attend<
     let query = try_split_heads::<_, _, Product<KeyValueHeads, Groups>, QKDim, _, _, _>(query)?;
     let query = try_scale(query, scale.factor(KeyValueHeads::SIZE * Groups::SIZE, QKDim::SIZE))?;
     let (key, value) = (try_split_heads(key)?, try_split_heads(value)?);
-    // The queries of a group stand one below the other, so that the product reads each head of the key once.
+    // The query heads of a group become rows of one matrix, so the product reads each head of the key once.
     let (kv_heads, rows) = (KeyValueHeads::default(), Groups::SIZE * queries.size());
     let heads = <Product<KeyValueHeads, Groups>>::default();
     let logits = || {

@@ -17,8 +17,8 @@ use typed_transformer_macros::panicking;
 
 const OP: &str = "KL divergence";
 
-/// `Σ p · (log p - log q)` with `p = softmax(target)` and `q = softmax(logits)`, reduced to one number, in nats: how far
-/// the predictions are from those of another model, as in distillation ([Hinton et al.,
+/// `Σ p · (log p - log q)` with `p = softmax(target)` and `q = softmax(logits)`, reduced to one number, in nats: how
+/// far the predictions are from those of another model, as in distillation ([Hinton et al.,
 /// 2015](https://arxiv.org/abs/1503.02531), 2).
 ///
 /// `(B, S, V), (B, S, V), padding (B, S) -> ()`

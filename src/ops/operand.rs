@@ -39,8 +39,8 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
         (tensor, Taped(tape))
     }
 }
-/// A tensor over these dimensions is a sum over `Axis`, and not a term of it. It never is: the trait gives a term in the
-/// place of a tensor its own error.
+/// No type implements this trait. It exists for its error message, which rustc shows where a term of a sum over `Axis`
+/// stands for a tensor.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tensor over `{Self}` is this rank's term of a sum over `{Axis}`: reduce it before it is used",

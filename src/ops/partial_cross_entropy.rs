@@ -11,12 +11,12 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The part that this rank's rows have in the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in
-/// nats. The sum over the ranks is the loss.
+/// This rank's term of the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in nats. The sum over
+/// the ranks is the loss.
 ///
 /// `(Shard<B, W>, S, V), (Shard<B, W>, S) ids of V -> Partial<(), W>`
 ///
-/// Each row counts by the size of the whole batch, which the labels' [`Shard`] knows: the mean of the ranks' means
+/// Each row is divided by the size of the whole batch, which the labels' [`Shard`] stores: the mean of the ranks' means
 /// would be wrong where they have differently many rows. `S` must have the same size on all ranks.
 ///
 /// # Errors

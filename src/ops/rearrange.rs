@@ -26,12 +26,12 @@ use std::array;
 /// are split or merged. The result has all axes of the operand and no others, and no tensor has an axis twice.
 /// Otherwise there is an error at the axis. Run-time axes move, but they have no `Product`.
 ///
-/// Axes are compared by the words that stand here, so an axis has the same spelling in all places, and `Product` is
-/// written by this name. The operand is a tensor, or a reference to a tensor without a tape
+/// The macro compares axes by their spelling in this call. So spell an axis the same way everywhere, and write
+/// `Product` without a path. The operand is a tensor, or a reference to a tensor without a tape
 /// ([`TensorOrRef`](crate::ops::TensorOrRef)). Operand and result have up to 6 axes, with products split.
 ///
-/// Only a merged result, and the split of a tensor that is itself a view, are copies. Other results are views. The
-/// idea is that of [einops](https://openreview.net/forum?id=oapKSVM2bcj).
+/// Merging axes copies, and so does splitting an axis of a view. Other results are views. The idea is that of
+/// [einops](https://openreview.net/forum?id=oapKSVM2bcj).
 ///
 /// # Panics
 /// If [`try_rearrange!`](crate::try_rearrange!) returns an error; the message is the error's text.
@@ -186,7 +186,7 @@ macro_rules! __rearrange {
 
 const OP: &str = "rearrange";
 
-/// What [`try_rearrange!`](crate::try_rearrange!) does.
+/// The arguments of a rearrangement, as [`try_rearrange!`](crate::try_rearrange!) writes them.
 #[doc(hidden)]
 pub struct Rearrangement<'a> {
     /// For each axis of the operand, the sizes of its factors; empty if it is no product.
@@ -239,7 +239,7 @@ impl<To: Shape> Over<To> {
     }
 }
 
-/// The same elements over as many axes, which are the same ones, or over another number of them.
+/// A view if the number of axes stays the same (then so do the sizes), otherwise a reshape.
 fn into_shape<const F: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<[usize; F], E, D, T>,
     shape: [usize; N],

@@ -7,10 +7,10 @@ use crate::{
 use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
-/// How relative positions fall into buckets ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
+/// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
 ///
-/// Half of the buckets hold one distance each. The others hold ranges of distances that grow with the distance; the last
-/// one holds all distances from `max_distance` on.
+/// Half of the buckets hold one distance each. The others hold ranges of distances that grow with the distance; the
+/// last one holds all distances from `max_distance` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelativeBuckets {
     /// Whether a query also sees keys after it, as in an encoder. Half of the buckets are for these. Otherwise all keys
@@ -21,8 +21,8 @@ pub struct RelativeBuckets {
 }
 
 impl RelativeBuckets {
-    /// The bucket of a query and a key, of `count` buckets: `_relative_position_bucket` of `modeling_t5.py`, which takes
-    /// logarithms in `f32`.
+    /// The bucket of a query and a key, of `count` buckets: `_relative_position_bucket` of `modeling_t5.py`, which
+    /// takes logarithms in `f32`.
     ///
     /// ```
     /// use typed_transformer::ops::RelativeBuckets;
@@ -85,7 +85,7 @@ pub fn try_relative_position_bias<
     tape: T,
 ) -> Result<Tensor<(H, Q, K), E, D, T>, OpError> {
     let keys = lengths.1.size().max(1);
-    let bucket = |place: usize| buckets.bucket(start + place / keys, place % keys, Buckets::SIZE);
+    let bucket = |pair: usize| buckets.bucket(start + pair / keys, pair % keys, Buckets::SIZE);
     let indices: Vec<usize> = (0..lengths.0.size() * lengths.1.size()).map(bucket).collect();
     let indices = Indices::unchecked(indices.into(), lengths, Buckets::default());
     let bias: Tensor<(Q, K, H), E, D, T> = try_embed(table, &TokenIds::from(indices), tape)?;

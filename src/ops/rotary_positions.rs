@@ -11,7 +11,7 @@ use dfdx::{
 use std::{f64::consts::PI, fmt};
 use typed_transformer_macros::panicking;
 
-/// How rotary positions pair the columns of a head, and the base of their wavelengths.
+/// The pairs of columns that rotary positions rotate, and the base of their wavelengths.
 ///
 /// ```
 /// use typed_transformer::ops::{Rotary, RotaryPairs};
@@ -24,16 +24,16 @@ pub struct Rotary {
     pub base: f64,
     /// The columns of a pair.
     pub pairs: RotaryPairs,
-    /// How a model for longer sequences slows the pairs down; `None` if it does not.
+    /// The scaling for longer sequences, if any.
     pub scaling: Option<RotaryScaling>,
 }
 
-/// The slower turns of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on longer
-/// ones ([Grattafiori et al., 2024](https://arxiv.org/abs/2407.21783), 3.4.2; `_compute_llama3_parameters` of
+/// The slower turns of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on
+/// longer ones ([Grattafiori et al., 2024](https://arxiv.org/abs/2407.21783), 3.4.2; `_compute_llama3_parameters` of
 /// `modeling_rope_utils.py`).
 ///
-/// A pair that turns at most `low_frequency_factor` times in `original_len` positions turns `factor` times more slowly. One
-/// that turns at least `high_frequency_factor` times stays as it is. Between the two, the speed is interpolated.
+/// A pair that turns at most `low_frequency_factor` times in `original_len` positions turns `factor` times more slowly.
+/// One that turns at least `high_frequency_factor` times stays as it is. Between the two, the speed is interpolated.
 ///
 /// ```
 /// use typed_transformer::{ops::{Rotary, RotaryScaling, rotary_positions}, prelude::*};
@@ -49,11 +49,11 @@ pub struct Rotary {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RotaryScaling {
-    /// How much more slowly the slowest pairs turn.
+    /// The factor by which the slowest pairs slow down.
     pub factor: f64,
-    /// Turns in `original_len` positions up to which a pair is slowed down by the whole factor.
+    /// A pair with at most this many turns in `original_len` positions is slowed down by `factor`.
     pub low_frequency_factor: f64,
-    /// Turns in `original_len` positions from which on a pair is not slowed down.
+    /// A pair with at least this many turns in `original_len` positions keeps its speed.
     pub high_frequency_factor: f64,
     /// The longest sequence of the first training, in positions.
     pub original_len: usize,

@@ -14,10 +14,10 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// One place of the axis `Name`, which goes away: `(.., Name, ..) -> (.., ..)`.
+/// One index of the axis `Name`, which is removed: `(.., Name, ..) -> (.., ..)`.
 ///
 /// The index is a [`Fin<Name>`](crate::tokens::Fin), or a `usize` that is compared with the size of the axis.
-/// [`gather`](fn@super::gather) takes another place for each element.
+/// [`gather`](fn@super::gather) takes a different index for each element.
 ///
 /// # Errors
 /// [`OpError::Index`] if the index is not below the size of the axis; [`OpError::Empty`] if a dimension is 0;

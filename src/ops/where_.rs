@@ -18,8 +18,8 @@ const OP: &str = "where";
 /// `where_(visible, x, number)`. The masks of this crate are true for what is visible.
 ///
 /// The mask is a comparison such as [`gt`](super::gt), a [`PaddingMask`] or an [`AttentionMask`]; see [`Mask`].
-/// `otherwise` is a number or a tensor of the same dimensions. A number that is NaN or infinite in a place that is not
-/// chosen has no effect, neither on the result nor on gradients.
+/// `otherwise` is a number or a tensor of the same dimensions. An element that is not chosen has no effect on the
+/// result or on gradients, even if it is NaN or infinite.
 ///
 /// # Errors
 /// [`OpError::Shape`] or [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if a

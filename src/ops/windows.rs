@@ -1,7 +1,7 @@
 use super::{
     OpError, Real,
     concat_split::{outer_len_inner, sizes},
-    gather::try_elements,
+    gather::try_gather_offsets,
     select::shape_of_sizes,
 };
 use crate::dims::{AxisOf, BroadcastFrom, Dim, HasAxis, WindowOf, Windows};
@@ -61,12 +61,12 @@ where
     out_sizes.insert(Out::INDEX, window.size());
     let out: Out = shape_of_sizes(OP, &out_sizes)?;
     let (_, width, after_window) = outer_len_inner(&out, Out::INDEX);
-    let place = |position: usize| {
+    let offset = |position: usize| {
         let in_window = position / after_window % width;
         // The position without the axis of the window.
         let first = position / (after_window * width) * after_window + position % after_window;
         let (outer, start) = (first / (count * inner), first / inner % count);
         (outer * len + start + in_window) * inner + first % inner
     };
-    try_elements(OP, input, (0..out.num_elements()).map(place).collect(), out)
+    try_gather_offsets(OP, input, (0..out.num_elements()).map(offset).collect(), out)
 }

@@ -32,7 +32,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// Why a plot could not be drawn.
+/// The error of drawing a plot.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
     /// The extension of the file is not that of a supported format.
@@ -64,7 +64,7 @@ pub enum PlotError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the fault.
         message: String,
     },
     /// The file could not be written.

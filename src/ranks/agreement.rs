@@ -3,8 +3,8 @@
 use super::{RankAxis, Ranks, RanksError};
 
 impl<Axis: RankAxis> Ranks<Axis> {
-    /// The result, if no rank failed. If any did, all ranks fail: those that did with their own error, the others with
-    /// [`RanksError::OtherRanks`]. A rank that left alone would let the others wait for it.
+    /// Returns `result` if no rank failed. Otherwise all ranks fail: a failed rank with its own error, the others with
+    /// [`RanksError::OtherRanks`]. If a rank left alone, the others would wait for it.
     ///
     /// # Errors
     /// The error of `result`; [`RanksError::OtherRanks`]; [`RanksError::Engine`].
@@ -32,11 +32,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
         result.and(Err(RanksError::OtherRanks { axis: Axis::NAME, ranks }.into()))
     }
 
-    /// Says that all ranks have agreed to end: from now on each may leave when it is done, and waits for the others
-    /// as long as they need. A rank that leaves without it ends the others after 5 seconds.
+    /// Declares that all ranks have agreed to end. Each may then leave when it is done, and waits for the others
+    /// without a limit. Without it, a rank that leaves ends the others after 5 seconds.
     ///
-    /// It holds until the next collective operation. On an axis of a [`split`](Self::split) it does nothing, since that
-    /// is not all ranks.
+    /// The next collective operation cancels it. On an axis of a [`split`](Self::split) it has no effect, because a
+    /// split does not hold all ranks.
     pub fn finish(&self) {
         if self.is_world {
             self.worker.set_finished(true);

@@ -17,9 +17,8 @@ const SMALL_SUM_LEN_BYTES: usize = 4096;
 impl<Axis: RankAxis> Ranks<Axis> {
     /// Sums `values` over the ranks, element by element, in the order of the ranks. Every rank gets the same bits.
     ///
-    /// With `N` ranks, each sends `2 (N - 1) / N` of the elements, which is the least: it sums its part of them, and
-    /// then all gather the sums. Up to 4 KiB, each rank sends all its values to all others: one message is faster than
-    /// two.
+    /// Long slices take a reduce-scatter, then an all-gather: each of `N` ranks sends `2 (N - 1) / N` of the elements,
+    /// the minimum. Up to 4 KiB, each rank sends all values to all others, because one message is faster than two.
     ///
     /// # Errors
     /// [`RanksError::Engine`]. All ranks must give equally many values; with MPI this is not checked.

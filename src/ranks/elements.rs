@@ -15,7 +15,7 @@ where
     E: Real,
     D: Device<E>,
 {
-    let mut read = Read(Vec::new());
+    let mut read = ReadElements(Vec::new());
     Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut read })?;
     Ok(read.0)
 }
@@ -27,13 +27,13 @@ where
     E: Real,
     D: Device<E>,
 {
-    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut Write(elements) })?;
+    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut WriteElements(elements) })?;
     Ok(())
 }
 
-struct Read<E>(Vec<E>);
+struct ReadElements<E>(Vec<E>);
 
-impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E> {
+impl<E: Real, D: Device<E>> TensorVisitor<E, D> for ReadElements<E> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;
@@ -52,9 +52,9 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Read<E> {
     }
 }
 
-struct Write<'a, E>(&'a [E]);
+struct WriteElements<'a, E>(&'a [E]);
 
-impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Write<'_, E> {
+impl<E: Real, D: Device<E>> TensorVisitor<E, D> for WriteElements<'_, E> {
     type Viewer = ViewTensorMut;
     type Err = D::Err;
     type E2 = E;

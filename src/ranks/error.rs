@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Why a collective operation, or the start of the ranks, failed.
+/// The error of a collective operation, or of the start of the ranks.
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};

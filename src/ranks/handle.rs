@@ -22,8 +22,8 @@ const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRAN
 /// The variable of a launcher that says only which process this is.
 const PMIX_LAUNCHER: &str = "PMIX_RANK";
 
-/// The time in which collective operations ran, and the part of it in which the caller waited. The difference was hidden
-/// behind computation.
+/// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
+/// hidden behind computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommunicationTime {
     /// The time in which operations ran.
@@ -32,8 +32,8 @@ pub struct CommunicationTime {
     pub waited: Duration,
 }
 
-/// A communicator (process group) of the ranks of `Axis`: this process's place among them, and their collective
-/// operations. Clones share the place.
+/// The communicator (process group) of the ranks of `Axis`, as this process sees it: its rank, their number, and the
+/// collective operations. Clones are the same communicator.
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
@@ -172,8 +172,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
         self.rank() == 0
     }
 
-    /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the longer
-    /// ones come first.
+    /// The part of `0..len` that belongs to `rank`. Parts are consecutive and differ in length by at most one; the
+    /// longer ones come first.
     ///
     /// ```
     /// use typed_transformer::{ranks, ranks::Ranks};
@@ -219,7 +219,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         name: &'static str,
         operation: impl FnOnce(&dyn Communicator) -> super::communicator::EngineResult<Value> + Send + 'static,
     ) -> Pending<Value> {
-        // A rank that leaves without agreement now would let the others wait.
+        // This operation cancels an earlier `finish`: leaving now would block the others.
         self.worker.set_finished(false);
         let rank = self.rank();
         let describe = move |message| RanksError::Engine { rank, axis: Axis::NAME, operation: name, message };

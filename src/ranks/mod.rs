@@ -1,4 +1,4 @@
-//! Ranks: the processes that train one model together, and what their values are to each other.
+//! Ranks: the processes that train one model together. Types say how a value relates to the values of the other ranks.
 //!
 //! [`ranks!`](crate::ranks!) declares an axis of ranks as a type, and [`Ranks<World>`](Ranks) is this process's place
 //! on it. The type of a value says what the ranks hold of it:

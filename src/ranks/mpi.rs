@@ -21,12 +21,12 @@ use std::{
 
 /// An operation that takes longer is given up: a rank hangs, or is out of reach.
 const TIMEOUT: Duration = Duration::from_secs(1800);
-/// How long a rank that ends by itself waits for the others before it ends them.
+/// The time that a rank that leaves without agreement waits for the others before it ends them.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the thread sleeps between two looks at an operation.
-const PAUSE: Duration = Duration::from_micros(50);
-/// How long the thread looks without a pause at an operation for which someone waits. Most are complete by then; in a
-/// longer one, for example with a slower rank, the processor is of more use to others.
+/// The time between two polls of an operation that takes long, or for which no caller waits.
+const POLL_INTERVAL: Duration = Duration::from_micros(50);
+/// The time for which the thread polls without a pause an operation for which a caller waits. Most are complete by
+/// then; in a longer one, for example with a slower rank, the processor is of more use to others.
 const LOOK: Duration = Duration::from_micros(200);
 
 /// Starts MPI on a thread of its own.
@@ -112,7 +112,7 @@ fn wait(mut request: Request<'_>, limit: Duration, give_up: impl FnOnce()) -> Mp
         }
         match WAITING.load(Ordering::Relaxed) > 0 && waited < LOOK {
             true => thread::yield_now(),
-            false => thread::sleep(PAUSE),
+            false => thread::sleep(POLL_INTERVAL),
         }
     }
     Ok(())

@@ -7,7 +7,8 @@ use std::{
     time::Instant,
 };
 
-/// A collective operation that was started and may still be going on, while the caller computes.
+/// A collective operation in progress (`MPI_Request`, `torch.distributed.Work`). The caller may compute until it calls
+/// [`wait`](Self::wait).
 ///
 /// ```
 /// use typed_transformer::{ranks, ranks::Ranks};
@@ -19,7 +20,7 @@ use std::{
 /// });
 /// assert_eq!(sums, [Ok(vec![2.0, 1.0]), Ok(vec![2.0, 1.0])]);
 /// ```
-#[must_use = "an operation that is not waited for may fail unseen"]
+#[must_use = "call `wait`: otherwise the error of the operation is lost"]
 pub struct Pending<Value>(State<Value>);
 
 enum State<Value> {

@@ -31,8 +31,8 @@ impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
     }
 }
 
-/// The value is a sum over `Axis`, and not a term of it. It never is: the trait gives a term in the place of the sum its
-/// own error.
+/// No type implements this trait. It exists for its error message, which rustc shows where a term of a sum over `Axis`
+/// stands for the sum.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "this is the rank's term of a sum over `{Axis}`: reduce it before it is used",
@@ -41,7 +41,8 @@ impl<X: SumOver<Of>, Of, Axis> ReducedOver<X, Axis> for Partial<X, Of> {
 )]
 pub trait SumOver<Axis> {}
 
-/// The value is a term of a sum over `Axis`, and not the sum. It never is: the trait gives a second sum its own error.
+/// No type implements this trait. It exists for its error message, which rustc shows where a value is summed over
+/// `Axis` a second time.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "this is already summed over `{Axis}`: a second sum would be too large by the number of ranks",

@@ -111,8 +111,8 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
     }
 }
 
-/// All of the dimension `Whole` is on this rank. It never is: the trait gives a shard in the place of a whole dimension
-/// its own error.
+/// No type implements this trait. It exists for its error message, which rustc shows where a shard stands for a whole
+/// dimension.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Whole}` is sharded over `{Axis}`, but here all of `{Whole}` is needed",
@@ -120,8 +120,8 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
     note = "gather `{Whole}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
 )]
 pub trait IsAllOf<Whole, Axis> {}
-/// What a rank has of a dimension. It is not the dimension itself that lacks `IsAllOf`, so that an error does not quote
-/// the declaration of the dimension.
+/// The part of a dimension that a rank has. It is not the dimension itself that lacks `IsAllOf`, so that an error does
+/// not quote the declaration of the dimension.
 #[doc(hidden)]
 pub struct Part;
 
@@ -141,7 +141,7 @@ impl<Whole, Axis> Clone for Shard<Whole, Axis> {
     }
 }
 impl<Whole, Axis> Copy for Shard<Whole, Axis> {}
-/// Two parts are equal if they are equally long: dfdx compares the sizes of dimensions so.
+/// Two shards are equal if their lengths are: this is how dfdx compares sizes.
 impl<Whole, Axis> PartialEq for Shard<Whole, Axis> {
     fn eq(&self, other: &Self) -> bool {
         self.len == other.len

@@ -6,8 +6,8 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-/// What the threads of a group share.
-struct Shared {
+/// The state that the threads of a group share.
+struct GroupState {
     state: Mutex<State>,
     changed: Condvar,
     size: usize,
@@ -17,32 +17,32 @@ struct Shared {
 struct State {
     /// The number of the exchange that is going on.
     exchange: u64,
-    /// What each rank has sent in it.
+    /// The message of each rank that has sent in this exchange.
     sent: BTreeMap<usize, Arc<[u8]>>,
-    /// How many ranks have not read it yet, once all have sent.
+    /// The number of ranks that have not read yet, once all have sent.
     unread: usize,
     /// The ranks whose thread has ended.
     left: Vec<usize>,
     /// The subgroups that are being made, by their number.
-    groups: BTreeMap<usize, Arc<Shared>>,
+    groups: BTreeMap<usize, Arc<GroupState>>,
 }
 
 /// A thread's place in a group of threads.
 pub struct Thread {
     rank: usize,
-    shared: Arc<Shared>,
+    shared: Arc<GroupState>,
 }
 
 impl Thread {
     /// The members of a new group of `size` threads.
     pub fn group(size: usize) -> Vec<Self> {
-        let shared = Arc::new(Shared::new(size));
+        let shared = Arc::new(GroupState::new(size));
         (0..size).map(|rank| Self { rank, shared: shared.clone() }).collect()
     }
 
     /// Sends bytes to all ranks, and returns those of every rank.
     fn exchange(&self, bytes: &[u8]) -> EngineResult<Vec<Arc<[u8]>>> {
-        let Shared { changed, size, .. } = &*self.shared;
+        let GroupState { changed, size, .. } = &*self.shared;
         let mut state = self.shared.lock();
         // The exchange before must have been read by all.
         while state.unread > 0 {
@@ -71,7 +71,7 @@ impl Thread {
     }
 }
 
-impl Shared {
+impl GroupState {
     fn new(size: usize) -> Self {
         Self { state: Mutex::default(), changed: Condvar::new(), size }
     }
@@ -146,7 +146,7 @@ impl Communicator for Thread {
         let groups = self.exchange(&group.to_ne_bytes())?;
         let members: Vec<usize> = (0..self.size()).filter(|&rank| *groups[rank] == group.to_ne_bytes()).collect();
         let size = members.len();
-        let shared = self.shared.lock().groups.entry(group).or_insert_with(|| Arc::new(Shared::new(size))).clone();
+        let shared = self.shared.lock().groups.entry(group).or_insert_with(|| Arc::new(GroupState::new(size))).clone();
         let rank = members.iter().position(|&rank| rank == self.rank).ok_or("this rank is in no group")?;
         // The next split makes new groups.
         self.exchange(&[])?;

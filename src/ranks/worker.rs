@@ -44,7 +44,7 @@ pub struct Counts {
     pub waited_nanoseconds: AtomicU64,
 }
 
-/// How many callers wait for an operation. While none does, the engine's thread leaves the processor to computation.
+/// The number of callers that wait for an operation. While it is 0, the engine's thread sleeps between polls.
 pub static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 impl Worker {

@@ -16,8 +16,8 @@ use dfdx::{
 };
 use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Path};
 
-/// A rank's part of a `Whole` model: its parameters have the same field paths, and each is the whole parameter or this
-/// rank's part of it along one axis.
+/// A model of which each rank holds a part. Its parameters have the field paths of the `Whole` model. Each is the whole
+/// parameter, or this rank's shard of it along one axis.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model whose parts the ranks of `{Axis}` have",
     label = "not a model of shards over `{Axis}`",

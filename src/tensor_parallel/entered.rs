@@ -15,7 +15,8 @@ use typed_transformer_macros::panicking;
 /// A tensor that is the same on all ranks of `Axis`, for operations with their shards.
 ///
 /// Its gradient on a rank is this rank's term of a sum over `Axis`, because each rank computes with a part of the
-/// columns. [`enter`] makes it and adds the sum to the backward pass.
+/// columns. [`enter`] makes it and adds the sum to the backward pass: *Megatron-LM*'s
+/// `copy_to_tensor_model_parallel_region`.
 #[must_use]
 pub struct Entered<X, Axis> {
     pub(super) value: X,
@@ -82,8 +83,8 @@ pub trait EntryOver<Axis, Of> {}
 #[diagnostic::do_not_recommend]
 impl<X, Axis: IsAxis<Of>, Of> EntryOver<Axis, Of> for X {}
 
-/// A tensor over these dimensions that is the same on all ranks has entered them. It never has: the trait gives it its
-/// own error.
+/// No type implements this trait. It exists for its error message, which rustc shows where a tensor that has not passed
+/// [`enter`] stands for an [`Entered`] one.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tensor over `{Self}` did not enter `{Axis}`: its gradient would be this rank's term of a sum",
@@ -103,7 +104,8 @@ impl<Axis> IsAxis<Axis> for Axis {}
 #[doc(hidden)]
 pub struct Never;
 
-/// A shape that [`enter`] takes: the batch may be sharded, over another axis of ranks, but all other dimensions are whole.
+/// A shape that [`enter`] takes: the batch may be sharded, over another axis of ranks, but all other dimensions are
+/// whole.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanEnter};
@@ -133,8 +135,9 @@ can_enter!(A S M);
 can_enter!(A C S M);
 can_enter!(A C F S M);
 
-/// The identity, before an operation with the shards of the ranks (`f` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
-/// section 3). The backward pass sums the gradient over the ranks.
+/// The identity, before an operation with the shards of the ranks (`f` of
+/// [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3, and its `copy_to_tensor_model_parallel_region`). The
+/// backward pass sums the gradient over the ranks.
 ///
 /// `(..) -> Entered<(..)>`
 ///
@@ -161,8 +164,8 @@ pub fn try_enter<Dims: CanEnter, E: Element, D: Device<E>, T: Tape<E, D>, Axis: 
     try_record("enter", ranks, input, shape, |_, elements| Ok(elements), sum).map(Entered::new)
 }
 
-/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053), section
-/// 3). The backward pass is the identity: every rank has the gradient of the sum.
+/// The sum of the ranks' terms, the same on all ranks (`g` of [*Megatron-LM*](https://arxiv.org/abs/1909.08053),
+/// section 3). The backward pass is the identity: every rank has the gradient of the sum.
 ///
 /// `Partial<(..)> -> (..)`
 ///

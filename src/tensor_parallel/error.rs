@@ -4,7 +4,7 @@ use crate::{
     weights::{LoadError, SaveError},
 };
 
-/// Why the ranks could not make, load or save a model that they share.
+/// The error of building, loading or saving a sharded model.
 ///
 /// ```no_run
 /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, DistributedError, ShardedDecoderOnly}};

@@ -221,8 +221,8 @@ where
     try_record("shard", ranks, input, shape.shards(), forward, backward)
 }
 
-/// The places of the parts of an axis in a tensor in row-major order: it has `rows` rows, and each row has a part of
-/// `part_len` elements for each rank, one after the other.
+/// An axis divided among ranks, in row-major order: each of `rows` rows has `part_len` elements for rank 0, then for
+/// rank 1, and so on.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     rows: usize,

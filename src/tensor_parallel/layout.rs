@@ -1,4 +1,4 @@
-//! The places of a sharded model's parameters in those of the whole one.
+//! The shard of each parameter of a sharded model.
 
 use super::{Sharded, gather::Parts};
 use crate::{

@@ -12,8 +12,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// `x Wᵀ + b`, of which each rank computes its part of the columns ([*Megatron-LM*](https://arxiv.org/abs/1909.08053),
-/// section 3).
+/// `x Wᵀ + b`, column-parallel: each rank computes its columns of the output
+/// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).
 ///
 /// `Entered<(B, S, M)>, (Columns, M), (Columns) -> (B, S, Columns)` for `Columns` that are
 /// [sharded](ShardedColumns), such as `Shard<HiddenDim, Tp>`
@@ -63,7 +63,7 @@ where
     relabel(OP, try_linear(input, &weight, bias.as_ref())?, (batch, len, Columns::default()))
 }
 
-/// `x Wᵀ`, of which each rank computes a term from its part of the columns of `x`
+/// `x Wᵀ`, row-parallel: each rank has some columns of `x`, and computes a term of the sum
 /// ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3). A bias is added after the sum of the terms.
 ///
 /// `(B, S, Columns), (M, Columns) -> Partial<(B, S, M)>` for `Columns` that are [sharded](ShardedColumns), such as

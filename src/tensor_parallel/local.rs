@@ -2,8 +2,8 @@ use crate::dims::{ConstDim, Dim, Factor, MaybeSharded};
 use dfdx::shapes;
 use std::{fmt, marker::PhantomData};
 
-/// A rank's part of a dimension as a dimension of its own, for operations that treat each element of it alike: the rows
-/// of a weight matrix, the heads of an attention.
+/// A shard as a whole dimension, for operations that treat its elements independently, such as the rows of a weight or
+/// the heads of an attention.
 pub(super) struct Local<Part>(PhantomData<fn() -> Part>);
 
 impl<Part: shapes::ConstDim> shapes::Dim for Local<Part> {

@@ -1,27 +1,27 @@
-//! Tensor parallelism: the ranks share the heads and the hidden columns of each layer
+//! Tensor parallelism: the ranks divide the heads and the hidden columns of each layer among themselves
 //! ([*Megatron-LM*](https://arxiv.org/abs/1909.08053), section 3).
 //!
-//! What a tensor is on the ranks of an axis `Tp` is its type:
+//! The type of a tensor says what each rank of an axis `Tp` holds:
 //!
 //! | type | on each rank | its gradient |
 //! | --- | --- | --- |
-//! | `Tensor<(B, S, M)>` | the same | the same |
-//! | [`Entered<Tensor<(B, S, M)>, Tp>`](Entered) | the same | this rank's term of a sum |
+//! | `Tensor<(B, S, M)>` | replicated | replicated |
+//! | [`Entered<Tensor<(B, S, M)>, Tp>`](Entered) | replicated | this rank's term of a sum |
 //! | `Tensor<(B, S, Shard<M, Tp>)>` | its part of `M` | the part's |
-//! | [`Partial<Tensor<(B, S, M)>, Tp>`](crate::ranks::Partial) | its term of a sum | the same |
+//! | [`Partial<Tensor<(B, S, M)>, Tp>`](crate::ranks::Partial) | its term of a sum | replicated |
 //!
 //! Each operation between them says what it does to the gradient:
 //!
 //! | operation | from | to | backward pass |
 //! | --- | --- | --- | --- |
-//! | [`enter`] | the same | `Entered` | sums over the ranks |
-//! | [`all_reduce`] | `Partial` | the same | nothing |
-//! | [`all_reduce_entered`] | `Partial` | `Entered` | sums over the ranks |
-//! | [`all_gather`] | shards | `Entered` | sums, and each keeps its part |
-//! | [`reduce_scatter`] | `Partial` | shards | joins the parts |
-//! | [`shard`] | `Entered` | shards | zeros in the place of the others |
-//! | [`linear_column`] | `Entered` | shards of the output | this rank's term |
-//! | [`linear_row`] | shards of the input | `Partial` | this rank's part |
+//! | [`enter`] | `X` | `Entered<X>` | all-reduce |
+//! | [`all_reduce`] | `Partial<X>` | `X` | identity |
+//! | [`all_reduce_entered`] | `Partial<X>` | `Entered<X>` | all-reduce |
+//! | [`all_gather`] | `Shard` | `Entered<X>` | reduce-scatter |
+//! | [`reduce_scatter`] | `Partial<X>` | `Shard` | all-gather |
+//! | [`shard`] | `Entered<X>` | `Shard` | pads with zeros |
+//! | [`linear_column`] | `Entered<X>` | `Shard` of the output | this rank's term |
+//! | [`linear_row`] | `Shard` of the input | `Partial<X>` | this rank's part |
 //!
 //! An operation on each element alone, such as an activation, takes shards as they are. A sum, mean, norm, softmax or
 //! contraction along a shard does not compile: it would take a part for the whole. Only what is linear takes a

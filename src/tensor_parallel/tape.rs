@@ -15,8 +15,8 @@ use std::{cell::RefCell, vec::IntoIter};
 /// Runs `forward` on the elements of `input`, in row-major order, and records `backward`, which makes the gradient of
 /// the input from that of the output.
 ///
-/// A backward pass cannot return the error of a collective operation. The error is kept aside, and the rest of the pass
-/// communicates no more.
+/// A backward pass cannot return the error of a collective operation. [`failure`] keeps it, and the rest of the pass
+/// skips communication.
 pub(super) fn try_record<From: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     op: &'static str,
     ranks: &Ranks<Axis>,

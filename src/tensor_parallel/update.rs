@@ -7,8 +7,8 @@ use crate::{
     weights::SafetensorsDtype,
 };
 
-/// [`update`](crate::train::update) of a model that the ranks share: each updates its part, by the norm of the gradients
-/// of the whole model.
+/// [`update`](crate::train::update) of a model that the ranks share: each updates its part, by the norm of the
+/// gradients of the whole model.
 ///
 /// # Errors
 /// Those of [`update`](crate::train::update), on all ranks alike; [`OpError::Ranks`] if a rank fails.
@@ -82,13 +82,13 @@ where
     let layout = layout::<Model, E, D, Axis>();
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
         let trained = layout.iter().filter(|parameter| parameter.is_trained);
-        // A shared parameter counts on each rank. A parameter that all ranks have counts once.
-        let [mut of_shared, mut of_all] = [0.0, 0.0];
+        // The shards' squares are summed over the ranks. Every rank has the replicated parameters, so these count once.
+        let [mut sharded, mut replicated] = [0.0, 0.0];
         for (parameter, square) in trained.zip(squares) {
-            *(if parameter.is_shared() { &mut of_shared } else { &mut of_all }) += square;
+            *(if parameter.is_shared() { &mut sharded } else { &mut replicated }) += square;
         }
-        let mut sums = [of_shared];
+        let mut sums = [sharded];
         ranks.all_reduce(&mut sums).map_err(|source| OpError::Ranks { op: "update", source })?;
-        Ok(of_all + sums[0])
+        Ok(replicated + sums[0])
     })
 }

@@ -1,4 +1,4 @@
-/// Why ids, rows or a text are not accepted as tokens.
+/// The error of invalid token input: ids, rows or a text.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, prelude::*};
@@ -73,7 +73,7 @@ pub enum TokenError {
     /// The number of rows, ids or indices is not the one that the dimensions require.
     #[error("{found} {what} given, but {dims} needs {expected}")]
     WrongCount {
-        /// What was counted: rows, ids or indices.
+        /// The counted things: rows, ids or indices.
         what: &'static str,
         /// The dimensions, with their sizes.
         dims: String,

@@ -1,5 +1,5 @@
-//! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by the
-//! text, and a defect of the parser is an error.
+//! Checks of a `tokenizer.json` before it is parsed and used, so that time and memory are bounded by the model and by
+//! the text, and a defect of the parser is an error.
 
 use serde::{
     Deserialize, Deserializer,
@@ -27,7 +27,7 @@ pub(super) fn max_len_bytes(vocab_size: usize) -> u64 {
     MAX_REST_LEN_BYTES + MAX_TOKEN_LEN_BYTES * vocab_size as u64
 }
 
-/// What is read of the file before it is parsed as a whole.
+/// The parts of the file that are read before it is parsed as a whole.
 #[derive(Deserialize)]
 pub(super) struct TokenizerFile {
     pub model: TokenizerModel,

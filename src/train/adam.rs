@@ -59,8 +59,8 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
         let epsilon = cast(self.epsilon);
         self.state.try_update(parameters, |steps, mut parameter, [exp_avg, exp_avg_sq]| {
             let step = AdamStep {
-                rate: cast(learning_rate / bias_correction(beta1, steps)),
-                root_scale: cast(1.0 / bias_correction(beta2, steps).sqrt()),
+                corrected_rate: cast(learning_rate / bias_correction(beta1, steps)),
+                inv_sqrt_correction: cast(1.0 / bias_correction(beta2, steps).sqrt()),
                 beta1: cast(beta1),
                 beta2: cast(beta2),
                 epsilon,
@@ -74,12 +74,12 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
     }
 }
 
-/// The numbers of one step, as elements.
+/// The hyperparameters of one step, in the element type.
 struct AdamStep<E> {
-    /// The learning rate and the bias correction of `m`.
-    rate: E,
-    /// The bias correction of `√v`.
-    root_scale: E,
+    /// The learning rate over the bias correction of `m`: `rate / (1 - β₁ᵗ)`.
+    corrected_rate: E,
+    /// `1 / √(1 - β₂ᵗ)`: the bias correction of `√v`.
+    inv_sqrt_correction: E,
     beta1: E,
     beta2: E,
     epsilon: E,
@@ -87,7 +87,7 @@ struct AdamStep<E> {
 }
 
 impl<E: Real> AdamStep<E> {
-    /// The definition.
+    /// The step as dfdx operations, which run on every device.
     fn update<D: Backend<E>>(
         &self,
         parameter: &mut ParameterMut<'_, E, D>,
@@ -99,8 +99,8 @@ impl<E: Real> AdamStep<E> {
             let square = gradient.clone().try_mul(E::one() - self.beta2)?.try_mul(gradient.clone())?;
             let m = exp_avg.clone().try_mul(self.beta1)?.try_add(gradient.try_mul(E::one() - self.beta1)?)?;
             let v = exp_avg_sq.clone().try_mul(self.beta2)?.try_add(square)?;
-            let denominator = v.clone().try_sqrt()?.try_mul(self.root_scale)?.try_add(self.epsilon)?;
-            let change = m.clone().try_mul(self.rate)?.try_div(denominator)?;
+            let denominator = v.clone().try_sqrt()?.try_mul(self.inv_sqrt_correction)?.try_add(self.epsilon)?;
+            let change = m.clone().try_mul(self.corrected_rate)?.try_div(denominator)?;
             (*exp_avg, *exp_avg_sq) = (m, v);
             values.try_mul(self.decay_factor)?.try_sub(change)
         };
@@ -108,14 +108,14 @@ impl<E: Real> AdamStep<E> {
         parameter.set_values(values)
     }
 
-    /// The same in one pass over the memory of this process, if the elements lie there.
+    /// [`update`](Self::update) in one pass in CPU memory. Returns false if the elements are elsewhere.
     fn update_in_place<D: Backend<E>>(
         &self,
         parameter: &mut ParameterMut<'_, E, D>,
         exp_avg: &mut Tensor<(usize,), E, D>,
         exp_avg_sq: &mut Tensor<(usize,), E, D>,
     ) -> Result<bool, OpError> {
-        let Self { rate, root_scale, beta1, beta2, epsilon, decay_factor } = *self;
+        let Self { corrected_rate, inv_sqrt_correction, beta1, beta2, epsilon, decay_factor } = *self;
         parameter.update_in_place([exp_avg, exp_avg_sq], |factor, values, gradient, [exp_avg, exp_avg_sq]| {
             dispatch_simd(
                 #[inline(always)]
@@ -126,7 +126,7 @@ impl<E: Real> AdamStep<E> {
                         let gradient = factor * gradient;
                         *m = beta1 * *m + (E::one() - beta1) * gradient;
                         *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
-                        *value = *value * decay_factor - rate * *m / (v.sqrt() * root_scale + epsilon);
+                        *value = *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
                     }
                 },
             );
@@ -227,8 +227,8 @@ mod tests {
             let elements = Cpu::gradient_mut(gradients.get_or_alloc_mut(&model).unwrap()).unwrap();
             elements.copy_from_slice(&gradient.as_vec());
             let step = AdamStep {
-                rate: cast(0.01 * f64::from(steps)),
-                root_scale: cast(1.3),
+                corrected_rate: cast(0.01 * f64::from(steps)),
+                inv_sqrt_correction: cast(1.3),
                 beta1: cast(0.9),
                 beta2: cast(0.99),
                 epsilon: cast(1e-8),

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
-/// Why [`Trainer::update`](super::Trainer::update) or [`Trainer::finish`](super::Trainer::finish) failed.
+/// The error of [`Trainer::update`](super::Trainer::update) and [`Trainer::finish`](super::Trainer::finish).
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// The loss is NaN or infinite. The model is as it was before the step.
@@ -34,9 +34,10 @@ pub enum TrainError {
     /// A checkpoint could not be written. The previous checkpoint is intact.
     #[error("{source}{}", saved_elsewhere(saved_at.as_deref()))]
     Save {
-        /// Why not.
+        /// The error of the save.
         source: SaveError,
-        /// Where it was saved instead, if anywhere. If that fails at a later step too, the file there is of an earlier one.
+        /// The path of the copy that was saved elsewhere, if any. If that fails at a later step too, the file there is
+        /// of an earlier one.
         saved_at: Option<PathBuf>,
     },
     /// A line of metrics could not be written.
@@ -65,7 +66,7 @@ fn saved_elsewhere(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| format!("; the training is saved at {}", path.display()))
 }
 
-/// Why [`Trainer::resume`](super::Trainer::resume) failed.
+/// The error of [`Trainer::resume`](super::Trainer::resume).
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The file cannot be read, is damaged, or has other tensors than the training.
@@ -73,7 +74,7 @@ pub enum ResumeError {
     Load {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault of the file.
         source: LoadError,
     },
     /// The file is a valid safetensors file, but not a checkpoint, or one that makes no sense.
@@ -81,7 +82,7 @@ pub enum ResumeError {
     NotACheckpoint {
         /// The file.
         path: PathBuf,
-        /// What is missing or wrong.
+        /// A description of the fault.
         message: String,
     },
     /// A parameter has other dimensions.

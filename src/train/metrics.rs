@@ -36,7 +36,7 @@ pub struct Metrics {
     file: File,
     /// The length of the earlier lines that remain, until the lines after them are removed.
     len_bytes: Option<u64>,
-    /// Where an earlier file was moved to, if it was.
+    /// The path to which an earlier file was moved, if it was.
     kept: Option<PathBuf>,
     /// The values logged for the next line.
     logged: Vec<(String, f64)>,
@@ -47,8 +47,8 @@ impl Metrics {
     /// draw a vertical line there.
     pub const RESUMED: &str = "resumed";
 
-    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed by the first line that
-    /// is written, because the training repeats those steps; so is an incomplete last line of such a step.
+    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed by the first line
+    /// that is written, because the training repeats those steps; so is an incomplete last line of such a step.
     ///
     /// A named pipe must have a reader. One that falls behind by more than the pipe holds is an error of
     /// [`write`](Self::write).

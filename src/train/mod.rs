@@ -1,7 +1,7 @@
 //! Training.
 //!
-//! The caller writes the step: forward with [`model.recording()`](Record::recording), loss, backward, [`update`]. A [`Trainer`] adds metrics, checkpoints,
-//! stopping and resuming.
+//! The caller writes the step: forward with [`model.recording()`](Record::recording), loss, backward, [`update`]. A
+//! [`Trainer`] adds metrics, checkpoints, stopping and resuming.
 //!
 //! | for | there is |
 //! | --- | --- |

@@ -24,8 +24,8 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// run-time sizes.
     fn try_step(&mut self, learning_rate: f64, parameters: Parameters<'_, Model, E, D>) -> Result<(), OpError>;
 
-    /// The algorithm and its hyperparameters in one line: optimizers of equal text compute the same.
-    /// A checkpoint can only be resumed by an optimizer of the same text.
+    /// The algorithm and its hyperparameters in one line. Two optimizers with the same line must compute the same. A
+    /// checkpoint is only resumed by an optimizer with the line that it stores.
     fn hyperparameters(&self) -> String;
 
     /// The state that a checkpoint stores.
@@ -34,7 +34,7 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     /// The state, to be filled from a checkpoint.
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]>;
 
-    /// Whether the ranks share out the state, as a [`ShardedState`](super::ShardedState) does.
+    /// Whether the state is sharded over ranks, as a [`ShardedState`](super::ShardedState) does it.
     fn is_shared(&self) -> bool {
         false
     }

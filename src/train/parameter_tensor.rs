@@ -50,7 +50,7 @@ impl<Dims: Shape, E: Real, D: Backend<E>> ParameterTensor<E, D> for Tensor<Dims,
     }
 }
 
-/// Which elements of a tensor are in `part`, where the tensor's are `elements` of the same whole.
+/// The intersection of `part` with `elements`, counted from the start of `elements`.
 pub(super) fn range_in(part: &Range<usize>, elements: Range<usize>) -> Range<usize> {
     let in_tensor = |element: usize| element.clamp(elements.start, elements.end) - elements.start;
     in_tensor(part.start)..in_tensor(part.end)

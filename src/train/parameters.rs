@@ -93,8 +93,8 @@ impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
 
 /// A parameter and its gradient, as an [`Optimizer`](super::Optimizer) changes it. It is a [`Parameter`] too.
 ///
-/// All tensors are flat: elements in row-major order. If ranks share out the optimizer's state, they have only the
-/// elements that this rank updates.
+/// All tensors are flat: elements in row-major order. If the optimizer's state is sharded over ranks, they have only
+/// the elements that this rank updates.
 pub struct ParameterMut<'a, E: Real, D: Backend<E>> {
     parameter: Parameter,
     tensor: &'a mut dyn ParameterTensor<E, D>,
@@ -160,9 +160,9 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
         self.tensor.zeros(self.len()).map_err(device_error(OP))
     }
 
-    /// Calls `update` with the elements of the values, the gradient and the slots where they lie, once on each
-    /// thread. The gradient is to be multiplied by the number that `update` gets first. Returns false, and does
-    /// nothing, if the elements do not lie in the memory of this process.
+    /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, on the elements themselves.
+    /// `update` multiplies the gradient by the factor. Returns false and changes nothing if the elements are not in CPU
+    /// memory.
     pub(super) fn update_in_place<const SLOTS: usize>(
         &mut self,
         slots: [&mut Tensor<(usize,), E, D>; SLOTS],

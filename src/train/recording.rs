@@ -140,7 +140,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     }
 
     /// Whether the gradients were recorded for the model at another address.
-    pub(super) fn are_of_another(&self, model: &Model) -> bool {
+    pub(super) fn belong_to_other(&self, model: &Model) -> bool {
         self.model.address.is_some_and(|address| address != ptr::from_ref(model).addr())
     }
 

@@ -67,7 +67,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
     }
 }
 
-/// The definition.
+/// The step as dfdx operations, which run on every device.
 fn update<E: Real, D: Backend<E>>(
     parameter: &mut ParameterMut<'_, E, D>,
     velocity: &mut Tensor<(usize,), E, D>,
@@ -83,7 +83,7 @@ fn update<E: Real, D: Backend<E>>(
     parameter.set_values(values)
 }
 
-/// The same in one pass over the memory of this process, if the elements lie there.
+/// [`update`] in one pass in CPU memory. Returns false if the elements are elsewhere.
 fn update_in_place<E: Real, D: Backend<E>>(
     parameter: &mut ParameterMut<'_, E, D>,
     velocity: &mut Tensor<(usize,), E, D>,

@@ -24,9 +24,9 @@ impl Step {
         Self { number, dropout: DropoutSeed::new(rng.next_u64()), rng }
     }
 
-    /// This rank's rows of a batch. From now on dropout draws for them what it draws for them in the whole batch, so
-    /// that the number of ranks changes nothing. It takes a tensor for these rows if its first axis has as many elements.
-    /// Draw the whole batch from [`rng`](Self::rng), and take the rows.
+    /// This rank's rows of a batch. Draw the whole batch from [`rng`](Self::rng) and take the rows. From now on,
+    /// dropout drops in these rows what it would drop in the whole batch, so the number of ranks does not change the
+    /// result. A tensor counts as these rows if its first axis has their number of elements.
     ///
     /// ```
     /// use rand::Rng;

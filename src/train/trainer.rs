@@ -58,9 +58,9 @@ use std::{
 ///
 /// # Files
 ///
-/// A file that cannot be written does not end the training, and costs no other file:
-/// [`failures`](Self::failures) lists it, and [`finish`](Self::finish) returns it. A checkpoint that its disk
-/// refuses is saved in the folder of temporary files. [What is promised](crate::guide::reliability) has a page of its own.
+/// A file that cannot be written does not end the training, and costs no other file: [`failures`](Self::failures) lists
+/// it, and [`finish`](Self::finish) returns it. A checkpoint that its disk refuses is saved in the folder of temporary
+/// files. [What is promised](crate::guide::reliability) has a page of its own.
 ///
 /// # Resuming
 ///
@@ -84,7 +84,7 @@ pub struct Trainer<O, S> {
     pub clip_norm: f64,
     /// The file to which each step writes a line, if any. `None` after a line could not be written.
     pub metrics: Option<Metrics>,
-    /// How many checkpoints are kept besides the best, from 1; initially 2.
+    /// The number of checkpoints kept besides the best, at least 1; initially 2.
     pub max_to_keep: usize,
     /// Whether checkpoints may replace other files, or those of another training; initially false.
     pub overwrite: bool,

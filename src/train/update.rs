@@ -49,25 +49,25 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| Ok(squares.iter().sum()))
 }
 
-/// [`update`], where `sum` makes the squared norm of the whole model's gradients from the sum of squares of each trained
-/// parameter's gradient, in the order of the fields.
+/// [`update`] with a squared gradient norm that `squared_norm` computes. Its argument is `Σ g²` of each trained
+/// parameter, in the order of the fields.
 pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
-    sum: impl FnOnce(&[f64]) -> Result<f64, OpError>,
+    squared_norm: impl FnOnce(&[f64]) -> Result<f64, OpError>,
 ) -> Result<f64, OpError> {
     failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
-    let are_of_another = gradients.are_of_another(model);
+    let is_other_model = gradients.belong_to_other(model);
     let mut parameters = Parameters::new(model, gradients.gradients);
-    let norm = sum(&parameters.sums_of_squares()?)?.sqrt();
+    let norm = squared_norm(&parameters.sums_of_squares()?)?.sqrt();
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }
     // Another address alone is not enough to refuse the gradients: a model may be moved.
-    if norm == 0.0 && are_of_another {
+    if norm == 0.0 && is_other_model {
         return Err(OpError::OtherModel { model: name::<Model>() });
     }
     if norm > clip_norm {

@@ -9,12 +9,12 @@ use std::{fmt, ops::Range};
 
 const OP: &str = "update";
 
-/// An optimizer whose state the ranks of `Axis` share out: stage 1 of ZeRO ([Rajbhandari et al.,
+/// An optimizer whose state is sharded over the ranks of `Axis`: stage 1 of ZeRO ([Rajbhandari et al.,
 /// 2019](https://arxiv.org/abs/1910.02054), 5.1).
 ///
-/// A rank has the moments of its part of the model's elements only, so the memory for them falls by the number of ranks.
-/// It updates this part, and the ranks gather the updated elements. All ranks must step with the same gradients, after
-/// [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit.
+/// A rank holds the moments of its part of the model's elements only, so their memory is divided by the number of
+/// ranks. It updates this part, and the ranks gather the updated elements. All ranks must step with the same gradients,
+/// after [their sum](crate::ranks::Partial::all_reduce). The numbers are those of `Inner`, to the bit.
 ///
 /// A checkpoint holds the state of the whole model, so it does not depend on the number of ranks.
 ///
@@ -38,7 +38,7 @@ pub struct ShardedState<Inner, Axis> {
 }
 
 impl<Inner, Axis: RankAxis> ShardedState<Inner, Axis> {
-    /// Shares out the state of an optimizer, which is the same on all ranks.
+    /// Shards the state of an optimizer, which is the same on all ranks.
     pub fn new(inner: Inner, ranks: &Ranks<Axis>) -> Self {
         Self { inner, ranks: ranks.clone() }
     }
@@ -121,8 +121,8 @@ where
     }
 }
 
-/// Keeps these elements of a state of the whole model, such as that of a checkpoint. The parameters have `lens` elements
-/// each. A state of these elements stays as it is.
+/// Cuts a state of the whole model, such as a checkpoint's, down to the elements `own`. The parameters have `lens`
+/// elements. A state that is cut already stays as it is.
 fn keep_part<Model, E: Element, D: Backend<E>>(
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
     lens: &[usize],

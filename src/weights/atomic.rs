@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The new content of a file, complete and synced but still under another name. Dropping it removes it.
-pub(crate) struct Partial {
+/// A complete, synced new version of a file, not yet renamed to its path. Dropping it removes it.
+pub(crate) struct PartialFile {
     target: PathBuf,
     path: PathBuf,
     is_renamed: bool,
 }
 
-impl Partial {
+impl PartialFile {
     /// Writes the new content of the file at `path`. It has the permissions of the old one.
     pub fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let (partial, file) = Self::create(path)?;
@@ -51,7 +51,7 @@ impl Partial {
     }
 }
 
-impl Drop for Partial {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if !self.is_renamed {
             // The caller needs the error that came before, not this one.
@@ -63,12 +63,12 @@ impl Drop for Partial {
 /// Makes `to` another name of the file `from`, replacing `to` atomically. Where a file cannot have two
 /// names, `to` becomes a copy. No other process may be writing to `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
-    let (link, file) = Partial::create(to)?;
+    let (link, file) = PartialFile::create(to)?;
     drop(file);
     disk::remove(&link.path)?;
     if disk::hard_link(from, &link.path).is_err() {
         drop(link);
-        let copy = Partial::write(to, |file| io::copy(&mut fs::File::open(from)?, file).map(drop))?;
+        let copy = PartialFile::write(to, |file| io::copy(&mut fs::File::open(from)?, file).map(drop))?;
         return copy.commit();
     }
     // A rename between two names of one file would do nothing. Dropping `link` removes its name then.

@@ -88,7 +88,8 @@ impl ConfigField {
         Self { may_be_absent: true, ..self }
     }
 
-    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are compared.
+    /// Files of other versions of `transformers` have another name for the field. If a file has both, both are
+    /// compared.
     #[must_use]
     pub fn also_called(self, name: &'static str) -> Self {
         Self { other_name: Some(name), ..self }
@@ -98,7 +99,7 @@ impl ConfigField {
         Self { name, other_name: None, expected, may_be_absent: false }
     }
 
-    /// How the configuration differs, if it does.
+    /// The difference from the configuration, if any.
     fn difference(&self, config: &Value) -> Option<ConfigDifference> {
         let names = [Some(self.name), self.other_name];
         let mut found = names.into_iter().flatten().filter_map(|name| Some((name, lookup(config, name)?))).peekable();

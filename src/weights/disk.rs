@@ -8,7 +8,7 @@ use std::{
     process,
 };
 
-/// What happens at one of the calls.
+/// A fault that a test injects into a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The call does nothing and fails.

@@ -4,7 +4,7 @@ use itertools::Itertools;
 use safetensors::Dtype;
 use std::{io, path::PathBuf};
 
-/// Why weights could not be loaded.
+/// The error of loading weights.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
@@ -20,7 +20,7 @@ pub enum LoadError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the fault.
         message: String,
     },
     /// A folder has no file of weights that this crate reads, or not under the names that it looks for.
@@ -36,7 +36,7 @@ pub enum LoadError {
     Index {
         /// The index.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the fault.
         message: String,
     },
     /// A configuration is not JSON text.
@@ -44,7 +44,7 @@ pub enum LoadError {
     ConfigFormat {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the fault.
         message: String,
     },
     /// A configuration is not the one that the model's type requires.
@@ -54,7 +54,7 @@ pub enum LoadError {
         path: PathBuf,
         /// The type of the model.
         model: String,
-        /// What differs.
+        /// The fields that differ.
         differences: Vec<ConfigDifference>,
     },
     /// The names that a model gives for its tensors are no [`NameMap`](super::NameMap).
@@ -62,7 +62,7 @@ pub enum LoadError {
     Names {
         /// The type of the model.
         model: String,
-        /// What is wrong with them.
+        /// The fault of the names.
         source: NameMapError,
     },
     /// The file was saved by a model that computes something else from the same weights.
@@ -136,7 +136,7 @@ pub enum LoadError {
     /// The file does not fit the rule of the [`NameMap`](super::NameMap) for a parameter.
     #[error("{source}, read as `{read_as}`")]
     Mapped {
-        /// What does not fit.
+        /// The error behind it.
         source: Box<LoadError>,
         /// The right side of the rule: the name in the file, and the layout of the tensor.
         read_as: String,
@@ -165,7 +165,7 @@ fn others(found: &[String]) -> String {
     }
 }
 
-/// Why weights could not be saved.
+/// The error of saving weights.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The file or its folder cannot be written.
@@ -181,7 +181,7 @@ pub enum SaveError {
     Exists {
         /// The file.
         path: PathBuf,
-        /// What it is, such as `not a file of weights`.
+        /// The kind of file, such as `not a file of weights`.
         found: &'static str,
     },
     /// Two outputs have the same path.

@@ -28,7 +28,7 @@ pub(crate) struct TensorFile {
     parts_read: BTreeMap<String, BTreeSet<(usize, usize)>>,
 }
 
-/// What a parameter of the model requires of its tensor in the file.
+/// The tensor that a parameter of the model requires of the file.
 pub(crate) struct ExpectedTensor<'a> {
     pub path: &'a str,
     pub sizes: Vec<usize>,

@@ -20,7 +20,7 @@ pub(super) const MAX_LEN_BYTES: u64 = 10_000_000;
 /// The most dimensions of a tensor.
 const MAX_RANK: usize = 64;
 
-/// What the header of a file says.
+/// The header of a file.
 pub(super) struct Header {
     /// The tensors, which cover the file without gaps or overlaps.
     pub tensors: Metadata,
@@ -32,10 +32,10 @@ pub(super) struct Header {
     pub len_bytes: u64,
 }
 
-/// Why there is no header.
+/// The reason that a file has no valid header.
 pub(super) enum HeaderError {
     Read(io::Error),
-    /// What is wrong with the file.
+    /// A description of the fault.
     Format(String),
 }
 

@@ -1,10 +1,10 @@
 //! Weights as [safetensors](https://github.com/huggingface/safetensors) files, each tensor under its field
 //! path.
 //!
-//! Dimensions are compared before a tensor is read, so a malicious header cannot make loading use more
-//! memory than the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or
-//! is not the model's; and if its bytes are not those that [`save`] wrote. The [conventions](crate::nn::Conventions) of a model, such as its activation, leave
-//! no trace in the tensors; they are stored in the metadata and compared.
+//! Dimensions are compared before any tensor is read, so a malicious header cannot make loading use more memory than
+//! the model. Loading fails if a tensor is missing, has other dimensions, is not finite, or is not the model's; and if
+//! its bytes are not those that [`save`] wrote. The [conventions](crate::nn::Conventions) of a model, such as its
+//! activation, leave no trace in the tensors; they are stored in the metadata and compared.
 //!
 //! [`save`] and [`load`] use the field paths of the model as names. [`load_mapped`] reads files with other
 //! names and layouts by a [`NameMap`], and [`load_pretrained`] reads a folder as HuggingFace's `transformers` saves it.

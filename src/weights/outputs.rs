@@ -2,7 +2,7 @@
 
 use super::{
     SaveError, TRAINING, TensorFile,
-    atomic::{Partial, folder, resolve_target},
+    atomic::{PartialFile, folder, resolve_target},
     disk::free_bytes,
 };
 use std::{
@@ -12,7 +12,7 @@ use std::{
     process,
 };
 
-/// What is at a path.
+/// The kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// No file, an empty one, or something that cannot be replaced at all, which writing reports.
@@ -25,7 +25,7 @@ pub(crate) enum Found {
     Other,
 }
 
-/// What is at `path`. Only the header of a file is read.
+/// The kind of the file at `path`. Only its header is read.
 pub(crate) fn found_at(path: &Path) -> Found {
     match fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open(path) {
@@ -68,7 +68,7 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
 /// Checks that a file can be created beside `path`, which then replaces it.
 pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
     // Dropping the partial file removes it.
-    Partial::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
+    PartialFile::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
 /// Checks that no two of the paths are the same file, also by another spelling or through a link.

@@ -49,14 +49,14 @@ pub trait Pretrained: Module {
     /// The prefix that either all names of a file have or none: `base_model_prefix` of `transformers`.
     const PREFIX: &'static str = "";
 
-    /// What `config.json` has to say.
+    /// The fields that `config.json` must have.
     fn config() -> Vec<ConfigField>;
 }
 
 /// Loads a model from a folder as HuggingFace's `transformers` saves it: `config.json`, and `model.safetensors` or the
 /// shards of `model.safetensors.index.json`.
 ///
-/// The configuration is compared with the type of the model before a tensor is read. A tensor is read at a time, so
+/// The configuration is compared with the model's type before any tensor is read. Tensors are read one at a time, so
 /// memory is bounded by the model and its largest tensor.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 use super::{
     CONVENTIONS, SafetensorsDtype, SaveError,
-    atomic::Partial,
+    atomic::PartialFile,
     checksum, conventions, decode_elements, header,
     outputs::{ensure_no_other_kind, in_private_folder},
 };
@@ -204,7 +204,7 @@ pub(crate) fn write(
     path: &Path,
     tensors: &[FileTensor],
     metadata: BTreeMap<String, String>,
-) -> Result<Partial, SaveError> {
+) -> Result<PartialFile, SaveError> {
     // The order of the format's own library: large elements first, so that all are aligned.
     let mut tensors: Vec<_> = tensors.iter().collect();
     tensors.sort_by_key(|tensor| (Reverse(tensor.dtype), &tensor.path));
@@ -215,7 +215,7 @@ pub(crate) fn write(
         file.write_all(&header)?;
         tensors.iter().try_for_each(|tensor| file.write_all(&tensor.bytes))
     };
-    Partial::write(path, content).map_err(|source| SaveError::Write { path: path.into(), source })
+    PartialFile::write(path, content).map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
 /// The header: JSON, with spaces at its end so that the tensors begin at a multiple of 8 bytes.

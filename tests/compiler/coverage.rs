@@ -144,7 +144,7 @@ fn covered_parameters() -> BTreeSet<Parameter> {
     covered
 }
 
-/// What has to be covered.
+/// The parameters that must be covered.
 fn public_parameters() -> BTreeSet<Parameter> {
     let mut sources = Sources::default();
     sources.read(&root().join("src/lib.rs"), &[], None);
@@ -161,7 +161,7 @@ fn public_parameters() -> BTreeSet<Parameter> {
     parameters.flat_map(|(of, names)| names.iter().map(|name| Parameter::new(of, name))).collect()
 }
 
-/// What the sources show to a user.
+/// The items that the sources show to a user.
 #[derive(Default)]
 struct Sources {
     /// The parameters of each item, by its path.

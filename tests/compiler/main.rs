@@ -1,4 +1,4 @@
-//! What the compiler accepts, what it refuses, and in which words.
+//! The programs that the compiler accepts and refuses, and its messages.
 
 mod coverage;
 mod macros;

@@ -183,7 +183,7 @@ after {MAX_LINES} lines.
     ] {
         row(what, &|program| program.outcome.when == when);
     }
-    row("no failure once the sizes are equal", &|program| {
+    row("compiled and ran once the two sizes were made equal", &|program| {
         let equal_sizes = program.equal_sizes.as_ref();
         equal_sizes.unwrap_or(&program.outcome).when == "never"
     });

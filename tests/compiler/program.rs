@@ -19,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Which of several equal tokens in a line is meant.
+/// The words for one of several equal tokens in a line.
 const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
 
 /// A wrong program.

@@ -17,7 +17,7 @@ use std::{
     },
 };
 
-/// How many programs share a crate. A larger crate spends less time on loading dependencies, but more
+/// The number of programs that share a crate. A larger crate spends less time on loading dependencies, but more
 /// programs are checked again if one of them fails.
 const PROGRAMS_PER_CRATE: usize = 50;
 

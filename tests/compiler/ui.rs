@@ -112,7 +112,7 @@ fn first_errors(programs: &[Program], form: impl Fn(&Program) -> String) -> Vec<
     COMPILER.first_errors("", &forms)
 }
 
-/// What is wrong with any error.
+/// The faults that any error may have.
 fn faults(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let errors = text.lines().filter(|line| line.starts_with("error"));

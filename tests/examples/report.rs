@@ -28,8 +28,8 @@ fn assert_self_contained(html: &str) {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// What a browser reports by a script: the resources it fetched, the pictures it shows, and whether the
-/// page is wider than a narrow screen.
+/// The report of a browser, by a script: the resources it fetched, the pictures it shows, and whether the page is wider
+/// than a narrow screen.
 fn rendered_in_browser(folder: &TempDir, html: &str) -> Option<String> {
     let find_browser = find_browser()?;
     let probe = "<script>

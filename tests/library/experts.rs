@@ -40,7 +40,7 @@ fn tokens() -> TokenIds<Batch, SeqLen, VocabSize> {
     TokenIds::from_ids(&ids, None, (Batch, SeqLen)).unwrap()
 }
 
-/// How many experts each token has chosen: those that make its logits NaN if their weights are.
+/// The number of experts that each token has chosen: those that make its logits NaN if their weights are.
 fn chosen_experts<Chosen: ConstDim + AtMost<small_mixtral::Experts>>() -> Vec<usize> {
     let mut counts = vec![0; 18];
     for broken in 0..small_mixtral::Experts::SIZE {

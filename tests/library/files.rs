@@ -1163,7 +1163,7 @@ fn two_threads_can_save_to_one_path() {
 
 // ---- Conventions that no tensor shows ----
 
-/// How a model is saved and loaded.
+/// The saving and loading of a model.
 struct Files {
     save: fn(&Path),
     load: fn(&Path) -> Result<(), LoadError>,

@@ -1,4 +1,4 @@
-//! What kernels share with tensors, allocate and keep.
+//! The memory that kernels share with tensors, allocate and keep.
 
 use dfdx::{
     tensor::{OwnedTape, PutTape, SampleTensor, Tensor},

@@ -1,4 +1,4 @@
-//! Which tokens a sampler chooses, and how often.
+//! The tokens that a sampler chooses, and their frequencies.
 
 use proptest::prelude::*;
 use typed_transformer::{

@@ -1,4 +1,4 @@
-//! An optimizer whose state the ranks share out: the same bits, in a part of the memory.
+//! An optimizer whose state is sharded over the ranks: the same bits, in a part of the memory.
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{

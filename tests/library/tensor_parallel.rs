@@ -28,7 +28,7 @@ macro_rules! on_ranks {
     };
 }
 
-/// What the ranks hold of an input.
+/// The parts of an input that the ranks hold.
 #[derive(Clone, Copy, PartialEq)]
 enum Input {
     /// All have the same, and the same gradient.
@@ -37,7 +37,7 @@ enum Input {
     Own,
 }
 
-/// What the ranks hold of the loss.
+/// The parts of the loss that the ranks hold.
 #[derive(Clone, Copy, PartialEq)]
 enum Loss {
     /// All have the same.

@@ -84,7 +84,7 @@ fn batch<Len: Dim>(len: Len, seed: u64) -> TokenIds<Batch, Len, VocabSize> {
     TokenIds::from_ids(&ids, Some(Fin::literal::<0>()), (rows, len)).unwrap()
 }
 
-/// What a model computes from a batch: its loss, and the gradient of each parameter.
+/// The results of a model for a batch: its loss, and the gradient of each parameter.
 type Computed<E> = (E, Vec<Vec<E>>);
 
 /// All gradients, in the order of the parameters.

@@ -14,7 +14,8 @@ use dfdx::{
 use std::fmt;
 
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
-    /// Reads the sources `(B, Src)`. What comes back writes a target for each, token after token.
+    /// Encodes the sources `(B, Src)`. The result is [`Autoregressive`](crate::nn::Autoregressive): it generates a
+    /// target for each.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -38,7 +39,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     }
 }
 
-/// A T5 that has read its sources, and writes a target for each: `(B, Src)` sources. [`T5::try_encode`] makes it.
+/// A T5 that has encoded its sources `(B, Src)`, and generates a target for each. [`T5::try_encode`] makes it.
 pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
     model: &'a T5<Config, E, D>,
     /// The output of the encoder.

@@ -44,8 +44,9 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
         Ok((try_linear(x.with_empty_tape(), &self.key, None)?, try_linear(x, &self.value, None)?))
     }
 
-    /// `x + output(softmax(q kᵀ + positions) v)`: `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K) -> (B, Q,
-    /// EmbedDim)`. `keys_and_values` makes the keys and values from the normalized `x`, or has them.
+    /// `x + output(softmax(q kᵀ + positions) v)`:
+    /// `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
+    /// normalized `x`. Self-attention projects it; cross-attention ignores it and returns those of the source.
     fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,

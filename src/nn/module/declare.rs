@@ -9,11 +9,11 @@
 ///
 /// The name of a parameter in a weights file is its field path.
 ///
-/// The last two type parameters are always the dtype `E` and the device `D`. A semicolon separates them
-/// from the other parameters. Two optional clauses follow. `in A::Conventions`: the module depends on the
-/// conventions of the [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved parameters; `in Config` stores
-/// those of a configuration with a function `conventions`, as every model of [`models`](crate::models) has.
-/// `-> Width`: the last dimension of the output, shown in the summary.
+/// The last two type parameters are always the dtype `E` and the device `D`. A semicolon separates them from the other
+/// parameters. Two optional clauses follow. `in A::Conventions`: the module depends on the conventions of the
+/// [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved parameters; `in Config` stores those of a
+/// configuration with a function `conventions`, as every model of [`models`](crate::models) has. `-> Width`: the last
+/// dimension of the output, shown in the summary.
 ///
 /// A field has one of these forms:
 ///

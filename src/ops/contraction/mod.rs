@@ -140,7 +140,7 @@ where
     let pick = |labels: &[Label], filter: &dyn Fn(Label) -> bool| -> Vec<Label> {
         labels.iter().copied().filter(|label| filter(*label)).collect()
     };
-    // Shared axes have the order of the larger operand, so that a copy, if there must be one, is of the smaller.
+    // Shared axes take the order of the larger operand. If an operand must be copied, it is the smaller one.
     let shared = match left.len() >= right.len() {
         true => pick(&left.labels, &|label| right.has(label)),
         false => pick(&right.labels, &|label| left.has(label)),
@@ -211,7 +211,7 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 /// Batched matrices: two axes count them, then there are rows and columns.
 type Matrices<E, D, T> = Tensor<(usize, usize, usize, usize), E, D, T>;
 
-/// `x` as matrices, each of whose axes is a block of axes of `x`.
+/// Merges the axes of `x` into four: two of the batch, then two of the matrices.
 ///
 /// Nothing is copied if the axes of each block are neighbours in `x`.
 fn into_blocks<const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(

@@ -17,17 +17,17 @@ pub use contract::{Over, Rank};
 /// the axis:
 ///
 /// - an axis of the result that is in no operand;
-/// - an axis that is in one of several operands, in no other one and not in the result;
+/// - an axis of one of several operands that is neither in another operand nor in the result;
 /// - an axis that a tensor has twice.
 ///
 /// Axes are compared by their spelling in this call, so an axis has the same spelling in all places. An operand is a
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6
 /// axes. Of three operands, the first two are contracted first.
 ///
-/// A contraction is a batch of products of matrices. In `f32` on the CPU a kernel reads the operands and writes the result
-/// by their strides, so nothing is copied, whatever the order of the axes. The definition, which runs elsewhere, makes
-/// one batched product of views, and copies an operand if the axes of a block (batch, rows, columns, summed) are not
-/// neighbours in it.
+/// A contraction is a batch of products of matrices. In `f32` on the CPU a kernel reads the operands and writes the
+/// result by their strides, so nothing is copied, whatever the order of the axes. The definition, which runs elsewhere,
+/// makes one batched product of views, and copies an operand if the axes of a block (batch, rows, columns, summed) are
+/// not neighbours in it.
 ///
 /// The name is NumPy's; the form with names is that of
 /// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).

@@ -14,7 +14,7 @@ use crate::{
     nn::Module,
     weights::{
         self, Dims, ExpectedTensor, FileTensor, LoadError, SafetensorsDtype, SaveError, TRAINING, TensorFile,
-        atomic::Partial,
+        atomic::PartialFile,
     },
 };
 use compare::{compare_dimensions, compare_settings};
@@ -24,7 +24,7 @@ pub(super) use progress::Progress;
 use rayon::current_num_threads;
 pub use resume_note::ResumeNote;
 use serde::{Deserialize, Serialize};
-pub(super) use series::{Origin, Series, in_place_of};
+pub(super) use series::{Origin, Series, fallbacks};
 pub use series::{checkpoint_of, ensure_not_of_checkpoint};
 use std::{collections::BTreeMap, path::Path};
 
@@ -94,7 +94,7 @@ pub(super) fn write<Model, E, D>(
     model: &Model,
     state: &OptimizerState<Model, E, [Slot<E, D>]>,
     Training { progress, settings, ranks, .. }: Training,
-) -> Result<Partial, SaveError>
+) -> Result<PartialFile, SaveError>
 where
     Model: Module + TensorCollection<E, D>,
     E: SafetensorsDtype,
@@ -223,7 +223,7 @@ where
     TensorFile::open(path).is_ok_and(|file| is_same(file).is_ok())
 }
 
-/// How far the training of a checkpoint has come; `None` if it is damaged.
+/// The progress that a checkpoint stores; `None` if it is damaged.
 fn read_progress(path: &Path) -> Option<Progress> {
     let file = TensorFile::open(path).ok()?;
     Some(read_header(&file).ok()?.progress)

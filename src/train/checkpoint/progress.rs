@@ -3,7 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 /// The mean of the losses forgets a loss after about this many steps.
 const MEAN_STEPS: usize = 20;
 
-/// How far a training has come.
+/// The progress of a training run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Progress {
     /// The number of steps made.

@@ -6,7 +6,7 @@ use std::{fmt, path::PathBuf};
 pub enum ResumeNote {
     /// The newest checkpoint is damaged, so the training goes on from an older one.
     OlderCheckpoint {
-        /// Why the newest one cannot be used; it names the file.
+        /// The error of the newest checkpoint, with its path.
         damage: String,
         /// The checkpoint that is used.
         path: PathBuf,

@@ -3,7 +3,7 @@
 use super::{Progress, read_progress};
 use crate::weights::{
     FileLock, Found, LOCK, SaveError,
-    atomic::{self, Partial, with_suffix},
+    atomic::{self, PartialFile, with_suffix},
     ensure_creatable, found_at, target_of,
 };
 use std::{
@@ -64,7 +64,7 @@ fn unused(path: &Path) -> PathBuf {
     paths.find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| path.into())
 }
 
-/// What tells whether two paths are names of one file; `None` if there is no file.
+/// The identity of a file: two paths with the same one are names of one file. `None` if there is no file.
 #[cfg(unix)]
 fn content_of(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -145,9 +145,9 @@ pub(in super::super) struct Series {
     path: PathBuf,
     /// The newest one, with all links followed.
     newest: PathBuf,
-    /// A checkpoint is due after every so many steps; 0 for never.
+    /// The number of steps between two checkpoints; 0 for none.
     pub interval: usize,
-    /// How far the best one has come.
+    /// The progress of the best checkpoint.
     best: Option<Progress>,
     /// The files at the path when this run began.
     before: FoundAtStart,
@@ -227,7 +227,7 @@ impl Series {
     }
 
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under one of the names.
-    pub fn commit(&mut self, partial: Partial, progress: Progress, max_to_keep: usize) -> io::Result<()> {
+    pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,
             FoundAtStart::Damaged => {
@@ -272,8 +272,8 @@ impl Series {
     }
 }
 
-/// The checkpoints to try in place of a damaged one, the newest first.
-pub(in super::super) fn in_place_of(damaged: &Path) -> Vec<PathBuf> {
+/// The checkpoints to try if `damaged` cannot be read, newest first.
+pub(in super::super) fn fallbacks(damaged: &Path) -> Vec<PathBuf> {
     let newest = damaged.canonicalize().unwrap_or_else(|_| damaged.into());
     let steps = older(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.step, path)));
     let mut found: Vec<_> = steps.collect();

@@ -18,8 +18,8 @@ const BUCKET_LEN_BYTES: usize = 1 << 20;
 /// The bytes of a message, of which a bucket needs one for each rank: large enough that its latency does not count.
 const MESSAGE_LEN_BYTES: usize = 1 << 17;
 
-/// The trained parameters of a model, in buckets. The last parameter of the model is first, since its gradient usually
-/// is.
+/// The gradients of a model's trained parameters, in buckets. The order is that of the backward pass: the last
+/// parameter of the model comes first.
 pub struct Buckets<E: Element, W> {
     state: RefCell<State<E>>,
     ranks: Ranks<W>,
@@ -45,7 +45,7 @@ struct Parameter {
 
 struct Bucket<E> {
     elements: Vec<E>,
-    /// How many gradients are still to come.
+    /// The number of gradients that are still missing.
     missing: usize,
 }
 

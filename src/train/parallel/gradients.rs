@@ -4,7 +4,7 @@ use super::buckets::{Buckets, ListParameters};
 use crate::{
     backend::{
         Backend,
-        gradient_hook::{note_parameters, with_hook},
+        gradient_hook::{register_parameters, with_hook},
     },
     ops::Real,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver},
@@ -98,7 +98,7 @@ where
             return backward().map(Replicated::assume);
         }
         // The next forward pass will note its parameters.
-        note_parameters();
+        register_parameters();
         let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)?));
         let gradients = with_hook(buckets.clone(), backward)?;
         sum(&buckets, gradients, model)
@@ -118,7 +118,7 @@ where
     W: RankAxis,
 {
     let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
-    let mut take = Take { gradients: local, taken: Vec::new() };
+    let mut take = TakeGradients { gradients: local, taken: Vec::new() };
     Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut take })
         .map_err(RanksError::device::<D::Err>(OP))?;
     let sums = match buckets.finish(&take.taken)? {
@@ -126,7 +126,7 @@ where
         // A gradient changed after it was in a bucket: all are summed again.
         None => buckets.empty().finish(&take.taken)?.expect("nothing was collected before, so nothing changed"),
     };
-    let mut put = Put { gradients: Gradients::leaky(), sums: sums.into_iter() };
+    let mut put = PutGradients { gradients: Gradients::leaky(), sums: sums.into_iter() };
     Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut put }).map_err(RanksError::device::<D::Err>(OP))?;
     gradients.gradients = put.gradients;
     Ok(Replicated::assume(gradients))
@@ -145,12 +145,12 @@ where
 }
 
 /// Takes the gradients of the trained parameters, in the order of the model's fields.
-struct Take<E: Element, D: Backend<E>> {
+struct TakeGradients<E: Element, D: Backend<E>> {
     gradients: Gradients<E, D>,
     taken: Vec<Vec<E>>,
 }
 
-impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for Take<E, D> {
+impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for TakeGradients<E, D> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;
@@ -176,12 +176,12 @@ impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for Take<E, D> {
 }
 
 /// Makes the sums the gradients of the trained parameters.
-struct Put<E: Real, D: Device<E>, Sums> {
+struct PutGradients<E: Real, D: Device<E>, Sums> {
     gradients: Gradients<E, D>,
     sums: Sums,
 }
 
-impl<E: Real, D: Backend<E>, Sums: Iterator<Item = Vec<E>>> TensorVisitor<E, D> for Put<E, D, Sums> {
+impl<E: Real, D: Backend<E>, Sums: Iterator<Item = Vec<E>>> TensorVisitor<E, D> for PutGradients<E, D, Sums> {
     type Viewer = ViewTensorRef;
     type Err = D::Err;
     type E2 = E;

@@ -15,7 +15,7 @@ impl<E: Real, D: Device<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W>
 where
     Tensor<Rank0, E, D, T>: Backpropagate<E, D, Tape = T>,
 {
-    /// The gradients of this rank's part of the loss: the sum over the ranks are those of the loss.
+    /// The gradients of this rank's part of the loss. Their sum over the ranks is the gradients of the loss.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
@@ -45,7 +45,7 @@ impl<E: Real, D: Storage<E>, T, W> Partial<Tensor<Rank0, E, D, T>, W> {
         Partial::term(value.to_f64().unwrap_or(f64::NAN))
     }
 
-    /// The loss of no rows: the part of a rank that has none of the batch. It joins the reductions of the others.
+    /// A zero loss, for a rank that has no rows of the batch. With it the rank takes part in the reductions.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -25,10 +25,10 @@ impl<O, S> Trainer<O, S> {
     /// Saves the training at `path` after every `steps` steps, after the last step, and when it is
     /// stopped. With `steps` 0, only when it is stopped.
     ///
-    /// The checkpoint before is kept as `PATH.previous-1`, further ones as
-    /// [`max_to_keep`](Self::max_to_keep) says, and the best as `PATH.best`: that whose last
-    /// [recorded](Self::record_best) loss is the lowest, or else that of the lowest mean loss of the last steps. It is
-    /// none whose mean loss is far above the first loss. All are whole at every moment.
+    /// The previous checkpoint is kept as `PATH.previous-1`; [`max_to_keep`](Self::max_to_keep) keeps more. The best
+    /// one is kept as `PATH.best`: the one whose last [recorded](Self::record_best) loss is the lowest. Without
+    /// recorded losses, it is the one with the lowest mean loss of the last steps. None whose mean loss is far above
+    /// the first loss is the best. Each file is complete at every moment.
     ///
     /// Until the trainer is dropped, `path` is locked: no other training can save there. A resumed training
     /// calls it after [`resume`](Self::resume).
@@ -57,7 +57,7 @@ impl<O, S> Trainer<O, S> {
         self.checkpoints.as_ref()?.best()
     }
 
-    /// What the user should know about the last [`resume`](Self::resume).
+    /// Notes for the user about the last [`resume`](Self::resume).
     pub fn resume_notes(&self) -> &[ResumeNote] {
         &self.resume_notes
     }
@@ -125,11 +125,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// As with [`weights::save`](crate::weights::save), an existing checkpoint stays intact until the new one
     /// is complete.
     ///
-    /// # Errors
-    /// [`SaveError`] if the file cannot be written, or if an element is not finite: the training could
-    /// not continue from it; [`SaveError::Format`] if the ranks [share out](crate::train::ShardedState) the optimizer's
-    /// state: only [`update_replicated`](Self::update_replicated) gathers it. [`SaveError::Exists`] if there is something
-    /// else than a checkpoint of the same model and settings, unless [`overwrite`](Self::overwrite) is true;
+    /// # Errors [`SaveError`] if the file cannot be written, or if an element is not finite: the training could not
+    /// continue from it; [`SaveError::Format`] if the ranks [shard](crate::train::ShardedState) the optimizer's state:
+    /// only [`update_replicated`](Self::update_replicated) gathers it. [`SaveError::Exists`] if there is something else
+    /// than a checkpoint of the same model and settings, unless [`overwrite`](Self::overwrite) is true;
     /// [`SaveError::Locked`] if another training saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
@@ -180,7 +179,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let (resumed, used) = match checkpoint::load(path, device, state, &training) {
             Ok(resumed) => (resumed, path.to_path_buf()),
             Err(error) if error.is_damage() => {
-                let older = checkpoint::in_place_of(path);
+                let older = checkpoint::fallbacks(path);
                 let load = |used: PathBuf| Some((checkpoint::load(&used, device, state, &training).ok()?, used));
                 let Some((resumed, used)) = older.into_iter().find_map(load) else {
                     return Err(error);

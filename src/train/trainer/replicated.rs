@@ -16,13 +16,11 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// [`update`](Self::update) on all ranks. `loss` is this rank's part of the loss, and `tokens` counts the whole
     /// batch.
     ///
-    /// All ranks end together: if the loss is not a number on one of them, if [`stop`](Self::stop) is true on one, or
-    /// if rank 0 has no room for the checkpoints. Rank 0 writes the files; on the others neither
-    /// [`checkpoint_every`](Self::checkpoint_every) was called nor [`metrics`](Self::metrics) are there.
+    /// All ranks end after the same step: if the loss of one is not finite, if [`stop`](Self::stop) is true on one, or
+    /// if the disk of rank 0 is too small for the checkpoints. Call [`checkpoint_every`](Self::checkpoint_every) and
+    /// set [`metrics`](Self::metrics) on rank 0 only, because it writes the files.
     ///
-    /// # Errors
-    /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that can go on when another
-    /// cannot.
+    /// # Errors Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
     pub fn update_replicated<Model, E, D, W>(
         &mut self,
         ranks: &Ranks<W>,
@@ -85,14 +83,14 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         let state = self.optimizer.state_mut();
         let lens = |values: &[Tensor<(usize,), E, D>]| values.iter().map(|values| values.shape().0).collect();
-        let shared = Shared {
+        let shared = BroadcastState {
             progress: self.progress,
             optimizer_steps: state.steps,
             slot_lens: state.slots.iter().map(|slot| lens(&slot.values)).collect(),
         };
         let text = serde_json::to_vec(&shared).map_err(RanksError::device("replicate"))?;
         let text = ranks.broadcast_vec(text)?;
-        let shared: Shared = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
+        let shared: BroadcastState = serde_json::from_slice(&text).map_err(RanksError::device("replicate"))?;
         for (slot, lens) in state.slots.iter_mut().zip(&shared.slot_lens) {
             slot.values.truncate(lens.len());
             for (index, &len) in lens.iter().enumerate() {
@@ -117,7 +115,7 @@ impl<O, S: Schedule> Trainer<O, S> {
 
 /// The state of rank 0's training, without the elements of the optimizer's slots.
 #[derive(Serialize, Deserialize)]
-struct Shared {
+struct BroadcastState {
     progress: Progress,
     optimizer_steps: u64,
     /// The length of each vector of each slot.

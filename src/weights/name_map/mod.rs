@@ -50,13 +50,13 @@ pub struct NameMap {
     ignored: Vec<Pattern>,
 }
 
-/// Why a text is not a [`NameMap`].
+/// The error of parsing a [`NameMap`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct NameMapError {
     /// The line, the first being 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// A description of the fault.
     pub message: String,
 }
 

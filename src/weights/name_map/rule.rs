@@ -80,8 +80,8 @@ impl Rule {
         Ok(elements)
     }
 
-    /// Whether each dimension of the model is one axis of the file, or the product of several: of its factors, or of
-    /// itself and of axes of 1 element. The first may be a part of an axis.
+    /// Whether the file's axes fit the model's dimensions. A dimension is one axis, or several merged axes: the factors
+    /// of a `Product`, or one axis of its size and axes of size 1. The first dimension may be `1 / parts` of its axis.
     fn fits(&self, axes: &Axes, sizes: &[usize], expected: &ExpectedTensor) -> bool {
         let parts = self.part.1;
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {

@@ -17,7 +17,7 @@ pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
 pub type KernelOutput = (FlatTensor, Backward);
 type Backward = Box<dyn FnOnce(&mut Gradients<f32, Cpu>) -> Result<(), CpuError>>;
 
-/// A tensor that a kernel reads in place. It also identifies its gradient.
+/// A tensor that a kernel reads in place. Its tensor's id is the key of its gradient.
 pub struct Operand {
     pub tensor: FlatTensor,
 }
@@ -102,8 +102,8 @@ impl Operand {
 pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
     let mut allocation = device.try_alloc_len(len)?;
     let memory = mem::take(&mut *allocation);
-    // The allocation is empty now. Dropping it would add an empty vector to the device's cache at each call. Forgetting it
-    // keeps a count of the cache's `Arc`, so the cache lives until the program ends, as does memory that it holds then.
+    // Dropping the emptied allocation would put an empty vector into the device's cache at each call, so it is
+    // forgotten. This leaks one reference to the cache: the cache and its memory live until the program ends.
     mem::forget(allocation);
     Ok(memory)
 }

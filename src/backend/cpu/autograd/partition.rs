@@ -5,7 +5,7 @@ use std::{mem, ops::Range};
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 
-/// How threads divide the matrix products of a kernel.
+/// The division of a kernel's matrix products among threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Split {
     /// Each thread has rows of its own and all weights.

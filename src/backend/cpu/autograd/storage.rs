@@ -1,4 +1,4 @@
-//! The elements of a tensor where they lie.
+//! A tensor's elements as a slice, without a copy.
 
 use dfdx::{
     shapes::{HasShape, Shape, Unit},
@@ -14,10 +14,11 @@ pub fn elements<Dims: Shape, E: Unit>(tensor: &Tensor<Dims, E, Cpu>) -> Option<&
     }
     let first = &raw const tensor[Dims::Concrete::default()];
     #[allow(unsafe_code, reason = "dfdx lends single elements only")]
-    // SAFETY: `contiguous_len` has found `len` initialized elements from `first` on in one storage. The tensor keeps the
-    // storage alive, and it is borrowed as long as the slice. dfdx writes to a storage through `Arc::make_mut` or before
-    // it is shared, so another tensor with this storage gets its own copy before a write. The pointer comes from a
-    // reference to one element; that it may reach the others is what Tree Borrows allows, and Stacked Borrows does not.
+    // SAFETY: `contiguous_len` has found `len` initialized elements from `first` on in one storage. The tensor keeps
+    // the storage alive, and it is borrowed as long as the slice. dfdx writes to a storage through `Arc::make_mut` or
+    // before it is shared, so another tensor with this storage gets its own copy before a write. The pointer comes from
+    // a reference to one element; that it may reach the others is what Tree Borrows allows, and Stacked Borrows does
+    // not.
     Some(unsafe { slice::from_raw_parts(first, len) })
 }
 
@@ -29,13 +30,14 @@ pub fn elements_mut<Dims: Shape, E: Unit>(tensor: &mut Tensor<Dims, E, Cpu>) -> 
     if len == 0 {
         return Some(&mut []);
     }
-    // This is a pointer into a storage that belongs to this tensor alone, because dfdx's `index_mut` copies a shared one.
+    // This is a pointer into a storage that belongs to this tensor alone, because dfdx's `index_mut` copies a shared
+    // one.
     let first = &raw mut tensor[Dims::Concrete::default()];
     #[allow(unsafe_code, reason = "dfdx lends single elements only")]
-    // SAFETY: `contiguous_len` has found `len` initialized elements in one storage, in row-major order, so they start at
-    // the first one; a copy of the storage has the same length and order. The tensor is mutably borrowed as long as the
-    // slice, and no other tensor has the storage. The pointer comes from a reference to one element; that it may reach
-    // the others is what Tree Borrows allows, and Stacked Borrows does not.
+    // SAFETY: `contiguous_len` has found `len` initialized elements in one storage, in row-major order, so they start
+    // at the first one; a copy of the storage has the same length and order. The tensor is mutably borrowed as long as
+    // the slice, and no other tensor has the storage. The pointer comes from a reference to one element; that it may
+    // reach the others is what Tree Borrows allows, and Stacked Borrows does not.
     Some(unsafe { slice::from_raw_parts_mut(first, len) })
 }
 

@@ -8,7 +8,7 @@ use std::{mem, slice};
 /// The number of axes of a [`View`]; a tensor with fewer has axes of size 1 before its own.
 pub const AXES: usize = 6;
 
-/// A tensor that a kernel reads in place, whatever its strides are. It also identifies its gradient.
+/// A tensor that a kernel reads in place, whatever its strides are. Its tensor's id is the key of its gradient.
 pub struct View {
     tensor: Tensor<[usize; AXES], f32, Cpu>,
     strides: [usize; AXES],

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a thread spins for work before it sleeps.
+/// The time for which a thread spins for work before it sleeps.
 const SPIN_TIME: Duration = Duration::from_micros(100);
 
 /// Runs `run` on all parts in parallel, the last part on the calling thread. Returns the results in the

@@ -156,7 +156,7 @@ pub fn attention_sublayer_kernel(
             projections.value.forward(&mut saved.v, source);
             let Saved { q, k, v, softmax, attended, norm } = &mut saved;
             attention.forward(attended, softmax, [q, k, v], units);
-            layout.with_row_major(y, query_len, &mut scratch.y, |y| {
+            layout.write_rows(y, query_len, &mut scratch.y, |y| {
                 y.copy_from_slice(x);
                 projections.output.forward_accumulate(y, attended);
                 residual.post_norm(y, norm);
@@ -214,7 +214,7 @@ pub fn attention_sublayer_kernel(
                     projections.key.backward_input_accumulate(d_source, dk);
                     projections.value.backward_input_accumulate(d_source, dv);
                 };
-                layout.accumulate_row_major(dx, query_len, &mut scratch.x, |dx| {
+                layout.add_to_rows(dx, query_len, &mut scratch.x, |dx| {
                     let scratch: [&mut [f32]; 2] = [&mut normed, &mut d_normed];
                     residual.backward_input(dx, d_sum, scratch, &mut gradient.norm, norm_saved, |dx| {
                         projections.query.backward_input_accumulate(dx, dq);
@@ -224,7 +224,7 @@ pub fn attention_sublayer_kernel(
                     });
                 });
                 if source.is_some() {
-                    layout.accumulate_row_major(d_source, source_len, &mut scratch.source, add_d_source);
+                    layout.add_to_rows(d_source, source_len, &mut scratch.source, add_d_source);
                 }
             }
             gradient

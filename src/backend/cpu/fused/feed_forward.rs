@@ -76,7 +76,7 @@ pub fn feed_forward_kernel(
             let sublayer_in = residual.pre_norm(x, &mut normed, &mut norm_saved);
             hidden.forward(&mut pre_activation, sublayer_in);
             activation_forward(activated, &pre_activation, function, split);
-            layout.with_row_major(y, lane_len, &mut y_scratch, |y| {
+            layout.write_rows(y, lane_len, &mut y_scratch, |y| {
                 y.copy_from_slice(x);
                 output.forward_accumulate(y, activated);
                 residual.post_norm(y, &mut norm_saved);
@@ -115,7 +115,7 @@ pub fn feed_forward_kernel(
                 let x = layout.interleave(rows.of(input.elements(), width), lane_len, &mut x_scratch);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 hidden.backward_params(&mut gradient.hidden, d_hidden, sublayer_in);
-                layout.accumulate_row_major(dx, lane_len, &mut x_scratch, |dx| {
+                layout.add_to_rows(dx, lane_len, &mut x_scratch, |dx| {
                     let scratch: [&mut [f32]; 2] = [&mut normed, &mut d_normed];
                     residual.backward_input(dx, d_sum, scratch, &mut gradient.norm, norm_saved, |dx| {
                         hidden.backward_input_accumulate(dx, d_hidden);

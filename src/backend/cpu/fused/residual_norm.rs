@@ -96,8 +96,9 @@ impl ResidualNorm {
         scratch
     }
 
-    /// `dx += d_sum + ` the gradient through `f`. `add_d_input(g)` adds the gradient of `f`'s input to `g`. A pre-norm
-    /// then takes it through the norm.
+    /// Adds both gradients of `x` to `dx`: `d_sum`, through the residual connection, and the one through `f`.
+    /// `add_d_input(g)` must add the gradient of `f`'s input to `g`; a pre-norm maps it through the norm's backward
+    /// pass.
     pub fn backward_input(
         &self,
         dx: &mut [f32],

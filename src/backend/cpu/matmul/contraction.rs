@@ -105,8 +105,7 @@ impl Plan {
         Self { rows: plan[0], columns: plan[1], inner: plan[2], outer, sums }
     }
 
-    /// The axis that the threads share, if all elements of the output at one of its indices stand before those at the
-    /// next.
+    /// The axis to split over threads: the output's outermost one, if its slices do not interleave in memory.
     fn split_axis(&self) -> Option<StridedAxis> {
         let axes = || self.outer.iter().copied().chain([self.rows, self.columns]);
         let axis = axes().max_by_key(|axis| axis.output).filter(|axis| axis.size > 1)?;

@@ -194,8 +194,8 @@ impl Layout {
         scratch
     }
 
-    /// Calls `run` on memory in this layout, and copies the result to `rows`.
-    pub fn with_row_major(self, rows: &mut [f32], lane_len: usize, scratch: &mut [f32], run: impl FnOnce(&mut [f32])) {
+    /// Calls `run` on memory in this layout, and copies the result to the row-major `rows`.
+    pub fn write_rows(self, rows: &mut [f32], lane_len: usize, scratch: &mut [f32], run: impl FnOnce(&mut [f32])) {
         let Self::Interleaved(lanes) = self else {
             return run(rows);
         };
@@ -206,7 +206,7 @@ impl Layout {
 
     /// Calls `run` on zeros in this layout, and adds the result to `rows`. Row-major: `run` adds to `rows`
     /// itself.
-    pub fn accumulate_row_major(
+    pub fn add_to_rows(
         self,
         rows: &mut [f32],
         lane_len: usize,
@@ -249,11 +249,11 @@ mod tests {
             assert!(scratch.iter().all(|x| rows.contains(x)));
             let interleaved = scratch.clone();
             let mut result = vec![1.0; len];
-            layout.with_row_major(&mut result, lane_len, &mut scratch, |out| {
+            layout.write_rows(&mut result, lane_len, &mut scratch, |out| {
                 out.copy_from_slice(&interleaved);
             });
             assert_eq!(result, rows);
-            layout.accumulate_row_major(&mut result, lane_len, &mut scratch, |out| {
+            layout.add_to_rows(&mut result, lane_len, &mut scratch, |out| {
                 add_row(out, &interleaved);
             });
             assert!(result.iter().zip(&rows).all(|(a, b)| *a == 2.0 * b));

@@ -1,4 +1,5 @@
-//! gemm for large products; products of contiguous rows for few rows; a register-blocked product for interleaved rows and attention heads.
+//! Matrix products. Large ones run in gemm. Few rows are products of contiguous rows. Interleaved rows and blocks of
+//! attention have a register-blocked product.
 
 mod contraction;
 mod few_rows;

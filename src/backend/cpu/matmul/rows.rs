@@ -1,4 +1,4 @@
-//! What a linear layer does to rows besides products.
+//! Row operations of a linear layer: bias, column sums, transposed copy.
 
 use crate::backend::cpu::{
     autograd::{Buffer, Partition},

@@ -17,14 +17,14 @@ pub fn is_small(m: usize, n: usize, k: usize) -> bool {
 /// If the dimensions are inconsistent.
 pub fn matmul_small(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
     assert_eq!((output.rows, output.columns, a.columns), (a.rows, b.columns, b.rows));
-    // Vectors along the columns of the output, if they are neighbours.
+    // Vectors run along contiguous columns of the output.
     if output.column_stride != 1 && output.row_stride == 1 && output.rows > 1 || output.columns == 1 {
-        return add_rows(output.transposed(), b.transposed(), a.transposed(), accumulate, scratch);
+        return multiply_along_rows(output.transposed(), b.transposed(), a.transposed(), accumulate, scratch);
     }
-    add_rows(output, a, b, accumulate, scratch);
+    multiply_along_rows(output, a, b, accumulate, scratch);
 }
 
-fn add_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
+fn multiply_along_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
     let MatrixMut { elements: output, rows, columns, row_stride, column_stride } = output;
     let inner = a.columns;
     if rows * columns == 1 && (a.column_stride, b.row_stride) == (1, 1) {
@@ -46,17 +46,17 @@ fn add_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: 
         );
     }
     scratch.clear();
-    scratch.resize(inner * LANES, 0.0);
-    for start in (0..columns).step_by(LANES) {
-        let width = LANES.min(columns - start);
+    scratch.resize(inner * COLUMNS_PER_TILE, 0.0);
+    for start in (0..columns).step_by(COLUMNS_PER_TILE) {
+        let width = COLUMNS_PER_TILE.min(columns - start);
         // Lanes without a column keep what they have; nothing reads them.
-        for (l, row) in scratch.chunks_exact_mut(LANES).enumerate() {
+        for (l, row) in scratch.chunks_exact_mut(COLUMNS_PER_TILE).enumerate() {
             for (lane, element) in row[..width].iter_mut().enumerate() {
                 *element = b.get(l, start + lane);
             }
         }
-        let (b, _) = scratch.as_chunks::<LANES>();
-        let mut put = |i: usize, sums: &[f32; LANES]| {
+        let (b, _) = scratch.as_chunks::<COLUMNS_PER_TILE>();
+        let mut put = |i: usize, sums: &[f32; COLUMNS_PER_TILE]| {
             let row = output[i * row_stride + start * column_stride..].iter_mut().step_by(column_stride.max(1));
             for (to, sum) in row.zip(&sums[..width]) {
                 *to = if accumulate { *to + sum } else { *sum };
@@ -82,14 +82,14 @@ fn add_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: 
 }
 
 /// The columns that are computed at once: a vector of AVX-512, or two of AVX2.
-const LANES: usize = 16;
+const COLUMNS_PER_TILE: usize = 16;
 /// The rows that are computed at once: enough independent sums to hide the latency of an addition.
 const TILE_ROWS: usize = 4;
 
 /// `ROWS` rows of `a b`, from row `start` on.
 #[inline(always)]
-fn multiply_rows<const ROWS: usize>(a: Matrix, b: &[[f32; LANES]], start: usize) -> [[f32; LANES]; ROWS] {
-    let mut sums = [[0.0; LANES]; ROWS];
+fn multiply_rows<const ROWS: usize>(a: Matrix, b: &[[f32; COLUMNS_PER_TILE]], start: usize) -> [[f32; COLUMNS_PER_TILE]; ROWS] {
+    let mut sums = [[0.0; COLUMNS_PER_TILE]; ROWS];
     for (l, b) in b.iter().enumerate() {
         for (row, sums) in sums.iter_mut().enumerate() {
             let factor = a.get(start + row, l);

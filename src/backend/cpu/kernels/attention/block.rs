@@ -1,5 +1,5 @@
-//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them, and
-//! the mask of a sequence.
+//! Parts that the forward and backward passes of blocked attention share: blocks of scores, operands packed for them,
+//! and the mask of a sequence.
 
 use super::AttentionConfig;
 use crate::{
@@ -35,16 +35,16 @@ pub struct SequenceMask<'a> {
 
 impl<'a> SequenceMask<'a> {
     pub fn new(rule: &'a MaskRule, sequence: usize, config: AttentionConfig) -> Self {
-        let query = |(query, seen): (usize, Range<usize>)| match config.mask_fill {
-            MaskFill::MinValue if !seen.is_empty() => {
-                let sees_all = rule.sees_without_gaps(sequence, query, seen.clone());
-                (seen, sees_all)
+        let query = |(query, visible_keys): (usize, Range<usize>)| match config.mask_fill {
+            MaskFill::MinValue if !visible_keys.is_empty() => {
+                let has_no_gaps = rule.sees_without_gaps(sequence, query, visible_keys.clone());
+                (visible_keys, has_no_gaps)
             }
             // A query that sees no key attends to all keys alike.
             MaskFill::MinValue => (0..config.dims.keys, false),
             MaskFill::Subtract(_) => {
-                let sees_all = seen.len() == config.dims.keys && rule.sees_without_gaps(sequence, query, seen);
-                (0..config.dims.keys, sees_all)
+                let has_no_gaps = visible_keys.len() == config.dims.keys && rule.sees_without_gaps(sequence, query, visible_keys);
+                (0..config.dims.keys, has_no_gaps)
             }
         };
         let queries = rule.seen_ranges(sequence).into_iter().enumerate().map(query).collect();
@@ -52,13 +52,13 @@ impl<'a> SequenceMask<'a> {
     }
 
     /// The keys from the first to the last that have a weight for any of these queries.
-    pub fn keys_of(&self, queries: Range<usize>) -> Range<usize> {
+    pub fn visible_keys(&self, queries: Range<usize>) -> Range<usize> {
         let keys = self.queries[queries].iter().map(|(keys, _)| keys.clone());
         keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
-    /// How many keys of a block, from its first, a row of scores must have for these queries.
-    pub fn len_in(&self, block: &Range<usize>, queries: Range<usize>) -> usize {
+    /// The number of keys of a block from its first to the last that has a weight for any of these queries.
+    pub fn visible_len_in(&self, block: &Range<usize>, queries: Range<usize>) -> usize {
         self.queries[queries]
             .iter()
             .map(|(keys, _)| keys.end.clamp(block.start, block.end) - block.start)
@@ -66,8 +66,8 @@ impl<'a> SequenceMask<'a> {
             .unwrap_or(0)
     }
 
-    /// The first of these queries for which a key has a weight, counted from the first query.
-    pub fn first_seeing(&self, key: usize, queries: Range<usize>) -> usize {
+    /// The index within `queries` of the first one whose keys do not end before `key`; their number if there is none.
+    pub fn first_query_seeing(&self, key: usize, queries: Range<usize>) -> usize {
         let len = queries.len();
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
     }
@@ -83,9 +83,9 @@ impl<'a> SequenceMask<'a> {
         scale: f32,
         visible: &'b mut [bool; KEYS_PER_BLOCK],
     ) -> &'b [bool] {
-        let (seen, sees_all) = &self.queries[query];
+        let (visible_keys, has_no_gaps) = &self.queries[query];
         let keys = first_key..first_key + scores.len();
-        if *sees_all && seen.start <= keys.start && keys.end <= seen.end {
+        if *has_no_gaps && visible_keys.start <= keys.start && keys.end <= visible_keys.end {
             for score in scores {
                 *score *= scale;
             }
@@ -114,8 +114,8 @@ impl<'a> SequenceMask<'a> {
     }
 }
 
-/// `(Keys, Dim)`: a copy of the transposed matrix, a block of keys after the other: `(Dim, KEYS_PER_BLOCK)` each.
-/// Columns without a key are 0 up to a whole vector.
+/// `(K, Dim) -> (ceil(K / KEYS_PER_BLOCK), Dim, KEYS_PER_BLOCK)`: packs the keys of each block as columns. The last
+/// block is padded with zeros to whole vectors.
 #[inline(always)]
 pub fn pack_transposed(matrix: Matrix) -> Buffer {
     let (keys, dim) = (matrix.rows(), matrix.columns());

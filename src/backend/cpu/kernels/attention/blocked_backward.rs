@@ -41,7 +41,7 @@ impl WithSimd for BlockedBackward<'_> {
         let mut dq = Buffer::recycled(dims.queries * qk_len);
         let mut dk = Buffer::recycled(KEYS_PER_BLOCK * qk_len);
         let mut dv = Buffer::recycled(KEYS_PER_BLOCK * vo_len);
-        let mut means = Buffer::recycled(dims.queries);
+        let mut weighted_means = Buffer::recycled(dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
         for (i, head) in dims.heads_of(self.key_heads).enumerate() {
@@ -60,20 +60,20 @@ impl WithSimd for BlockedBackward<'_> {
             let (max_logits, inv_sums) = softmax.split_at(dims.queries);
             // The mean of the gradients of a query's weights, weighted by these: `Σ w dw = out · d_out`.
             let rows = out.contiguous_rows().into_iter().flatten().zip(d_out.contiguous_rows().into_iter().flatten());
-            for (mean, (out, d_out)) in means.iter_mut().zip(rows) {
-                *mean = dot(out, d_out);
+            for (weighted_mean, (out, d_out)) in weighted_means.iter_mut().zip(rows) {
+                *weighted_mean = dot(out, d_out);
             }
             dq.fill(0.0);
             for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
                 dk.fill(0.0);
                 dv.fill(0.0);
                 for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
-                    let seen = self.mask.keys_of(queries.clone());
-                    if keys.end <= seen.start || seen.end <= keys.start {
+                    let visible_keys = self.mask.visible_keys(queries.clone());
+                    if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
                     let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
-                    let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
+                    let len_of = |rows: Range<usize>| self.mask.visible_len_in(&keys, global(rows));
                     for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_scores, d_out, v_t)] {
                         multiply_block(
                             simd,
@@ -90,16 +90,16 @@ impl WithSimd for BlockedBackward<'_> {
                     let width = round_up(len_of(0..queries.len()));
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
                     for (query, (weights, d_scores)) in queries.clone().zip(rows) {
-                        let len = self.mask.len_in(&keys, query..query + 1);
+                        let len = self.mask.visible_len_in(&keys, query..query + 1);
                         let (weights, tail) = weights[..width].split_at_mut(len);
                         tail.fill(0.0);
                         let (d_scores, tail) = d_scores[..width].split_at_mut(len);
                         tail.fill(0.0);
                         let visible = self.mask.mask_scores(weights, query, keys.start, scale, &mut visible);
-                        let (max_logit, inv_sum, mean) = (max_logits[query], inv_sums[query], means[query]);
+                        let (max_logit, inv_sum, weighted_mean) = (max_logits[query], inv_sums[query], weighted_means[query]);
                         for (weight, d_score) in weights.iter_mut().zip(d_scores.iter_mut()) {
                             *weight = exp(*weight - max_logit) * inv_sum;
-                            *d_score = *weight * (*d_score - mean) * scale;
+                            *d_score = *weight * (*d_score - weighted_mean) * scale;
                         }
                         if self.mask.hides_gradients() {
                             for (d_score, visible) in d_scores.iter_mut().zip(visible) {
@@ -122,7 +122,7 @@ impl WithSimd for BlockedBackward<'_> {
                     );
                     // The first query that sees one of these keys has the shortest sums.
                     let seeing = |block_keys: Range<usize>| {
-                        self.mask.first_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
+                        self.mask.first_query_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
                     };
                     for (sums, len, a, b) in
                         [(&mut dk, qk_len, &d_scores, &q_rows), (&mut dv, vo_len, &weights, &d_out_rows)]

@@ -21,7 +21,8 @@ pub struct BlockedForward<'a> {
     pub key_heads: UnitRange,
     /// For each query, the columns of these heads.
     pub out: Vec<&'a mut [f32]>,
-    /// `(Heads, 2, Q)`: the largest logit of each query, and 1 over the sum of the exponentials.
+    /// `(Heads, 2, Q)`: the largest logit of each query, and the inverse of the sum of exponentials, which the loop
+    /// holds uninverted.
     pub softmax: &'a mut [f32],
     pub q: &'a [f32],
     pub k: &'a [f32],
@@ -49,18 +50,18 @@ impl WithSimd for BlockedForward<'_> {
             if dims.is_first_of_group(head) {
                 packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v)));
             }
-            let (max_logits, inv_sums) = softmax.split_at_mut(dims.queries);
+            let (max_logits, sum_exps) = softmax.split_at_mut(dims.queries);
             max_logits.fill(f32::NEG_INFINITY);
-            inv_sums.fill(0.0);
+            sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
                 sums.fill(0.0);
-                let seen = self.mask.keys_of(queries.clone());
+                let visible_keys = self.mask.visible_keys(queries.clone());
                 for keys in blocks(dims.keys, KEYS_PER_BLOCK) {
-                    if keys.end <= seen.start || seen.end <= keys.start {
+                    if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
                     let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
-                    let len_of = |rows: Range<usize>| self.mask.len_in(&keys, global(rows));
+                    let len_of = |rows: Range<usize>| self.mask.visible_len_in(&keys, global(rows));
                     match &packed {
                         Some((k_t, _)) => multiply_block(
                             simd,
@@ -78,10 +79,10 @@ impl WithSimd for BlockedForward<'_> {
                     let width = round_up(len_of(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
                     for (query, (row, sums)) in queries.clone().zip(rows) {
-                        let (row, tail) = row[..width].split_at_mut(self.mask.len_in(&keys, query..query + 1));
+                        let (row, tail) = row[..width].split_at_mut(self.mask.visible_len_in(&keys, query..query + 1));
                         tail.fill(0.0);
                         self.mask.mask_scores(row, query, keys.start, self.config.scale, &mut visible);
-                        online_softmax(row, sums, &mut max_logits[query], &mut inv_sums[query]);
+                        online_softmax(row, sums, &mut max_logits[query], &mut sum_exps[query]);
                     }
                     let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
                     match &packed {
@@ -100,7 +101,7 @@ impl WithSimd for BlockedForward<'_> {
                     }
                 }
                 for (query, sums) in queries.zip(sums.chunks_exact(vo_len.max(1))) {
-                    let sum_exp = &mut inv_sums[query];
+                    let sum_exp = &mut sum_exps[query];
                     // Without keys the sum is 0.
                     *sum_exp = if *sum_exp == 0.0 { 0.0 } else { 1.0 / *sum_exp };
                     let out = &mut self.out[query][i * dims.vo_dim..][..dims.vo_dim];
@@ -113,8 +114,8 @@ impl WithSimd for BlockedForward<'_> {
     }
 }
 
-/// Adds the logits of a query to its softmax: they become exponentials relative to the largest logit so far, and what
-/// was summed before is scaled to it.
+/// One step of the online softmax. `logits` become `exp(logit - max_logit)`. If they raise `max_logit`, the earlier
+/// `sums` and `sum_exp` are rescaled.
 #[inline(always)]
 fn online_softmax(logits: &mut [f32], sums: &mut [f32], max_logit: &mut f32, sum_exp: &mut f32) {
     let largest = max(logits);

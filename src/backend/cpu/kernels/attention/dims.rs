@@ -70,8 +70,8 @@ impl AttentionDims {
         self.queries * self.keys
     }
 
-    /// The number of elements that forward saves of the softmax of a sequence: two numbers a query and head, or all
-    /// attention weights in the interleaved layout, which is for short sequences.
+    /// The number of elements that forward saves of the softmax of a sequence: two numbers for each query and head, or
+    /// all attention weights in the interleaved layout, which is for short sequences.
     pub fn softmax_len(self, layout: Layout) -> usize {
         let numbers_per_query = match layout {
             Layout::RowMajor => 2,

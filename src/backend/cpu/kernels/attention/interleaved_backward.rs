@@ -53,7 +53,7 @@ impl WithSimd for InterleavedBackward<'_> {
         );
         for (dq, dk, dv, d_out, q, k, v, weights, mask) in sequences {
             let visible = VisibleBounds::new(config, mask);
-            let bounds = match config.mask_fill {
+            let mask_values = match config.mask_fill {
                 MaskFill::MinValue => mask_values(config, mask, S::F32_LANES),
                 MaskFill::Subtract(_) => None,
             };
@@ -71,8 +71,8 @@ impl WithSimd for InterleavedBackward<'_> {
                 for (query, (d_row, weights)) in rows.enumerate() {
                     let (d_scores, hidden_tail) = d_row.split_at_mut(visible.visible_len(query));
                     hidden_tail.fill(c.splat(0.0));
-                    let bounds = bounds.as_deref().map(|bounds| &S::as_simd_f32s(bounds).0[query * dims.keys..]);
-                    softmax_backward(c, d_scores, weights, bounds, config.scale);
+                    let mask_values = mask_values.as_deref().map(|mask_values| &S::as_simd_f32s(mask_values).0[query * dims.keys..]);
+                    softmax_backward(c, d_scores, weights, mask_values, config.scale);
                 }
 
                 let [weights, d_scores] =
@@ -104,7 +104,7 @@ fn softmax_backward<C: Context>(
     c: C,
     d_scores: &mut [C::Element],
     weights: &[C::Element],
-    bounds: Option<&[C::Element]>,
+    mask_values: Option<&[C::Element]>,
     scale: f32,
 ) {
     let weights = &weights[..d_scores.len()];
@@ -113,10 +113,10 @@ fn softmax_backward<C: Context>(
     for (d_score, weight) in d_scores.iter_mut().zip(weights) {
         *d_score = c.mul(c.mul(*weight, c.sub(*d_score, weighted_mean)), scale);
     }
-    if let Some(bounds) = bounds {
+    if let Some(mask_values) = mask_values {
         // A hidden logit is a constant, even if its attention weight is not 0.
-        for (d_score, bound) in d_scores.iter_mut().zip(bounds) {
-            *d_score = c.select(c.less(zero, *bound), *d_score, zero);
+        for (d_score, mask_value) in d_scores.iter_mut().zip(mask_values) {
+            *d_score = c.select(c.less(zero, *mask_value), *d_score, zero);
         }
     }
 }

@@ -19,7 +19,8 @@ pub fn head_view<S: Simd>(
     Matrix::strided(elements, positions, head_dim, dims.heads * head_dim)
 }
 
-/// `output = a b`, where rows of `output` start `stride` vectors apart. `extent` limits the product for a range of rows.
+/// `output = a b`, where rows of `output` start `stride` vectors apart. `extent` limits the product for a range of
+/// rows.
 #[inline(always)]
 pub fn multiply_lanes<S: Simd>(
     simd: S,

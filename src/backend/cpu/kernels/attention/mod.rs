@@ -1,8 +1,8 @@
 //! Scaled dot-product attention, head by head. The operands are not permuted; each head is a strided view.
 //!
-//! Groups of the queries' heads may share a head of the keys, in the row-major layout.
-//! Row-major attention works on blocks of scores and keeps two numbers a query and head. Interleaved attention, for
-//! short sequences, keeps the attention weights.
+//! Groups of the queries' heads may share a head of the keys, in the row-major layout. Row-major attention works on
+//! blocks of scores and saves two numbers for each query and head. Interleaved attention, for short sequences, saves
+//! the attention weights.
 
 mod block;
 mod blocked_backward;
@@ -68,28 +68,28 @@ pub fn sequences_per_chunk(dims: AttentionDims, layout: Layout) -> usize {
     }
 }
 
-/// An attention of some dimensions, under a mask.
+/// Attention with fixed dimensions, mask and layout.
 pub struct Attention {
     config: AttentionConfig,
     mask: MaskRule,
     /// The elements of the mask, for interleaved attention.
-    matrix: Option<Arc<[bool]>>,
+    mask_matrix: Option<Arc<[bool]>>,
     layout: Layout,
     split: Split,
 }
 
 impl Attention {
     pub fn new(config: AttentionConfig, mask: MaskRule, layout: Layout, split: Split) -> Self {
-        let matrix = (layout != Layout::RowMajor).then(|| mask.to_matrix());
-        Self { config, mask, matrix, layout, split }
+        let mask_matrix = (layout != Layout::RowMajor).then(|| mask.to_matrix());
+        Self { config, mask, mask_matrix, layout, split }
     }
 
     /// `(N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO), (N, Q, K) -> (N, Q, H·VO)` for some sequences:
     /// `out = softmax(mask(scale · q kᵀ)) v`. Backward needs `softmax`, of `softmax_len` elements for each sequence.
     pub fn forward(&self, out: &mut [f32], softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
         let (config, dims) = (self.config, self.config.dims);
-        if let Some(matrix) = &self.matrix {
-            let mask = sequences.of(matrix, dims.mask_len());
+        if let Some(mask_matrix) = &self.mask_matrix {
+            let mask = sequences.of(mask_matrix, dims.mask_len());
             let weights = softmax;
             return Arch::new().dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
         }
@@ -115,8 +115,8 @@ impl Attention {
         }
     }
 
-    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO)` for some sequences: overwrites the gradients of
-    /// query, key and value, given the output, its gradient and what forward saved.
+    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO)` for some sequences: overwrites the
+    /// gradients of query, key and value, given the output, its gradient and what forward saved.
     pub fn backward(
         &self,
         [dq, dk, dv]: [&mut [f32]; 3],
@@ -125,8 +125,8 @@ impl Attention {
         sequences: UnitRange,
     ) {
         let (config, dims) = (self.config, self.config.dims);
-        if let Some(matrix) = &self.matrix {
-            let mask = sequences.of(matrix, dims.mask_len());
+        if let Some(mask_matrix) = &self.mask_matrix {
+            let mask = sequences.of(mask_matrix, dims.mask_len());
             let weights = softmax;
             return Arch::new().dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
         }
