@@ -126,7 +126,8 @@ impl<E: Real> AdamStep<E> {
                         let gradient = factor * gradient;
                         *m = beta1 * *m + (E::one() - beta1) * gradient;
                         *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
-                        *value = *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
+                        *value =
+                            *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
                     }
                 },
             );

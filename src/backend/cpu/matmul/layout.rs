@@ -206,13 +206,7 @@ impl Layout {
 
     /// Calls `run` on zeros in this layout, and adds the result to `rows`. Row-major: `run` adds to `rows`
     /// itself.
-    pub fn add_to_rows(
-        self,
-        rows: &mut [f32],
-        lane_len: usize,
-        scratch: &mut [f32],
-        run: impl FnOnce(&mut [f32]),
-    ) {
+    pub fn add_to_rows(self, rows: &mut [f32], lane_len: usize, scratch: &mut [f32], run: impl FnOnce(&mut [f32])) {
         let Self::Interleaved(lanes) = self else {
             return run(rows);
         };

@@ -88,7 +88,11 @@ const TILE_ROWS: usize = 4;
 
 /// `ROWS` rows of `a b`, from row `start` on.
 #[inline(always)]
-fn multiply_rows<const ROWS: usize>(a: Matrix, b: &[[f32; COLUMNS_PER_TILE]], start: usize) -> [[f32; COLUMNS_PER_TILE]; ROWS] {
+fn multiply_rows<const ROWS: usize>(
+    a: Matrix,
+    b: &[[f32; COLUMNS_PER_TILE]],
+    start: usize,
+) -> [[f32; COLUMNS_PER_TILE]; ROWS] {
     let mut sums = [[0.0; COLUMNS_PER_TILE]; ROWS];
     for (l, b) in b.iter().enumerate() {
         for (row, sums) in sums.iter_mut().enumerate() {

@@ -43,7 +43,8 @@ impl<'a> SequenceMask<'a> {
             // A query that sees no key attends to all keys alike.
             MaskFill::MinValue => (0..config.dims.keys, false),
             MaskFill::Subtract(_) => {
-                let has_no_gaps = visible_keys.len() == config.dims.keys && rule.sees_without_gaps(sequence, query, visible_keys);
+                let has_no_gaps =
+                    visible_keys.len() == config.dims.keys && rule.sees_without_gaps(sequence, query, visible_keys);
                 (0..config.dims.keys, has_no_gaps)
             }
         };

@@ -96,7 +96,8 @@ impl WithSimd for BlockedBackward<'_> {
                         let (d_scores, tail) = d_scores[..width].split_at_mut(len);
                         tail.fill(0.0);
                         let visible = self.mask.mask_scores(weights, query, keys.start, scale, &mut visible);
-                        let (max_logit, inv_sum, weighted_mean) = (max_logits[query], inv_sums[query], weighted_means[query]);
+                        let (max_logit, inv_sum, weighted_mean) =
+                            (max_logits[query], inv_sums[query], weighted_means[query]);
                         for (weight, d_score) in weights.iter_mut().zip(d_scores.iter_mut()) {
                             *weight = exp(*weight - max_logit) * inv_sum;
                             *d_score = *weight * (*d_score - weighted_mean) * scale;

@@ -71,7 +71,8 @@ impl WithSimd for InterleavedBackward<'_> {
                 for (query, (d_row, weights)) in rows.enumerate() {
                     let (d_scores, hidden_tail) = d_row.split_at_mut(visible.visible_len(query));
                     hidden_tail.fill(c.splat(0.0));
-                    let mask_values = mask_values.as_deref().map(|mask_values| &S::as_simd_f32s(mask_values).0[query * dims.keys..]);
+                    let mask_values =
+                        mask_values.as_deref().map(|mask_values| &S::as_simd_f32s(mask_values).0[query * dims.keys..]);
                     softmax_backward(c, d_scores, weights, mask_values, config.scale);
                 }
 
