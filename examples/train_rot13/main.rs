@@ -11,9 +11,9 @@
 //!   so it soon forgets the large gradients of the first steps;
 //! - the learning rate warms up to 0.03 over 400 steps, then decays along a half cosine to 1/200 of that.
 //!   The high rate escapes plateaus where two letters share a code, and the low rate at the end lets the
-//!   model converge. With a peak of 0.01, 1 seed in 10 gets stuck on a plateau; with 0.02, 1 in 30. A warmup of
-//!   100 steps trains as well, but after 50 steps at the full rate a difference in the last bit of a gradient,
-//!   which another number of threads or ranks makes, has grown a thousandfold;
+//!   model converge. With a warmup of 100 steps and a peak of 0.01, 1 seed in 10 gets stuck on a plateau; with a
+//!   peak of 0.02, 1 in 30. A peak of 0.03 trains as well with that warmup, but a difference in the last bit of a
+//!   gradient, which another number of threads or ranks makes, then grows a thousandfold in 50 steps;
 //! - gradients are clipped to a global norm of 1, as in the post;
 //! - embeddings start with a standard deviation of 1/√8, as in the post's library, and linear maps as in
 //!   PyTorch. A standard deviation of 1, scaled by √8, hides the positional signal, and the decoder does not

@@ -1,3 +1,4 @@
+mod due_checkpoints;
 mod files;
 mod replicated;
 

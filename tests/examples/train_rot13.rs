@@ -403,7 +403,7 @@ fn metrics_have_one_json_line_per_step() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["step"], step);
         let rate = line["learning_rate"].as_f64().unwrap();
-        assert!((rate - 0.0003 * f64::from(step)).abs() < 1e-12, "{line}");
+        assert!((rate - 0.03 / 400.0 * f64::from(step)).abs() < 1e-12, "{line}");
         for name in ["loss", "gradient_norm"] {
             assert!(line[name].as_f64().unwrap() > 0.0, "{line}");
         }

@@ -48,7 +48,7 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// Checks that the metrics are not a checkpoint of this training at `path`, nor beside it.
-    fn ensure_metrics_apart(&self, path: &Path) -> Result<(), SaveError> {
+    pub(super) fn ensure_metrics_apart(&self, path: &Path) -> Result<(), SaveError> {
         self.metrics.as_ref().map_or(Ok(()), |metrics| ensure_not_of_checkpoint(metrics.path(), path))
     }
 
@@ -109,7 +109,7 @@ impl<O, S> Trainer<O, S> {
     }
 
     /// Does something with the metrics. A failure is the end of them.
-    fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
+    pub(super) fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
         if let Some(metrics) = &mut self.metrics
             && let Err(source) = action(metrics)
         {
@@ -202,94 +202,8 @@ impl<O, S: Schedule> Trainer<O, S> {
         Ok(resumed.model)
     }
 
-    /// Whether a checkpoint is due after the last step.
-    pub(super) fn is_checkpoint_due(&self) -> bool {
-        let step = self.progress.step;
-        self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
-        })
-    }
-
-    /// Saves a checkpoint if one is due. If that fails, it is saved in the folder of temporary files.
-    pub(super) fn save_if_due<Model, E, D>(&mut self, model: &Model)
-    where
-        O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
-    {
-        if !self.is_checkpoint_due() {
-            return;
-        }
-        // Otherwise the metrics of steps before the checkpoint could be lost in a power cut.
-        self.use_metrics(|metrics| metrics.sync());
-        let training = self.training();
-        let Some(series) = &mut self.checkpoints else {
-            return;
-        };
-        let path = series.path().to_path_buf();
-        let written = checkpoint::write(&path, model, self.optimizer.state(), training);
-        let saved = written.and_then(|partial| {
-            let committed = series.commit(partial, self.progress, self.max_to_keep);
-            committed.map_err(|source| SaveError::Write { path: path.clone(), source })
-        });
-        let is_save = |failure: &TrainError| matches!(failure, TrainError::Save { .. });
-        let before = self.failures.iter().position(is_save).map(|index| self.failures.remove(index));
-        match saved {
-            Ok(()) => self.origin = Some(Origin::new(&path, self.progress, false)),
-            Err(source) => {
-                let before = match before {
-                    Some(TrainError::Save { saved_at, .. }) => saved_at,
-                    _ => None,
-                };
-                // A file that was saved there before is still whole if this save fails.
-                let saved_at = self.save_elsewhere(model, &path, before.clone()).ok().or(before);
-                self.failures.push(TrainError::Save { source, saved_at });
-            }
-        }
-    }
-
-    /// Saves the training in a folder of temporary files that only its user can read: that of `before`, or a new
-    /// one.
-    fn save_elsewhere<Model, E, D>(
-        &self,
-        model: &Model,
-        refused: &Path,
-        before: Option<PathBuf>,
-    ) -> Result<PathBuf, SaveError>
-    where
-        O: Optimizer<Model, E, D>,
-        Model: Module + TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
-    {
-        if let Some(path) = before {
-            return self.save(model, &path).map(|()| path);
-        }
-        weights::in_private_folder(refused, |path| self.save(model, path))
-    }
-
-    /// Checks before the first step of a run that the disk has room for the checkpoints.
-    pub(super) fn ensure_space<Model, E, D>(&mut self) -> Result<(), TrainError>
-    where
-        O: Optimizer<Model, E, D>,
-        Model: TensorCollection<E, D>,
-        E: SafetensorsDtype,
-        D: Backend<E>,
-    {
-        let Some(series) = self.checkpoints.as_ref().filter(|_| !self.is_space_checked) else {
-            return Ok(());
-        };
-        let save_error = |source| TrainError::Save { source, saved_at: None };
-        self.ensure_metrics_apart(series.path()).map_err(save_error)?;
-        let len_bytes = checkpoint::len_bytes::<Model, E, D>(self.optimizer.state());
-        let needed_bytes = series.needed_bytes(len_bytes, self.max_to_keep);
-        weights::ensure_space(series.path(), needed_bytes).map_err(save_error)?;
-        self.is_space_checked = true;
-        Ok(())
-    }
-
-    fn training<Model, E: Real, D: Backend<E>>(&self) -> Training<'static>
+    /// The training as a checkpoint stores it.
+    pub(super) fn training<Model, E: Real, D: Backend<E>>(&self) -> Training<'static>
     where
         O: Optimizer<Model, E, D>,
     {
