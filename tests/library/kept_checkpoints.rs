@@ -233,7 +233,8 @@ fn two_outputs_at_one_path_are_found_through_links() {
     std::os::unix::fs::symlink("file", at("link")).unwrap();
     let distinct = |names: &[&str]| weights::ensure_distinct(names.iter().map(|name| at(name)));
     distinct(&["file", "other", "no/such/folder"]).unwrap();
-    for names in [["file", "link"], ["new", "./new"], ["no/folder", "no/folder"]] {
+    fs::hard_link(at("file"), at("hard link")).unwrap();
+    for names in [["file", "link"], ["link", "hard link"], ["new", "./new"], ["no/folder", "no/folder"]] {
         assert!(matches!(distinct(&names), Err(SaveError::SamePath { .. })), "{names:?}");
     }
 }
