@@ -166,7 +166,7 @@ pub mod __private {
 
     pub use crate::{
         dims::names,
-        ops::{Over, Rank, Rearrangement},
+        ops::{NumAxes, Over, Rearrangement},
     };
 }
 

@@ -56,11 +56,11 @@ pub trait T5Config: 'static {
     /// The width inside the feed-forward layer.
     type HiddenDim: ConstDim;
     /// The layers of the encoder.
-    type EncoderLayers: ConstDim;
+    type NumEncoderLayers: ConstDim;
     /// The layers of the decoder.
-    type DecoderLayers: ConstDim;
+    type NumDecoderLayers: ConstDim;
     /// The number of buckets of relative positions.
-    type Buckets: ConstDim;
+    type NumBuckets: ConstDim;
     /// The distance, in positions, from which on all fall into the last bucket.
     const MAX_DISTANCE: usize;
     /// The number that a norm adds to the mean square.
@@ -97,17 +97,17 @@ module! {
         /// A vector for each token, of the source, of the target and of the logits.
         pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 1.0),
         /// The number for each range of distances in each head of the encoder's layers.
-        pub encoder_positions: param (Config::Buckets, Config::NumHeads)
+        pub encoder_positions: param (Config::NumBuckets, Config::NumHeads)
             = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
         /// The layers of the encoder.
-        pub encoder: layers(Config::EncoderLayers) EncoderLayer<Config, E, D>,
+        pub encoder: layers(Config::NumEncoderLayers) EncoderLayer<Config, E, D>,
         /// The weight of the norm after the last layer of the encoder.
         pub encoder_norm: param (Config::EmbedDim,) = init::ones,
         /// The number for each range of distances in each head of the decoder's layers.
-        pub decoder_positions: param (Config::Buckets, Config::NumHeads)
+        pub decoder_positions: param (Config::NumBuckets, Config::NumHeads)
             = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
         /// The layers of the decoder.
-        pub decoder: layers(Config::DecoderLayers) DecoderLayer<Config, E, D>,
+        pub decoder: layers(Config::NumDecoderLayers) DecoderLayer<Config, E, D>,
         /// The weight of the norm after the last layer of the decoder.
         pub decoder_norm: param (Config::EmbedDim,) = init::ones,
     }

@@ -55,8 +55,8 @@ macro_rules! small {
             type MaxSrcLen = MaxSrcLen;
             type MaxTgtLen = MaxTgtLen;
             type EmbedDim = EmbedDim;
-            type EncoderLayers = NumLayers;
-            type DecoderLayers = NumLayers;
+            type NumEncoderLayers = NumLayers;
+            type NumDecoderLayers = NumLayers;
         }
     };
 }

@@ -117,7 +117,7 @@ fn a_part_of_the_state_is_not_saved_as_the_whole() {
         trainer.update(&mut model, loss.backward(), 1.0, 1).unwrap();
         if ranks.is_first() {
             let error = trainer.save(&model, &path).unwrap_err().to_string();
-            assert!(error.contains("the ranks share out the state"), "{error}");
+            assert!(error.contains("the state is sharded over the ranks"), "{error}");
             let failures = trainer.failures();
             assert!(matches!(failures, [TrainError::Save { saved_at: None, .. }]), "{failures:?}");
             assert!(!folder.path().join("every").exists());

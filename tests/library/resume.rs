@@ -48,8 +48,8 @@ macro_rules! model {
             type MaxSrcLen = MaxSrcLen;
             type MaxTgtLen = $len;
             type EmbedDim = EmbedDim;
-            type EncoderLayers = $layers;
-            type DecoderLayers = NumLayers;
+            type NumEncoderLayers = $layers;
+            type NumDecoderLayers = NumLayers;
         }
     };
 }

@@ -4,7 +4,7 @@ use crate::{
     dims::Dim,
     mask::AttentionMask,
     module,
-    nn::{KeysAndValues, WithEarlier, init},
+    nn::{KeysAndValues, WithPast, init},
     ops::{
         Activation, AttentionScale, MaskFill, OpError, Real, Relu, try_linear, try_multi_head_attention,
         try_multi_head_attention_with_bias, try_residual, try_rms_norm,
@@ -132,17 +132,17 @@ module! {
 
 impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
     /// `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
-    /// `with_earlier` prepends the cached keys and values.
+    /// `with_past` prepends the cached keys and values.
     pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, CachedHeads<Config>, E, D, T>,
         (positions, mask): (Positions<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
         source: KeysAndValues<B, Src, CachedHeads<Config>, E, D, T>,
         source_mask: &AttentionMask<B, Q, Src>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;
-        let keys_and_values = |x| with_earlier(attention.try_keys_and_values(x)?);
+        let keys_and_values = |x| with_past(attention.try_keys_and_values(x)?);
         let x = attention.try_forward(x, keys_and_values, Some(positions), mask)?;
         let x = self.cross_attention.try_forward(x, |_| Ok(source), None, source_mask)?;
         self.feed_forward.try_forward(x)

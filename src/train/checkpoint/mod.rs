@@ -104,7 +104,7 @@ where
     let mut tensors = weights::collect(model, "model", path)?;
     let in_parts = |found: usize, expected: usize, tensor: &str| {
         let message = format!(
-            "`{tensor}` has {found} of its {expected} elements: the ranks share out the state, and only \
+            "`{tensor}` has {found} of its {expected} elements: the state is sharded over the ranks, and only \
              `update_replicated` gathers it"
         );
         SaveError::Format { path: path.to_path_buf(), message }

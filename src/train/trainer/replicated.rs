@@ -53,7 +53,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             }
         })?;
         self.stopped = wanting_to_stop > 0.0;
-        if self.optimizer.is_shared() {
+        if self.optimizer.is_sharded() {
             let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));
             if sum(ranks, [is_due])? != [0.0] {
                 let parameters = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
