@@ -67,7 +67,7 @@
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`tensor_parallel`] | layers whose heads and hidden columns are divided among ranks |
 //! | [`generate`] | decoding |
-//! | [`plot`] | plots of models and trainings (feature `plot`) |
+//! | [`plot`] | plots of models and training runs (feature `plot`) |
 //!
 //! # Errors
 //!

@@ -63,10 +63,10 @@ type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt
 type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
 
 /// The heads whose keys and values a cache holds.
-type CachedHeads<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
+type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
 
 /// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
-pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, CachedHeads<Config>, E, D>;
+pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 module! {
     /// Causal self-attention, with biases.
@@ -112,7 +112,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
         let query = self.attention.query.try_forward(normalized.with_empty_tape())?;

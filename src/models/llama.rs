@@ -73,14 +73,14 @@ type QueryHeads<Config> = Product<<Config as LlamaConfig>::NumKeyValueHeads, Gro
 type QueryDim<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
 
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-pub(super) type CachedHeads<Config> = Heads<
+pub(super) type KeyValueHeadsOf<Config> = Heads<
     <Config as LlamaConfig>::NumKeyValueHeads,
     <Config as LlamaConfig>::HeadDim,
     <Config as LlamaConfig>::HeadDim,
 >;
 
 /// The keys and values of the earlier positions of a [`Llama`], for each layer.
-pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, CachedHeads<Config>, E, D>;
+pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 module! {
     /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
@@ -104,7 +104,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let query = try_rotate_heads(try_linear(x.with_empty_tape(), &self.query, None)?, start, Config::ROTARY)?;
         let key = try_rotate_heads(try_linear(x.with_empty_tape(), &self.key, None)?, start, Config::ROTARY)?;
@@ -161,7 +161,7 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;

@@ -13,7 +13,7 @@ mod experts;
 
 pub use experts::MixtureOfExperts;
 
-use super::llama::{Attention, CachedHeads, FeedForward, LlamaCache, LlamaConfig};
+use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
     backend::Backend,
     dims::{AtMost, Const, ConstDim, Dim, axis},
@@ -81,7 +81,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_past: impl WithPast<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;

@@ -59,7 +59,7 @@ macro_rules! published {
     };
 }
 
-/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training.
+/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training run.
 const LLAMA_3_2_SCALING: RotaryScaling =
     RotaryScaling { factor: 32.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8192 };
 

@@ -55,7 +55,7 @@ pub struct RotaryScaling {
     pub low_frequency_factor: f64,
     /// A pair with at least this many rotations in `original_len` positions keeps its speed.
     pub high_frequency_factor: f64,
-    /// The longest sequence of the first training, in positions.
+    /// The longest sequence of the first training run, in positions.
     pub original_len: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The outputs of a training beside its checkpoints: locks, metrics, and files that are not its own.
+//! The outputs of a training run beside its checkpoints: locks, metrics, and files that are not its own.
 
 use crate::{
     support::{file_names, temp_dir},
@@ -57,7 +57,7 @@ fn an_output_beside_a_checkpoint_is_refused() {
     }
     ensure_not_of_checkpoint("other/ck.best", "ck").unwrap();
 
-    // The metrics of a training are one of these outputs, whichever comes first.
+    // The metrics of a training run are one of these outputs, whichever comes first.
     for name in ["ck", "ck.best", "ck.previous-1"] {
         let mut first = trainer();
         first.metrics = Some(Metrics::open(at(name), 0).unwrap());
@@ -85,7 +85,7 @@ fn a_single_save_does_not_replace_the_checkpoint_of_another_training() {
     let mut other = trainer();
     other.require_same("the batch", 3);
     let error = other.save(&model, &path).unwrap_err().to_string();
-    assert!(error.ends_with("is the checkpoint of another training; it is not overwritten"), "{error}");
+    assert!(error.ends_with("is the checkpoint of another training run; it is not overwritten"), "{error}");
     assert_eq!(steps_in(&path), 2);
     trainer().save(&model, &path).unwrap();
     assert_eq!(steps_in(&path), 0);

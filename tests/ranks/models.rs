@@ -140,7 +140,7 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
     }
 }
 
-/// A step of a training. Dropout draws the same in each.
+/// A step of a training run. Dropout draws the same in each.
 fn step() -> Step {
     Trainer::new(Sgd::<(), f32>::default(), Constant(1.0), 1, 7).next_step().unwrap()
 }

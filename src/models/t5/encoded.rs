@@ -1,4 +1,4 @@
-use super::{CachedHeads, T5, T5Config, try_source_mask};
+use super::{KeyValueHeadsOf, T5, T5Config, try_source_mask};
 use crate::{
     backend::Backend,
     dims::{Const, Dim, axis, check_same_size},
@@ -48,8 +48,8 @@ pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend
 
 /// The keys and values of the earlier positions of the targets, and those of the sources, for each layer of a [`T5`].
 pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
-    target: Cache<B, Config::MaxTgtLen, CachedHeads<Config>, E, D>,
-    source: Vec<KeysAndValues<B, Src, CachedHeads<Config>, E, D, NoneTape>>,
+    target: Cache<B, Config::MaxTgtLen, KeyValueHeadsOf<Config>, E, D>,
+    source: Vec<KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, NoneTape>>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -75,13 +75,13 @@ impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
         let (start, mask) = cache.target.try_reserve(tokens.shape())?;
         let (_, next, max) = mask.shape();
-        let positions = self.model.try_decoder_positions(start, (next, max), NoneTape)?;
+        let position_bias = self.model.try_decoder_position_bias(start, (next, max), NoneTape)?;
         let source_mask = try_source_mask(tokens.shape(), &self.padding)?;
         let mut x = try_embed(&self.model.token_embedder, tokens, NoneTape)?;
         let caches = cache.target.layers.iter_mut().zip(&cache.source);
         for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
             let with_past = |new| target.try_update(new);
-            x = layer.try_forward(x, with_past, (positions.clone(), &mask), source.clone(), &source_mask)?;
+            x = layer.try_forward(x, with_past, (position_bias.clone(), &mask), source.clone(), &source_mask)?;
         }
         try_select(self.model.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }

@@ -8,7 +8,7 @@ dims! { NumBuckets = 32; OtherBuckets = 32; NumHeads = 4; }
 trait Small: T5Config<NumBuckets = OtherBuckets, NumHeads = NumHeads> {}
 
 fn read<Config: Small>(model: &T5<Config, f32, Cpu>) {
-    let _weight: &Tensor<(NumBuckets, NumHeads), f32, Cpu> = &model.encoder_positions;
+    let _weight: &Tensor<(NumBuckets, NumHeads), f32, Cpu> = &model.encoder_position_bias;
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ dims! { NumHeads = 4; Others = 4; NumBuckets = 32; }
 trait Small: T5Config<NumHeads = Others, NumBuckets = NumBuckets> {}
 
 fn read<Config: Small>(model: &T5<Config, f32, Cpu>) {
-    let _weight: &Tensor<(NumBuckets, NumHeads), f32, Cpu> = &model.encoder_positions;
+    let _weight: &Tensor<(NumBuckets, NumHeads), f32, Cpu> = &model.encoder_position_bias;
 }
 
 fn main() {}
