@@ -1,4 +1,4 @@
-//! The files of a training: checkpoints, metrics, report, weights.
+//! The files of a training run: checkpoints, metrics, report, weights.
 
 use super::{
     BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, all, device_error, ensure_not_input, ensure_not_plot, log,
@@ -20,7 +20,7 @@ use typed_transformer::{
     weights::{self, LoadError, SaveError},
 };
 
-/// The options of a training's files.
+/// The options of a training run's files.
 #[derive(Args)]
 pub struct Files {
     /// File for checkpoints of the training. Ctrl-C always saves one [default: the file of --resume, or
@@ -43,12 +43,12 @@ pub struct Files {
     /// File to save the weights to, as safetensors
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
-    /// Replace files of another kind or of another training
+    /// Replace files of another kind or of another training run
     #[arg(long)]
     overwrite: bool,
 }
 
-/// The failure, if any, of the files of a training that is complete.
+/// The failure, if any, of the files of a training run that is complete.
 pub type Outcome = Result<(), BoxError>;
 
 impl Files {
@@ -177,7 +177,7 @@ impl Files {
         }
     }
 
-    /// Ends a training of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
+    /// Ends a training run of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
     /// stopped the training; otherwise its results are to be shown.
     pub fn finish<Model, O, S, D>(
         &self,
@@ -200,7 +200,7 @@ impl Files {
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
         if trainer.stopped() {
-            let interrupted = Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() };
+            let interrupted = Interrupted { steps_made: trainer.steps_made(), steps, path: checkpoint.into() };
             return Err(match finished {
                 Ok(()) => interrupted.into(),
                 Err(errors) if is_saved => format!("{errors}; {interrupted}").into(),
@@ -267,7 +267,7 @@ impl Files {
     }
 }
 
-/// Advice on going on with a training that has diverged.
+/// Advice on going on with a training run that has diverged.
 fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
     match trainer.best_checkpoint() {
         Some(best) => format!(
@@ -291,7 +291,7 @@ fn with_hint(error: &TrainError, hint: &str) -> String {
 
 fn overwrite_hint(error: SaveError) -> BoxError {
     match error {
-        SaveError::Exists { found: "the checkpoint of another training", .. } => {
+        SaveError::Exists { found: "the checkpoint of another training run", .. } => {
             format!("{error}; --resume goes on with it, --overwrite replaces it").into()
         }
         SaveError::Exists { .. } => format!("{error}; --overwrite replaces it").into(),

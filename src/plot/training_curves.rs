@@ -6,7 +6,7 @@ use std::{collections::HashMap, path::Path};
 /// The longest file of metrics: those of some million steps.
 const MAX_LEN_BYTES: u64 = 1_000_000_000;
 
-/// Plots of a training from the file of its [`Metrics`]: losses, learning rate and gradient norm over the
+/// Plots of a training run from the file of its [`Metrics`]: losses, learning rate and gradient norm over the
 /// steps. A vertical line marks each step where the training was [resumed](Metrics::RESUMED).
 ///
 /// Every metric whose name ends in `loss` is in the plot of the losses. A plot without values is left out.

@@ -1,4 +1,4 @@
-//! The file of a model that the ranks share.
+//! The file of a sharded model.
 
 use super::{Distributed, DistributedError, Sharded, distributed::gather_tensors};
 use crate::{

@@ -19,7 +19,7 @@ pub(crate) enum Found {
     Nothing,
     /// Weights: a safetensors file.
     Weights,
-    /// A safetensors file with a training in its metadata.
+    /// A safetensors file with a training run in its metadata.
     Checkpoint,
     /// Anything else.
     Other,
@@ -42,7 +42,7 @@ pub(super) fn ensure_no_other_kind(path: &Path) -> Result<(), SaveError> {
     let exists = |found| Err(SaveError::Exists { path: path.into(), found });
     match found_at(path) {
         Found::Nothing | Found::Weights => Ok(()),
-        Found::Checkpoint => exists("the checkpoint of a training"),
+        Found::Checkpoint => exists("the checkpoint of a training run"),
         Found::Other => exists("not a file of weights"),
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a training: its results are saved before anything else can fail or be interrupted, and every failure is
+//! The end of a training run: its results are saved before anything else can fail or be interrupted, and every failure is
 //! said.
 
 use crate::outputs::{error, run};

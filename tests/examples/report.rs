@@ -10,10 +10,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The HTML page of a short training, in the folder `report`.
+/// The HTML page of a short training run, in the folder `report`.
 fn report_html(example: &str, folder: &TempDir, args: &str) -> String {
     let args = format!("{args} --report report");
-    // So short a training may miss its goal; other tests check that.
+    // So short a training run may miss its goal; other tests check that.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
     let page = Path::new("report").join("index.html");
     assert!(stderr.contains(&format!("wrote {}", page.display())), "{stderr}");

@@ -1,4 +1,4 @@
-//! The outputs of a training beside its checkpoints: locks, metrics, and files that are not its own.
+//! The outputs of a training run beside its checkpoints: locks, metrics, and files that are not its own.
 
 use crate::{
     support::{file_names, temp_dir},
@@ -57,7 +57,7 @@ fn an_output_beside_a_checkpoint_is_refused() {
     }
     ensure_not_of_checkpoint("other/ck.best", "ck").unwrap();
 
-    // The metrics of a training are one of these outputs, whichever comes first.
+    // The metrics of a training run are one of these outputs, whichever comes first.
     for name in ["ck", "ck.best", "ck.previous-1"] {
         let mut first = trainer();
         first.metrics = Some(Metrics::open(at(name), 0).unwrap());
@@ -85,7 +85,7 @@ fn a_single_save_does_not_replace_the_checkpoint_of_another_training() {
     let mut other = trainer();
     other.require_same("the batch", 3);
     let error = other.save(&model, &path).unwrap_err().to_string();
-    assert!(error.ends_with("is the checkpoint of another training; it is not overwritten"), "{error}");
+    assert!(error.ends_with("is the checkpoint of another training run; it is not overwritten"), "{error}");
     assert_eq!(steps_in(&path), 2);
     trainer().save(&model, &path).unwrap();
     assert_eq!(steps_in(&path), 0);
@@ -117,7 +117,7 @@ fn a_part_of_the_state_is_not_saved_as_the_whole() {
         trainer.update(&mut model, loss.backward(), 1.0, 1).unwrap();
         if ranks.is_first() {
             let error = trainer.save(&model, &path).unwrap_err().to_string();
-            assert!(error.contains("the ranks share out the state"), "{error}");
+            assert!(error.contains("the state is sharded over the ranks"), "{error}");
             let failures = trainer.failures();
             assert!(matches!(failures, [TrainError::Save { saved_at: None, .. }]), "{failures:?}");
             assert!(!folder.path().join("every").exists());

@@ -1,4 +1,4 @@
-//! The checkpoints of one training: the newest, those before it, and the best.
+//! The checkpoints of one training run: the newest, those before it, and the best.
 
 use super::{Progress, read_progress};
 use crate::weights::{
@@ -76,7 +76,7 @@ fn set_aside(path: &Path) -> io::Result<()> {
     atomic::rename(path, &unused(&with_suffix(path, DAMAGED)))
 }
 
-/// Checks that a path is not that of a checkpoint or of one of the files that a training keeps beside it: the best and
+/// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best and
 /// the earlier ones, a damaged one, the lock, and one that is being written.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ fn is_suffix(text: &str) -> bool {
     }
 }
 
-/// The checkpoint that a training was resumed from, or that it saved last.
+/// The checkpoint that a training run was resumed from, or that it saved last.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) struct Origin {
     path: PathBuf,
@@ -137,7 +137,7 @@ impl Origin {
     }
 }
 
-/// Writes the checkpoints of one training, as the only process that does.
+/// Writes the checkpoints of one training run, as the only process that does.
 #[derive(Debug)]
 pub(in super::super) struct Series {
     /// The newest one, as the caller names it.
@@ -156,11 +156,11 @@ pub(in super::super) struct Series {
 /// The files at the path before the first checkpoint of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FoundAtStart {
-    /// Nothing, or a checkpoint of this training.
+    /// Nothing, or a checkpoint of this training run.
     Own,
-    /// A damaged checkpoint of this training, which another one replaced.
+    /// A damaged checkpoint of this training run, which another one replaced.
     Damaged,
-    /// Files of another training, or of another kind, that `overwrite` allows to replace.
+    /// Files of another training run, or of another kind, that `overwrite` allows to replace.
     Foreign,
 }
 
@@ -187,7 +187,7 @@ impl Series {
         let before = match (origin, found) {
             // Another run may have saved before this one took the lock.
             (Some(origin), _) if !overwrite && read_progress(&origin.path) != Some(origin.progress) => {
-                return exists(&origin.path, "no longer the checkpoint that this training was resumed from");
+                return exists(&origin.path, "no longer the checkpoint that this training run was resumed from");
             }
             (Some(origin), _) if origin.is_substitute && newest.exists() => FoundAtStart::Damaged,
             (Some(_), Found::Nothing | Found::Checkpoint) => FoundAtStart::Own,
@@ -195,9 +195,9 @@ impl Series {
             (None, _) if overwrite => FoundAtStart::Foreign,
             (None, Found::Weights) => return exists(path, "a file of weights, not a checkpoint"),
             (None, Found::Other) => return exists(path, "not a checkpoint"),
-            (None, Found::Checkpoint) => return exists(path, "the checkpoint of another training"),
+            (None, Found::Checkpoint) => return exists(path, "the checkpoint of another training run"),
             (None, Found::Nothing) => match older(&newest).first() {
-                Some(path) => return exists(path, "the checkpoint of another training"),
+                Some(path) => return exists(path, "the checkpoint of another training run"),
                 None => FoundAtStart::Own,
             },
         };
@@ -287,9 +287,9 @@ impl Series {
 /// The checkpoints to try if `damaged` cannot be read, newest first.
 pub(in super::super) fn fallbacks(damaged: &Path) -> Vec<PathBuf> {
     let newest = damaged.canonicalize().unwrap_or_else(|_| damaged.into());
-    let steps = older(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.step, path)));
+    let steps = older(&newest).into_iter().filter_map(|path| Some((read_progress(&path)?.steps_made, path)));
     let mut found: Vec<_> = steps.collect();
     // A stable sort: at equal steps, a previous checkpoint comes before the best.
-    found.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
+    found.sort_by_key(|(steps_made, _)| std::cmp::Reverse(*steps_made));
     found.into_iter().map(|(_, path)| path).collect()
 }
