@@ -72,28 +72,6 @@ fn a_file_at_the_path_of_an_older_checkpoint_is_kept() {
     }
 }
 
-/// A model that diverged in the last step.
-#[test]
-fn weights_that_could_not_be_loaded_are_not_saved() {
-    let folder = temp_dir();
-    let path = folder.path().join("weights");
-    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
-    weights::save(&model, &path).unwrap();
-    let before = fs::read(&path).unwrap();
-    for value in [f32::NAN, f32::NEG_INFINITY] {
-        model.bias = Cpu::default().tensor([0.0, value, 0.0]);
-        for error in [
-            weights::save(&model, &path).unwrap_err(),
-            weights::overwrite_with_metadata(&model, &path, Default::default()).unwrap_err(),
-            weights::save_elsewhere(&model, &path, Default::default()).map(drop).unwrap_err(),
-        ] {
-            assert!(error.to_string().ends_with(&format!("`bias` holds {value} at position 1")), "{error}");
-        }
-        assert!(fs::read(&path).unwrap() == before);
-    }
-    assert_eq!(file_names(&folder), ["weights"]);
-}
-
 /// Somebody has removed the lock by hand, and another training has begun.
 #[cfg(unix)]
 #[test]
@@ -109,4 +87,19 @@ fn the_lock_of_another_training_is_not_removed() {
     assert!(matches!(trainer().checkpoint_every(&path, 1), Err(SaveError::Locked { .. })));
     drop(second);
     assert!(!lock.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn two_outputs_at_one_path_are_found_through_links() {
+    let folder = temp_dir();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("file"), "").unwrap();
+    std::os::unix::fs::symlink("file", at("link")).unwrap();
+    let distinct = |names: &[&str]| weights::ensure_distinct(names.iter().map(|name| at(name)));
+    distinct(&["file", "other", "no/such/folder"]).unwrap();
+    fs::hard_link(at("file"), at("hard link")).unwrap();
+    for names in [["file", "link"], ["link", "hard link"], ["new", "./new"], ["no/folder", "no/folder"]] {
+        assert!(matches!(distinct(&names), Err(SaveError::SamePath { .. })), "{names:?}");
+    }
 }
