@@ -6,7 +6,7 @@
 //! cargo run --example mixture_of_experts -- --seed 7 --steps 2000
 //! ```
 //!
-//! The indices of the chosen experts are `Indices<_, Experts>`. They index nothing but an axis of experts.
+//! The indices of the chosen experts are `Indices<_, NumExperts>`. They index nothing but an axis of experts.
 
 #[path = "support/device.rs"]
 mod device;
@@ -31,10 +31,10 @@ dims! {
     Points = 64;
     /// Coordinates of a point.
     Plane = 2;
-    /// Experts of the mixture.
-    Experts = 4;
-    /// Experts that each point is given to.
-    Chosen = 2;
+    /// The number of experts of the mixture.
+    NumExperts = 4;
+    /// The number of experts that each point is given to.
+    ExpertsPerToken = 2;
 }
 
 /// A vector for each point.
@@ -43,8 +43,8 @@ type Each<Width, D, T = NoneTape> = Tensor<(Batch, Points, Width), f32, D, T>;
 module! {
     /// The experts, and the router that chooses among them.
     struct Mixture<E, D> -> Plane {
-        router: module Linear<Plane, Experts, E, D>,
-        experts: layers(Experts) Linear<Plane, Plane, E, D>,
+        router: module Linear<Plane, NumExperts, E, D>,
+        experts: layers(NumExperts) Linear<Plane, Plane, E, D>,
     }
 }
 
@@ -52,26 +52,26 @@ module! {
 struct Mixed<D: Backend<f32>, T> {
     output: Each<Plane, D, T>,
     /// The experts of each point, the one with the largest weight first.
-    chosen: Indices<(Batch, Points, Chosen), Experts>,
+    chosen: Indices<(Batch, Points, ExpertsPerToken), NumExperts>,
 }
 
 impl<D: Backend<f32>> Mixture<f32, D> {
     /// The outputs of the two chosen experts, weighted by the softmax of their two logits. Every expert computes every
     /// point, and the weight of those that are not chosen is 0.
     fn forward<T: Tape<f32, D>>(&self, points: &Each<Plane, D>, tape: impl Fn() -> T) -> Mixed<D, T> {
-        let logits: Each<Experts, D, T> = self.router.forward(points.clone().put_tape(tape()));
-        let (logits, chosen) = top_k(logits, axis::<Experts>(), Chosen);
-        let chosen: Indices<(Batch, Points, Chosen), Experts> = chosen;
-        let weights: Each<Chosen, D, T> = softmax_over(logits, axis::<Chosen>());
-        let weights: Tensor<(Batch, Points, Chosen, Experts), f32, D, T> =
-            broadcast(weights, (Batch, Points, Chosen, Experts), axis::<Experts>());
-        let is_chosen: Tensor<(Batch, Points, Chosen, Experts), f32, D> = one_hot(points.device(), &chosen);
-        let gates: Each<Experts, D, T> = sum_over(weights * is_chosen.retaped::<T>(), axis::<Chosen>());
+        let logits: Each<NumExperts, D, T> = self.router.forward(points.clone().put_tape(tape()));
+        let (logits, chosen) = top_k(logits, axis::<NumExperts>(), ExpertsPerToken);
+        let chosen: Indices<(Batch, Points, ExpertsPerToken), NumExperts> = chosen;
+        let weights: Each<ExpertsPerToken, D, T> = softmax_over(logits, axis::<ExpertsPerToken>());
+        let weights: Tensor<(Batch, Points, ExpertsPerToken, NumExperts), f32, D, T> =
+            broadcast(weights, (Batch, Points, ExpertsPerToken, NumExperts), axis::<NumExperts>());
+        let is_chosen: Tensor<(Batch, Points, ExpertsPerToken, NumExperts), f32, D> = one_hot(points.device(), &chosen);
+        let gates: Each<NumExperts, D, T> = sum_over(weights * is_chosen.retaped::<T>(), axis::<ExpertsPerToken>());
 
         let (gates, tape_of_gates) = gates.split_tape();
         let mut output: Each<Plane, D, T> = points.device().zeros().put_tape(tape_of_gates);
-        for (index, expert) in Fin::<Experts>::all().zip(&self.experts) {
-            let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.retaped::<T>(), axis::<Experts>(), index);
+        for (index, expert) in Fin::<NumExperts>::all().zip(&self.experts) {
+            let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.retaped::<T>(), axis::<NumExperts>(), index);
             let gate: Each<Plane, D, T> = broadcast(gate, (Batch, Points, Plane), axis::<Plane>());
             let opinion: Each<Plane, D, T> = expert.forward(points.clone().put_tape(tape()));
             output = residual(output, gate * opinion);
@@ -152,9 +152,9 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
     println!("\nquadrant      points whose first expert is 0, 1, 2, 3");
     let (points, chosen) = (points.as_vec(), mixed.chosen.to_vec());
     for (right, above) in [(true, true), (true, false), (false, true), (false, false)] {
-        let given = points.chunks(Plane::SIZE).zip(chosen.chunks(Chosen::SIZE));
+        let given = points.chunks(Plane::SIZE).zip(chosen.chunks(ExpertsPerToken::SIZE));
         let here = given.filter(|(point, _)| (point[0] > 0.0, point[1] > 0.0) == (right, above));
-        let first: Vec<Fin<Experts>> = here.map(|(_, experts)| experts[0]).collect();
+        let first: Vec<Fin<NumExperts>> = here.map(|(_, experts)| experts[0]).collect();
         let count = |expert| first.iter().filter(|first| **first == expert).count();
         let counts: Vec<usize> = Fin::all().map(count).collect();
         println!("x {} 0, y {} 0  {counts:?}", if right { '>' } else { '<' }, if above { '>' } else { '<' });

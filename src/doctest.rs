@@ -10,8 +10,8 @@ use crate::{
 
 dims! {
     pub VocabSize = 28; pub MaxSeqLen = 15; pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5;
-    pub NumLayers = 2; pub EvenHeads = 4; pub KeyValueHeads = 2; pub TokenTypes = 2; pub Experts = 4;
-    pub Chosen = 2; pub Buckets = 8; pub Channels = 3; pub Height = 4; pub Width = 6; pub PatchHeight = 2;
+    pub NumLayers = 2; pub EvenHeads = 4; pub NumKeyValueHeads = 2; pub TokenTypes = 2; pub NumExperts = 4;
+    pub ExpertsPerToken = 2; pub NumBuckets = 8; pub Channels = 3; pub Height = 4; pub Width = 6; pub PatchHeight = 2;
     pub PatchWidth = 3; pub SrcLen = 4; pub TgtLen = 3; pub SeqLen = 4; pub Batch = 1;
 }
 
@@ -39,8 +39,8 @@ impl Seq2Seq for Model {
     type MaxSrcLen = MaxSeqLen;
     type MaxTgtLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
 }
 
 /// A small configuration of the published models.
@@ -65,7 +65,7 @@ impl LlamaConfig for Small {
     type HiddenDim = HiddenDim;
     type NumLayers = NumLayers;
     type NumHeads = EvenHeads;
-    type KeyValueHeads = KeyValueHeads;
+    type NumKeyValueHeads = NumKeyValueHeads;
     type HeadDim = EvenHeads;
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);
@@ -100,8 +100,8 @@ impl VitConfig for Small {
 
 #[diagnostic::do_not_recommend]
 impl MixtralConfig for Small {
-    type Experts = Experts;
-    type Chosen = Chosen;
+    type NumExperts = NumExperts;
+    type ExpertsPerToken = ExpertsPerToken;
 }
 
 #[diagnostic::do_not_recommend]
@@ -112,9 +112,9 @@ impl T5Config for Small {
     type NumHeads = NumHeads;
     type HeadDim = HeadDim;
     type HiddenDim = HiddenDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
-    type Buckets = Buckets;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
+    type NumBuckets = NumBuckets;
     const MAX_DISTANCE: usize = 16;
     const NORM_EPSILON: f64 = 1e-6;
 }

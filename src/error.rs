@@ -143,7 +143,7 @@ pub enum OpError {
         /// The type of both models.
         model: String,
     },
-    /// One rank alone would change its part of a model that ranks share.
+    /// One rank alone would change its part of a model that is divided among ranks.
     #[error(
         "update: each rank has its part of `{parameter}`, a tensor over `{dims}`, and would change it alone; \
          `Distributed` holds such a model, and `update_sharded` changes it on all ranks"

@@ -67,7 +67,7 @@
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
 //! | [`tensor_parallel`] | layers whose heads and hidden columns are divided among ranks |
 //! | [`generate`] | decoding |
-//! | [`plot`] | plots of models and trainings (feature `plot`) |
+//! | [`plot`] | plots of models and training runs (feature `plot`) |
 //!
 //! # Errors
 //!
@@ -166,7 +166,7 @@ pub mod __private {
 
     pub use crate::{
         dims::names,
-        ops::{Over, Rank, Rearrangement},
+        ops::{NumAxes, Over, Rearrangement},
     };
 }
 

@@ -57,8 +57,8 @@ pub fn rot13() -> Step {
         type MaxSrcLen = MaxSeqLen;
         type MaxTgtLen = MaxSeqLen;
         type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
     }
     seq2seq_step::<Rot13, Batch, SeqLen, SeqLen>(Sgd::default(), 0.5)
 }
@@ -83,8 +83,8 @@ pub fn typed() -> Step {
         type MaxSrcLen = MaxSeqLen;
         type MaxTgtLen = MaxSeqLen;
         type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
     }
     seq2seq_step::<Typed, Batch, SrcLen, TgtLen>(Adam::default(), 1e-3)
 }

@@ -1,7 +1,7 @@
 // The program of *From a paper to a module* (`docs/llama.md`), in one piece.
 
 use typed_transformer::{
-    nn::{Conventions, Learned, NormKind, NormPlacement, init},
+    nn::{Conventions, NormKind, NormPlacement, RotaryPositions, init},
     ops::{Rotary, Silu, div, grouped_query_attention, linear, mul, rename, rotary_positions},
     prelude::*,
 };
@@ -12,7 +12,7 @@ dims! {
     /// Heads of the queries.
     NumHeads = 8;
     /// Heads of the keys and of the values.
-    KeyValueHeads = 2;
+    NumKeyValueHeads = 2;
     /// Width of a query and of a key in a head.
     QKDim = EmbedDim::SIZE / NumHeads::SIZE;
     /// Width of a value in a head.
@@ -24,8 +24,8 @@ dims! {
 }
 
 /// Heads of the queries that share one head of the keys.
-type Groups = Quotient<NumHeads, KeyValueHeads>;
-type QueryHeads = Product<KeyValueHeads, Groups>;
+type GroupSize = Quotient<NumHeads, NumKeyValueHeads>;
+type QueryHeads = Product<NumKeyValueHeads, GroupSize>;
 
 module! {
     /// `x / √(mean(x²) + ε) · weight`
@@ -47,7 +47,7 @@ impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
 }
 
 /// Turns queries or keys by their positions: `(B, S, Product<H, QKDim>) -> (B, S, Product<H, QKDim>)`.
-fn turned<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+fn rotated<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
 ) -> Tensor<(B, S, Product<H, QKDim>), E, D, T> {
     let rotary = Rotary::halves(10_000.0);
@@ -56,11 +56,11 @@ fn turned<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
 }
 
 module! {
-    /// Attention in which `Groups` heads of the queries share one head of the keys and of the values.
+    /// Attention in which groups of `GroupSize` query heads share one head of the keys and of the values.
     struct Attention<Mask: MaskKind; E, D> -> EmbedDim {
         query: param (Product<QueryHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        key: param (Product<KeyValueHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        value: param (Product<KeyValueHeads, VODim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        key: param (Product<NumKeyValueHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
+        value: param (Product<NumKeyValueHeads, VODim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
         output: param (EmbedDim, Product<QueryHeads, VODim>) = init::uniform::<EmbedDim, _, _, _>,
     }
 }
@@ -76,7 +76,7 @@ impl<Mask: MaskKind, E: Real, D: Backend<E>> Attention<Mask, E, D> {
         let value = linear(x, &self.value, None);
         let mask = mk_mask::<Mask, PadQueriesAndKeys, _, _>(padding);
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
-        let attended = grouped_query_attention(turned(query), turned(key), value, &mask, scale, fill, 0.0);
+        let attended = grouped_query_attention(rotated(query), rotated(key), value, &mask, scale, fill, 0.0);
         linear(attended, &self.output, None)
     }
 }
@@ -138,7 +138,7 @@ struct Llama;
 
 impl Conventions for Llama {
     type Activation = Silu;
-    type Positions = Learned;
+    type Positions = RotaryPositions;
     type Padding = PadQueriesAndKeys;
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
@@ -155,6 +155,6 @@ impl Arch for Llama {
 }
 
 impl GroupedQuery for Llama {
-    type KeyValueHeads = KeyValueHeads;
-    type Groups = Groups;
+    type NumKeyValueHeads = NumKeyValueHeads;
+    type GroupSize = GroupSize;
 }

@@ -1,6 +1,9 @@
-//! The files of a training: checkpoints, metrics, report, weights.
+//! The files of a training run: checkpoints, metrics, report, weights.
 
-use super::{BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, all, device_error, log, on_first, stop_on_signals};
+use super::{
+    BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, all, device_error, ensure_not_input, ensure_not_plot, log,
+    on_first, stop_on_signals,
+};
 use clap::Args;
 use dfdx::nn::TensorCollection;
 use std::{
@@ -17,7 +20,7 @@ use typed_transformer::{
     weights::{self, LoadError, SaveError},
 };
 
-/// The options of a training's files.
+/// The options of a training run's files.
 #[derive(Args)]
 pub struct Files {
     /// File for checkpoints of the training. Ctrl-C always saves one [default: the file of --resume, or
@@ -40,12 +43,12 @@ pub struct Files {
     /// File to save the weights to, as safetensors
     #[arg(long, value_name = "PATH")]
     save: Option<PathBuf>,
-    /// Replace files of another kind or of another training
+    /// Replace files of another kind or of another training run
     #[arg(long)]
     overwrite: bool,
 }
 
-/// The failure, if any, of the files of a training that is complete.
+/// The failure, if any, of the files of a training run that is complete.
 pub type Outcome = Result<(), BoxError>;
 
 impl Files {
@@ -114,8 +117,13 @@ impl Files {
                 ensure_not_of_checkpoint(output, checkpoint_of(resumed))?;
             }
         }
-        for output in outputs.iter().map(PathBuf::as_path).chain([checkpoint]) {
+        let outputs_and_checkpoint = || outputs.iter().map(PathBuf::as_path).chain([checkpoint]);
+        for output in outputs_and_checkpoint() {
             inputs.iter().try_for_each(|input| ensure_not_input(output, input))?;
+        }
+        if let Some(folder) = self.report_folder() {
+            let mut files = outputs_and_checkpoint().chain(self.resume.as_deref()).chain(inputs.iter().copied());
+            files.try_for_each(|file| ensure_not_plot(file, folder))?;
         }
         if let Some(path) = &self.save {
             match weights::ensure_writable(path) {
@@ -169,7 +177,7 @@ impl Files {
         }
     }
 
-    /// Ends a training of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
+    /// Ends a training run of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
     /// stopped the training; otherwise its results are to be shown.
     pub fn finish<Model, O, S, D>(
         &self,
@@ -192,7 +200,7 @@ impl Files {
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
         if trainer.stopped() {
-            let interrupted = Interrupted { step: trainer.steps_made(), steps, path: checkpoint.into() };
+            let interrupted = Interrupted { steps_made: trainer.steps_made(), steps, path: checkpoint.into() };
             return Err(match finished {
                 Ok(()) => interrupted.into(),
                 Err(errors) if is_saved => format!("{errors}; {interrupted}").into(),
@@ -259,17 +267,7 @@ impl Files {
     }
 }
 
-/// Checks that an output is not a file that is read, nor an existing one in a folder that is read.
-fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
-    weights::ensure_distinct([output, input])?;
-    let is_inside = |(output, input): (PathBuf, PathBuf)| output != input && output.starts_with(input);
-    match output.canonicalize().ok().zip(input.canonicalize().ok()).is_some_and(is_inside) {
-        true => Err(format!("{} is a file of {}, which is read", output.display(), input.display()).into()),
-        false => Ok(()),
-    }
-}
-
-/// Advice on going on with a training that has diverged.
+/// Advice on going on with a training run that has diverged.
 fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
     match trainer.best_checkpoint() {
         Some(best) => format!(
@@ -293,7 +291,7 @@ fn with_hint(error: &TrainError, hint: &str) -> String {
 
 fn overwrite_hint(error: SaveError) -> BoxError {
     match error {
-        SaveError::Exists { found: "the checkpoint of another training", .. } => {
+        SaveError::Exists { found: "the checkpoint of another training run", .. } => {
             format!("{error}; --resume goes on with it, --overwrite replaces it").into()
         }
         SaveError::Exists { .. } => format!("{error}; --overwrite replaces it").into(),

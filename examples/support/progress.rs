@@ -31,15 +31,15 @@ impl Progress {
         Self { bar, is_shown, logged: Cell::new(0) }
     }
 
-    /// Updates the bar, or logs a line ten times per training. Logs new failures of files.
+    /// Updates the bar, or logs a line ten times per training run. Logs new failures of files.
     pub fn show(&self, report: &StepReport, failures: &[TrainError]) {
         let logged = self.logged.replace(failures.len());
         failures.iter().skip(logged).for_each(|failure| self.log(&format!("warning: {failure}")));
-        let StepReport { step, steps, .. } = *report;
+        let StepReport { steps_made, steps, .. } = *report;
         if let Some(bar) = &self.bar {
             bar.set_message(format_step(report));
-            bar.set_position(step as u64);
-        } else if step.is_multiple_of(steps.div_ceil(10)) || step == steps {
+            bar.set_position(steps_made as u64);
+        } else if steps_made.is_multiple_of(steps.div_ceil(10)) || steps_made == steps {
             self.log(&format_step(report));
         }
     }
@@ -61,10 +61,10 @@ impl Progress {
 }
 
 fn format_step(report: &StepReport) -> String {
-    let StepReport { step, steps, loss, learning_rate, tokens_per_second, time_left, .. } = *report;
+    let StepReport { steps_made, steps, loss, learning_rate, tokens_per_second, time_left, .. } = *report;
     let (minutes, seconds) = (time_left.as_secs() / 60, time_left.as_secs() % 60);
     format!(
-        "step {step}/{steps}  loss {loss:.4}  rate {learning_rate:.2e}  {tokens_per_second:.0} tokens/s  \
+        "step {steps_made}/{steps}  loss {loss:.4}  rate {learning_rate:.2e}  {tokens_per_second:.0} tokens/s  \
          {minutes}:{seconds:02} left"
     )
 }

@@ -1,4 +1,4 @@
-//! `--report`: the plots of a training, and a page that holds them.
+//! `--report`: the plots of a training run, and a page that holds them.
 
 use super::{BoxError, Outcome, log};
 use std::{

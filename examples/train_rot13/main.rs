@@ -83,8 +83,8 @@ impl Seq2Seq for Rot13 {
     type MaxSrcLen = MaxSeqLen;
     type MaxTgtLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
 }
 
 type Model<D> = LM<Rot13, f32, D>;

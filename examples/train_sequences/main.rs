@@ -68,8 +68,8 @@ impl Seq2Seq for Tiny {
     type MaxSrcLen = MaxSeqLen;
     type MaxTgtLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
 }
 
 type Model<D> = LM<Tiny, f32, D>;

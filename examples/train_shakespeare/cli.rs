@@ -98,7 +98,7 @@ impl Cli {
         self.learning_rate.unwrap_or(default)
     }
 
-    /// The files and folders that a training reads.
+    /// The files and folders that a training run reads.
     pub fn inputs(&self) -> Vec<&Path> {
         let data = self.data.iter();
         #[cfg(feature = "tokenizers")]

@@ -46,27 +46,27 @@ pub const fn label(name: &str, all: &[&str]) -> Label {
     }
 }
 
-/// The rank of a tensor with these axes; a tensor without axes counts as one axis of one element.
+/// The number of axes of a tensor with these names; a tensor without axes counts as one axis of one element.
 #[must_use]
-pub const fn rank(names: &[&str]) -> usize {
+pub const fn num_axes(names: &[&str]) -> usize {
     if names.is_empty() { 1 } else { names.len() }
 }
 
-/// The rank of the product of two operands, which has all axes that are in one of the lists `kept`; at least 1.
+/// The number of axes of the product of two operands, which has those that are in one of the lists `kept`; at least 1.
 #[must_use]
-pub const fn product_rank(operands: [&[&str]; 2], kept: &[&[&str]]) -> usize {
-    let (mut rank, mut operand) = (0, 0);
+pub const fn product_num_axes(operands: [&[&str]; 2], kept: &[&[&str]]) -> usize {
+    let (mut num_axes, mut operand) = (0, 0);
     while operand < 2 {
         let mut axis = 0;
         while axis < operands[operand].len() {
             let name = operands[operand][axis];
             let is_first = operand == 0 || count(name, operands[0]) == 0;
-            rank += (is_first && is_in(name, kept)) as usize;
+            num_axes += (is_first && is_in(name, kept)) as usize;
             axis += 1;
         }
         operand += 1;
     }
-    if rank == 0 { 1 } else { rank }
+    if num_axes == 0 { 1 } else { num_axes }
 }
 
 /// Whether two types are written alike. Spaces do not count, because `stringify!` adds some.
@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn the_product_of_two_operands_has_the_axes_that_are_kept() {
-        assert_eq!(product_rank([&["A", "B"], &["B", "C"]], &[&["C", "D"], &["A", "D"]]), 2);
-        assert_eq!(product_rank([&["A", "B"], &["B", "C"]], &[&["B"], &["A", "C"]]), 3);
-        assert_eq!(product_rank([&["A"], &["A"]], &[&["B"], &["B"]]), 1);
+        assert_eq!(product_num_axes([&["A", "B"], &["B", "C"]], &[&["C", "D"], &["A", "D"]]), 2);
+        assert_eq!(product_num_axes([&["A", "B"], &["B", "C"]], &[&["B"], &["A", "C"]]), 3);
+        assert_eq!(product_num_axes([&["A"], &["A"]], &[&["B"], &["B"]]), 1);
     }
 }

@@ -90,8 +90,8 @@ followed_by!([] [A B C F G H]);
 /// ```
 /// use typed_transformer::{dims, dims::{AxesAmong, Dim}};
 /// dims! { pub Batch; pub SeqLen = 3; pub EmbedDim = 8; }
-/// fn positions<Less: AxesAmong<Dims, Order>, Dims: dfdx::shapes::Shape, Order>() -> Vec<usize> {
-///     Less::positions()
+/// fn positions<Smaller: AxesAmong<Dims, Order>, Dims: dfdx::shapes::Shape, Order>() -> Vec<usize> {
+///     Smaller::positions()
 /// }
 /// assert_eq!(positions::<(EmbedDim, Batch), (Batch, SeqLen, EmbedDim), _>(), [2, 0]);
 /// ```

@@ -15,7 +15,7 @@ use crate::{
     dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, WithEarlier, init, try_last},
+    nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, WithPast, init, try_last},
     ops::{
         Activation, AttentionScale, Gelu, MaskFill, OpError, Real, try_add_positions, try_embed,
         try_learned_positions_from, try_linear, try_multi_head_attention, try_residual, try_select,
@@ -63,10 +63,10 @@ type HeadDim<Config> = Quotient<<Config as Gpt2Config>::EmbedDim, <Config as Gpt
 type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>>;
 
 /// The heads whose keys and values a cache holds.
-type CachedHeads<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
+type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
 
 /// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
-pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, CachedHeads<Config>, E, D>;
+pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 module! {
     /// Causal self-attention, with biases.
@@ -107,18 +107,18 @@ module! {
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_earlier` prepends the cached keys and values.
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)`. `with_past` prepends the cached keys and values.
     fn try_forward<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
         let query = self.attention.query.try_forward(normalized.with_empty_tape())?;
         let key = self.attention.key.try_forward(normalized.with_empty_tape())?;
         let value = self.attention.value.try_forward(normalized)?;
-        let (key, value) = with_earlier((key, value))?;
+        let (key, value) = with_past((key, value))?;
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
@@ -226,10 +226,10 @@ impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D>
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let (start, mask) = cache.try_reserve(tokens.shape())?;
         let x = self.try_embed(tokens, start, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x = layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, &mask, |new| cache.try_extend(new)))?;
+        let x = layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, &mask, |new| cache.try_update(new)))?;
         try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, WithEarlier, init, try_last},
+    nn::{Autoregressive, Cache, Heads, WithPast, init, try_last},
     ops::{
         Activation, AttentionScale, MaskFill, OpError, Real, Rotary, Silu, try_embed, try_grouped_query_attention,
         try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads, try_select,
@@ -49,7 +49,7 @@ pub trait LlamaConfig: 'static {
     /// The heads of the queries.
     type NumHeads: ConstDim;
     /// The heads of the keys and of the values. Equal groups of the queries' heads share one of them.
-    type KeyValueHeads: Divides<Self::NumHeads>;
+    type NumKeyValueHeads: Divides<Self::NumHeads>;
     /// The size of a head. Rotary positions use its columns in pairs.
     type HeadDim: Even;
     /// The number that a norm adds to the mean square.
@@ -65,48 +65,51 @@ pub trait LlamaConfig: 'static {
     }
 }
 
-/// The heads of the queries that share one head of the keys.
-type Groups<Config> = Quotient<<Config as LlamaConfig>::NumHeads, <Config as LlamaConfig>::KeyValueHeads>;
-type QueryHeads<Config> = Product<<Config as LlamaConfig>::KeyValueHeads, Groups<Config>>;
+/// The number of query heads that share one head of the keys.
+type GroupSize<Config> = Quotient<<Config as LlamaConfig>::NumHeads, <Config as LlamaConfig>::NumKeyValueHeads>;
+type QueryHeads<Config> = Product<<Config as LlamaConfig>::NumKeyValueHeads, GroupSize<Config>>;
 
 /// The columns of the queries.
-type Queries<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
+type QueryDim<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
 
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-pub(super) type CachedHeads<Config> =
-    Heads<<Config as LlamaConfig>::KeyValueHeads, <Config as LlamaConfig>::HeadDim, <Config as LlamaConfig>::HeadDim>;
+pub(super) type KeyValueHeadsOf<Config> = Heads<
+    <Config as LlamaConfig>::NumKeyValueHeads,
+    <Config as LlamaConfig>::HeadDim,
+    <Config as LlamaConfig>::HeadDim,
+>;
 
 /// The keys and values of the earlier positions of a [`Llama`], for each layer.
-pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, CachedHeads<Config>, E, D>;
+pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 module! {
     /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
     pub struct Attention<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
         /// To the queries of all heads.
-        pub query: param (Queries<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        pub query: param (QueryDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// To the keys.
-        pub key: param (Product<Config::KeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
+        pub key: param (Product<Config::NumKeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
         /// To the values.
-        pub value: param (Product<Config::KeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
+        pub value: param (Product<Config::NumKeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
         /// Mixes the outputs of the heads.
-        pub output: param (Config::EmbedDim, Queries<Config>) = |weight| init::normal(weight, 0.02),
+        pub output: param (Config::EmbedDim, QueryDim<Config>) = |weight| init::normal(weight, 0.02),
     }
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
-    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_earlier` prepends
+    /// `(B, Q, EmbedDim), mask (B, Q, K) -> (B, Q, EmbedDim)` for positions from `start` on. `with_past` prepends
     /// the cached keys and values.
     pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let query = try_rotate_heads(try_linear(x.with_empty_tape(), &self.query, None)?, start, Config::ROTARY)?;
         let key = try_rotate_heads(try_linear(x.with_empty_tape(), &self.key, None)?, start, Config::ROTARY)?;
         let value = try_linear(x, &self.value, None)?;
-        let (key, value) = with_earlier((key, value))?;
+        let (key, value) = with_past((key, value))?;
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended = try_grouped_query_attention(query, key, value, mask, scale, fill, 0.0)?;
         try_linear(attended, &self.output, None)
@@ -158,10 +161,10 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
-        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_earlier)?)?;
+        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;
         let normalized = try_rms_norm(x.with_empty_tape(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
         try_residual(x, self.feed_forward.try_forward(normalized)?)
     }
@@ -241,11 +244,11 @@ impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let (start, mask) = cache.try_reserve(tokens.shape())?;
         let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x =
-            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_extend(new)))?;
+            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_update(new)))?;
         try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

@@ -13,13 +13,13 @@ mod experts;
 
 pub use experts::MixtureOfExperts;
 
-use super::llama::{Attention, CachedHeads, FeedForward, LlamaCache, LlamaConfig};
+use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
     backend::Backend,
     dims::{AtMost, Const, ConstDim, Dim, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, WithEarlier, init, try_last},
+    nn::{Autoregressive, Cache, WithPast, init, try_last},
     ops::{OpError, Real, try_embed, try_linear, try_residual, try_rms_norm, try_select},
     tokens::TokenIds,
 };
@@ -38,25 +38,25 @@ use typed_transformer_macros::panicking;
 )]
 pub trait MixtralConfig: LlamaConfig {
     /// The experts of a layer.
-    type Experts: ConstDim;
+    type NumExperts: ConstDim;
     /// The experts that compute a token.
-    type Chosen: ChosenFrom<Self::Experts>;
+    type ExpertsPerToken: ChosenFrom<Self::NumExperts>;
 }
 
-/// The dimension is a number of experts that a token can choose among `Experts`: at most all of them.
+/// The dimension is a number of experts that a token can choose among `NumExperts`: at most all of them.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is greater than `{Experts}`",
-    label = "a token cannot choose `{Self}` of `{Experts}`",
+    message = "`{Self}` is greater than `{NumExperts}`",
+    label = "a token cannot choose `{Self}` of `{NumExperts}`",
     note = "a token chooses at most all experts of a layer; choose a smaller `{Self}`"
 )]
-pub trait ChosenFrom<Experts: ConstDim>: ConstDim {
+pub trait ChosenFrom<NumExperts: ConstDim>: ConstDim {
     /// The dimension itself.
     #[doc(hidden)]
-    type Number: ConstDim + AtMost<Experts>;
+    type Number: ConstDim + AtMost<NumExperts>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<Chosen: ConstDim + AtMost<Experts>, Experts: ConstDim> ChosenFrom<Experts> for Chosen {
+impl<ExpertsPerToken: ConstDim + AtMost<NumExperts>, NumExperts: ConstDim> ChosenFrom<NumExperts> for ExpertsPerToken {
     type Number = Self;
 }
 
@@ -81,10 +81,10 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         start: usize,
         mask: &AttentionMask<B, Q, K>,
-        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
-        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_earlier)?)?;
+        let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;
         let normalized = try_rms_norm(x.with_empty_tape(), &self.experts_norm, Config::NORM_EPSILON)?;
         try_residual(x, self.mixture.try_forward(normalized)?)
     }
@@ -172,11 +172,11 @@ impl<B: Dim, Config: MixtralConfig, E: Real, D: Backend<E>> Autoregressive<B, E,
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_advance(tokens.shape())?;
+        let (start, mask) = cache.try_reserve(tokens.shape())?;
         let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
         let x =
-            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_extend(new)))?;
+            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_update(new)))?;
         try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

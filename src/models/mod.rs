@@ -20,7 +20,7 @@
 //! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};
 //! dims! {
 //!     pub VocabSize = 28; pub MaxSeqLen = 16; pub EmbedDim = 24; pub HiddenDim = 10; pub NumLayers = 2;
-//!     pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 4; pub SeqLen = 3; pub Batch = 1;
+//!     pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 4; pub SeqLen = 3; pub Batch = 1;
 //! }
 //!
 //! pub struct Small;
@@ -31,7 +31,7 @@
 //!     type HiddenDim = HiddenDim;
 //!     type NumLayers = NumLayers;
 //!     type NumHeads = NumHeads;
-//!     type KeyValueHeads = KeyValueHeads;
+//!     type NumKeyValueHeads = NumKeyValueHeads;
 //!     type HeadDim = HeadDim;
 //!     const NORM_EPSILON: f64 = 1e-5;
 //!     const ROTARY: Rotary = Rotary::halves(10_000.0);

@@ -60,7 +60,7 @@ fn or_absent_if(is_default: bool, field: ConfigField) -> ConfigField {
 /// The fields that Llama and Mixtral have in common. `key_value_heads` and `rope_theta` are the defaults of
 /// `transformers` for missing fields.
 fn llama_fields<Config: LlamaConfig>(key_value_heads: usize, rope_theta: f64) -> Vec<ConfigField> {
-    let heads = ConfigField::dim::<Config::KeyValueHeads>("num_key_value_heads");
+    let heads = ConfigField::dim::<Config::NumKeyValueHeads>("num_key_value_heads");
     let theta = ConfigField::number("rope_theta", Config::ROTARY.base).also_called("rope_parameters.rope_theta");
     let head_dim = ConfigField::dim::<Config::HeadDim>("head_dim");
     let mut fields = vec![
@@ -70,7 +70,7 @@ fn llama_fields<Config: LlamaConfig>(key_value_heads: usize, rope_theta: f64) ->
         ConfigField::dim::<Config::HiddenDim>("intermediate_size"),
         ConfigField::dim::<Config::NumLayers>("num_hidden_layers"),
         ConfigField::dim::<Config::NumHeads>("num_attention_heads"),
-        or_absent_if(Config::KeyValueHeads::SIZE == key_value_heads, heads),
+        or_absent_if(Config::NumKeyValueHeads::SIZE == key_value_heads, heads),
         or_absent_if(Config::NumHeads::SIZE * Config::HeadDim::SIZE == Config::EmbedDim::SIZE, head_dim),
         ConfigField::number("rms_norm_eps", Config::NORM_EPSILON),
         ConfigField::text("hidden_act", &["silu"]),
@@ -110,8 +110,8 @@ impl<Config: MixtralConfig, E: Real, D: Device<E>> Pretrained for Mixtral<Config
     fn config() -> Vec<ConfigField> {
         let mut fields = llama_fields::<Config>(8, 1_000_000.0);
         fields.push(ConfigField::text("model_type", &["mixtral"]));
-        fields.push(ConfigField::dim::<Config::Experts>("num_local_experts"));
-        fields.push(ConfigField::dim::<Config::Chosen>("num_experts_per_tok"));
+        fields.push(ConfigField::dim::<Config::NumExperts>("num_local_experts"));
+        fields.push(ConfigField::dim::<Config::ExpertsPerToken>("num_experts_per_tok"));
         fields.push(ConfigField::absent("sliding_window"));
         fields
     }
@@ -130,9 +130,9 @@ impl<Config: T5Config, E: Real, D: Device<E>> Pretrained for T5<Config, E, D> {
             ConfigField::dim::<Config::NumHeads>("num_heads"),
             ConfigField::dim::<Config::HeadDim>("d_kv"),
             ConfigField::dim::<Config::HiddenDim>("d_ff"),
-            ConfigField::dim::<Config::EncoderLayers>("num_layers"),
-            ConfigField::dim::<Config::DecoderLayers>("num_decoder_layers").or_absent(),
-            ConfigField::dim::<Config::Buckets>("relative_attention_num_buckets"),
+            ConfigField::dim::<Config::NumEncoderLayers>("num_layers"),
+            ConfigField::dim::<Config::NumDecoderLayers>("num_decoder_layers").or_absent(),
+            ConfigField::dim::<Config::NumBuckets>("relative_attention_num_buckets"),
             or_absent_if(Config::MAX_DISTANCE == 128, max_distance),
             ConfigField::number("layer_norm_epsilon", Config::NORM_EPSILON),
             ConfigField::text("feed_forward_proj", &["relu"]).or_absent(),

@@ -3,7 +3,7 @@
 //! ```
 //! use typed_transformer::{models::published::smol_lm_135m, nn::Module, prelude::*};
 //! assert_eq!(smol_lm_135m::Model::<f32, Cpu>::NUM_PARAMS, 134_515_008);
-//! assert_eq!(format!("{:?}", smol_lm_135m::KeyValueHeads), "KeyValueHeads=3");
+//! assert_eq!(format!("{:?}", smol_lm_135m::NumKeyValueHeads), "NumKeyValueHeads=3");
 //! ```
 //!
 //! The dimensions have the names that the traits of the configurations document.
@@ -59,7 +59,7 @@ macro_rules! published {
     };
 }
 
-/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training.
+/// The rotary positions of Llama 3.2, for sequences 16 times as long as those of its first training run.
 const LLAMA_3_2_SCALING: RotaryScaling =
     RotaryScaling { factor: 32.0, low_frequency_factor: 1.0, high_frequency_factor: 4.0, original_len: 8192 };
 
@@ -100,7 +100,7 @@ published! {
     smol_lm_135m: Llama, 134_515_008 parameters
     LlamaConfig {
         VocabSize = 49_152; MaxSeqLen = 2048; EmbedDim = 576; HiddenDim = 1536; NumLayers = 30; NumHeads = 9;
-        KeyValueHeads = 3; HeadDim = 64;
+        NumKeyValueHeads = 3; HeadDim = 64;
     } {
         const NORM_EPSILON: f64 = 1e-5;
         const ROTARY: Rotary = Rotary::halves(10_000.0);
@@ -114,7 +114,7 @@ published! {
     llama_3_2_1b: Llama, 1_235_814_400 parameters
     LlamaConfig {
         VocabSize = 128_256; MaxSeqLen = 131_072; EmbedDim = 2048; HiddenDim = 8192; NumLayers = 16; NumHeads = 32;
-        KeyValueHeads = 8; HeadDim = 64;
+        NumKeyValueHeads = 8; HeadDim = 64;
     } {
         const NORM_EPSILON: f64 = 1e-5;
         const ROTARY: Rotary = Rotary { scaling: Some(LLAMA_3_2_SCALING), ..Rotary::halves(500_000.0) };
@@ -128,7 +128,7 @@ published! {
     tiny_llama_1_1b: Llama, 1_100_048_384 parameters
     LlamaConfig {
         VocabSize = 32_000; MaxSeqLen = 2048; EmbedDim = 2048; HiddenDim = 5632; NumLayers = 22; NumHeads = 32;
-        KeyValueHeads = 4; HeadDim = 64;
+        NumKeyValueHeads = 4; HeadDim = 64;
     } {
         const NORM_EPSILON: f64 = 1e-5;
         const ROTARY: Rotary = Rotary::halves(10_000.0);
@@ -142,13 +142,13 @@ published! {
     mixtral_8x7b: Mixtral, 46_702_792_704 parameters
     LlamaConfig {
         VocabSize = 32_000; MaxSeqLen = 32_768; EmbedDim = 4096; HiddenDim = 14_336; NumLayers = 32; NumHeads = 32;
-        KeyValueHeads = 8; HeadDim = 128;
+        NumKeyValueHeads = 8; HeadDim = 128;
     } {
         const NORM_EPSILON: f64 = 1e-5;
         const ROTARY: Rotary = Rotary::halves(1_000_000.0);
         const TIED_LOGITS: bool = false;
     }
-    MixtralConfig { Experts = 8; Chosen = 2; } {}
+    MixtralConfig { NumExperts = 8; ExpertsPerToken = 2; } {}
 }
 
 published! {
@@ -179,7 +179,7 @@ published! {
     t5_small: T5, 60_506_624 parameters
     T5Config {
         VocabSize = 32_128; MaxTgtLen = 512; EmbedDim = 512; NumHeads = 8; HeadDim = 64; HiddenDim = 2048;
-        EncoderLayers = 6; DecoderLayers = 6; Buckets = 32;
+        NumEncoderLayers = 6; NumDecoderLayers = 6; NumBuckets = 32;
     } {
         const MAX_DISTANCE: usize = 128;
         const NORM_EPSILON: f64 = 1e-6;

@@ -3,7 +3,7 @@
 //!
 //! | in the paper | in `modeling_t5.py` | here |
 //! | --- | --- | --- |
-//! | 2.1, relative position embeddings, shared by all layers | `compute_bias`, `_relative_position_bucket` | [`relative_position_bias`](crate::ops::relative_position_bias), [`T5::encoder_positions`] |
+//! | 2.1, relative position embeddings, shared by all layers | `compute_bias`, `_relative_position_bucket` | [`relative_position_bias`](crate::ops::relative_position_bias), [`T5::encoder_position_bias`] |
 //! | 2.1, attention | `T5Attention` without a scale | [`Attention`], [`AttentionScale::One`](crate::ops::AttentionScale::One) |
 //! | 2.1, layer norm without bias, before each sublayer | `T5LayerNorm` | [`rms_norm`](crate::ops::rms_norm) |
 //! | 2.1, feed-forward network with ReLU | `T5DenseActDense` | [`FeedForward`], [`Relu`](crate::ops::Relu) |
@@ -56,11 +56,11 @@ pub trait T5Config: 'static {
     /// The width inside the feed-forward layer.
     type HiddenDim: ConstDim;
     /// The layers of the encoder.
-    type EncoderLayers: ConstDim;
+    type NumEncoderLayers: ConstDim;
     /// The layers of the decoder.
-    type DecoderLayers: ConstDim;
+    type NumDecoderLayers: ConstDim;
     /// The number of buckets of relative positions.
-    type Buckets: ConstDim;
+    type NumBuckets: ConstDim;
     /// The distance, in positions, from which on all fall into the last bucket.
     const MAX_DISTANCE: usize;
     /// The number that a norm adds to the mean square.
@@ -76,11 +76,11 @@ pub trait T5Config: 'static {
 /// The columns of all heads.
 type Columns<Config> = Product<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim>;
 /// The heads whose keys and values a cache holds.
-type CachedHeads<Config> =
+type KeyValueHeadsOf<Config> =
     Heads<<Config as T5Config>::NumHeads, <Config as T5Config>::HeadDim, <Config as T5Config>::HeadDim>;
 
-/// The number that attention adds to the logit of each query and key, in each head.
-type Positions<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHeads, Q, K), E, D, T>;
+/// The relative position bias: a number for each head, query and key, added to its logit.
+type PositionBias<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHeads, Q, K), E, D, T>;
 
 module! {
     /// A T5: the logits of each token of a target from the ones before it and from a source.
@@ -96,18 +96,18 @@ module! {
     pub struct T5<Config: T5Config; E, D> in Config -> Config::VocabSize {
         /// A vector for each token, of the source, of the target and of the logits.
         pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 1.0),
-        /// The number for each range of distances in each head of the encoder's layers.
-        pub encoder_positions: param (Config::Buckets, Config::NumHeads)
+        /// The relative position bias of the encoder's layers: a number for each bucket and head.
+        pub encoder_position_bias: param (Config::NumBuckets, Config::NumHeads)
             = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
         /// The layers of the encoder.
-        pub encoder: layers(Config::EncoderLayers) EncoderLayer<Config, E, D>,
+        pub encoder: layers(Config::NumEncoderLayers) EncoderLayer<Config, E, D>,
         /// The weight of the norm after the last layer of the encoder.
         pub encoder_norm: param (Config::EmbedDim,) = init::ones,
-        /// The number for each range of distances in each head of the decoder's layers.
-        pub decoder_positions: param (Config::Buckets, Config::NumHeads)
+        /// The relative position bias of the decoder's layers: a number for each bucket and head.
+        pub decoder_position_bias: param (Config::NumBuckets, Config::NumHeads)
             = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
         /// The layers of the decoder.
-        pub decoder: layers(Config::DecoderLayers) DecoderLayer<Config, E, D>,
+        pub decoder: layers(Config::NumDecoderLayers) DecoderLayer<Config, E, D>,
         /// The weight of the norm after the last layer of the decoder.
         pub decoder_norm: param (Config::EmbedDim,) = init::ones,
     }
@@ -116,7 +116,7 @@ module! {
 /// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
 pub const NAMES: &str = "
     token_embedder = shared.weight
-    {side}_positions = {side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight
+    {side}_position_bias = {side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight
     {side}_norm = {side}.final_layer_norm.weight
     {side}.{n}.self_attention.norm = {side}.block.{n}.layer.0.layer_norm.weight
     {side}.{n}.self_attention.query = {side}.block.{n}.layer.0.SelfAttention.q.weight
@@ -153,13 +153,14 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         tape: T,
     ) -> Result<Tensor<(B, Tgt, Config::VocabSize), E, D, T>, OpError> {
         let (encoded, tape) = self.try_encoder(source, tape)?.split_tape();
-        let (positions, tape) = self.try_decoder_positions(0, (target.shape().1, target.shape().1), tape)?.split_tape();
+        let (position_bias, tape) =
+            self.try_decoder_position_bias(0, (target.shape().1, target.shape().1), tape)?.split_tape();
         let mask = mk_mask::<CausalMask, PadSourceKeys, B, Tgt>(&PaddingMask::without_padding(target.shape()));
         let source_mask = try_source_mask(target.shape(), &source.padding_mask())?;
         let mut x = try_embed(&self.token_embedder, target, tape)?;
         for layer in &self.decoder {
             let source = layer.cross_attention.try_keys_and_values(encoded.retaped::<T>())?;
-            x = layer.try_forward(x, Ok, (positions.retaped::<T>(), &mask), source, &source_mask)?;
+            x = layer.try_forward(x, Ok, (position_bias.retaped::<T>(), &mask), source, &source_mask)?;
         }
         self.try_logits(x)
     }
@@ -177,24 +178,24 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         let mask = mk_mask::<NoMask, PadSourceKeys, B, Src>(&source.padding_mask());
         let buckets = RelativeBuckets { bidirectional: true, max_distance: Config::MAX_DISTANCE };
         let lengths = (source.shape().1, source.shape().1);
-        let positions = try_relative_position_bias(&self.encoder_positions, buckets, 0, lengths, tape)?;
-        let (positions, tape) = positions.split_tape();
+        let position_bias = try_relative_position_bias(&self.encoder_position_bias, buckets, 0, lengths, tape)?;
+        let (position_bias, tape) = position_bias.split_tape();
         let mut x = try_embed(&self.token_embedder, source, tape)?;
         for layer in &self.encoder {
-            x = layer.try_forward(x, positions.retaped::<T>(), &mask)?;
+            x = layer.try_forward(x, position_bias.retaped::<T>(), &mask)?;
         }
         try_rms_norm(x, &self.encoder_norm, Config::NORM_EPSILON)
     }
 
     /// The numbers that the decoder's self-attention adds, for queries from `start` on: `(NumHeads, Q, K)`.
-    fn try_decoder_positions<Q: Dim, K: Dim, T: Tape<E, D>>(
+    fn try_decoder_position_bias<Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         start: usize,
         lengths: (Q, K),
         tape: T,
-    ) -> Result<Positions<Q, K, Config, E, D, T>, OpError> {
+    ) -> Result<PositionBias<Q, K, Config, E, D, T>, OpError> {
         let buckets = RelativeBuckets { bidirectional: false, max_distance: Config::MAX_DISTANCE };
-        try_relative_position_bias(&self.decoder_positions, buckets, start, lengths, tape)
+        try_relative_position_bias(&self.decoder_position_bias, buckets, start, lengths, tape)
     }
 
     /// The logits of the decoder's last layer, scaled by `1 / √EmbedDim`: `(B, S, EmbedDim) -> (B, S, VocabSize)`.

@@ -65,8 +65,8 @@ use typed_transformer_macros::panicking;
 ///     type MaxSrcLen = MaxLen;
 ///     type MaxTgtLen = MaxLen;
 ///     type EmbedDim = EmbedDim;
-///     type EncoderLayers = NumLayers;
-///     type DecoderLayers = NumLayers;
+///     type NumEncoderLayers = NumLayers;
+///     type NumDecoderLayers = NumLayers;
 /// }
 /// const ATTENTION: usize = 4 * 4 * 4;
 /// const FEED_FORWARD: usize = 4 * 16 + 16 + 16 * 4 + 4;

@@ -32,8 +32,8 @@ use crate::{
 ///     type MaxSrcLen = MaxSeqLen;
 ///     type MaxTgtLen = MaxSeqLen;
 ///     type EmbedDim = EmbedDim;
-///     type EncoderLayers = NumLayers;
-///     type DecoderLayers = NumLayers;
+///     type NumEncoderLayers = NumLayers;
+///     type NumDecoderLayers = NumLayers;
 /// }
 /// const _: () = assert!(LM::<Tiny, f32, Cpu>::NUM_PARAMS == 1_899_136);
 /// ```

@@ -81,9 +81,8 @@ pub trait Conventions: 'static {
     const LOGIT_BIAS: bool = true;
     /// The factor of the product of a query and a key.
     const ATTENTION_SCALE: AttentionScale = AttentionScale::HeadDim;
-    /// The rotation of queries and keys by their positions in self-attention, if `Positions` are [`RotaryPositions`];
-    /// `None` means [`Rotary::ROFORMER`]. A [`GroupedQueryAttention`](super::GroupedQueryAttention) also turns them
-    /// with other positions if this is not `None`.
+    /// The rotation of queries and keys by their positions in self-attention, for [`RotaryPositions`]; `None` means
+    /// [`Rotary::ROFORMER`]. With other positions it is `None`.
     const ROTARY: Option<Rotary> = None;
     /// The logit of a hidden key.
     const MASK_FILL: MaskFill = MaskFill::MinValue;
@@ -122,6 +121,16 @@ pub trait Conventions: 'static {
             ("embedding scale", format!("{:?}", Self::EMBEDDING_SCALE)),
         ];
         conventions.into_iter().chain(rotary).collect()
+    }
+}
+
+/// The rotation of queries and keys in self-attention, if the conventions have rotary positions.
+pub(crate) const fn rotary<C: Conventions>() -> Option<Rotary> {
+    match (C::Positions::IS_ROTARY, C::ROTARY) {
+        (true, None) => Some(Rotary::ROFORMER),
+        (true, rotary) => rotary,
+        (false, None) => None,
+        (false, Some(_)) => panic!("`ROTARY` of the conventions has no effect: `Positions` are not `RotaryPositions`"),
     }
 }
 
@@ -196,11 +205,11 @@ impl WidthScale {
 )]
 pub trait PositionKind: 'static {
     /// Whether the parameters have a table of positions.
-    const LEARNED: bool = false;
+    const IS_LEARNED: bool = false;
     /// Whether a vector for each position is added to the embeddings.
-    const ADDED: bool = false;
-    /// Whether self-attention turns queries and keys by their positions.
-    const ROTARY: bool = false;
+    const IS_ADDED: bool = false;
+    /// Whether self-attention rotates queries and keys by their positions.
+    const IS_ROTARY: bool = false;
 }
 
 /// A table of parameters with a row for each position (*The Typed Transformer*).
@@ -211,8 +220,8 @@ pub struct Learned;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sinusoidal;
 
-/// Nothing is added to the embeddings. Self-attention [turns queries and keys](crate::ops::rotary_positions()) by their
-/// positions ([Su et al., 2021](https://arxiv.org/abs/2104.09864)), so the size of a head is even.
+/// Nothing is added to the embeddings. Self-attention [rotates queries and keys](crate::ops::rotary_positions()) by
+/// their positions ([Su et al., 2021](https://arxiv.org/abs/2104.09864)), so the size of a head is even.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RotaryPositions;
 
@@ -223,16 +232,16 @@ pub struct NoPositions;
 
 #[diagnostic::do_not_recommend]
 impl PositionKind for Learned {
-    const LEARNED: bool = true;
-    const ADDED: bool = true;
+    const IS_LEARNED: bool = true;
+    const IS_ADDED: bool = true;
 }
 #[diagnostic::do_not_recommend]
 impl PositionKind for Sinusoidal {
-    const ADDED: bool = true;
+    const IS_ADDED: bool = true;
 }
 #[diagnostic::do_not_recommend]
 impl PositionKind for RotaryPositions {
-    const ROTARY: bool = true;
+    const IS_ROTARY: bool = true;
 }
 #[diagnostic::do_not_recommend]
 impl PositionKind for NoPositions {}

@@ -51,7 +51,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 
     /// Reserves `next` positions. Returns the number of positions before them and their mask `(B, S, Cached<MaxLen>)`.
     /// Each layer's cache is filled afterwards.
-    pub(crate) fn try_advance<S: Dim>(
+    pub(crate) fn try_reserve<S: Dim>(
         &mut self,
         (batch, next): (B, S),
     ) -> Result<(usize, AttentionMask<B, S, Cached<MaxLen>>), OpError> {

@@ -28,10 +28,10 @@ impl<A: Arch> CachedHeads for A {
 ///
 /// ```
 /// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Cached, Heads, KeyValueCache}, prelude::*};
-/// dims! { pub KeyValueHeads = 2; pub HeadDim = 4; }
-/// type KeyValueHeadsCache = KeyValueCache<Batch, MaxSeqLen, Heads<KeyValueHeads, HeadDim, HeadDim>, f32, Cpu>;
+/// dims! { pub NumKeyValueHeads = 2; pub HeadDim = 4; }
+/// type KeyValueHeadsCache = KeyValueCache<Batch, MaxSeqLen, Heads<NumKeyValueHeads, HeadDim, HeadDim>, f32, Cpu>;
 /// let cache = KeyValueHeadsCache::try_new(&Cpu::default(), Batch)?;
-/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<KeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
 /// # Ok::<(), OpError>(())
 /// ```
 pub struct Heads<NumHeads, QKDim, VODim>(PhantomData<fn() -> (NumHeads, QKDim, VODim)>);

@@ -30,7 +30,7 @@ module! {
         /// A vector for each token.
         pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
         /// A vector for each position, if positions are learned.
-        pub position_embedder: optional(<A::Conventions as Conventions>::Positions::LEARNED)
+        pub position_embedder: optional(<A::Conventions as Conventions>::Positions::IS_LEARNED)
             module Embedding<MaxSeqLen, EmbedDim, A, E, D>,
         /// The norm of the sum, if the conventions have one.
         pub norm: optional(<A::Conventions as Conventions>::EMBEDDING_NORM)
@@ -69,7 +69,7 @@ impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositio
         };
         let positions = match &self.position_embedder {
             Some(table) => Some(try_learned_positions_from(&table.weight, start, len)?),
-            None if <A::Conventions as Conventions>::Positions::ADDED => {
+            None if <A::Conventions as Conventions>::Positions::IS_ADDED => {
                 let width = EmbedDim::default();
                 Some(try_sinusoidal_positions_from(tokens.device(), start, len, width)?.retaped::<T>())
             }

@@ -1,12 +1,12 @@
 use super::{
-    Arch, AttentionProjection, Conventions, KeyValueCache, Norm, PositionKind, Projection, norm::try_residual_norm,
+    Arch, AttentionProjection, Conventions, KeyValueCache, Norm, Projection, arch::rotary, norm::try_residual_norm,
 };
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, Even, MaybeSharded, Product},
     mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, Rotary, try_dropout, try_grouped_query_attention, try_rotate_heads},
+    ops::{OpError, Real, try_dropout, try_grouped_query_attention, try_rotate_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -16,102 +16,105 @@ use std::marker::PhantomData;
 use typed_transformer_macros::panicking;
 
 /// An [`Arch`] whose attention has fewer heads for keys and values than for queries:
-/// `NumHeads = Product<KeyValueHeads, Groups>`.
+/// `NumHeads = Product<NumKeyValueHeads, GroupSize>`.
 ///
-/// With 1 group it is multi-head attention, with 1 head for keys and values multi-query attention ([Shazeer,
-/// 2019](https://arxiv.org/abs/1911.02150)). The size of a head is even, because
+/// The query heads form `NumKeyValueHeads` groups of `GroupSize` heads. Groups of 1 head are multi-head attention. A single
+/// group is multi-query attention ([Shazeer, 2019](https://arxiv.org/abs/1911.02150)). The size of a head is even, because
 /// [rotary positions](crate::ops::rotary_positions) use columns in pairs.
 ///
 /// ```
 /// use typed_transformer::{nn::GroupedQuery, prelude::*};
-/// dims! { pub KeyValueHeads = 2; pub Groups = 3; pub HeadDim = 4; pub HiddenDim = 16; }
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 16; }
 ///
 /// pub struct Small;
 /// impl Arch for Small {
-///     type NumHeads = Product<KeyValueHeads, Groups>;
+///     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
 ///     type QKDim = HeadDim;
 ///     type VODim = HeadDim;
 ///     type HiddenDim = HiddenDim;
 ///     type Conventions = TypedTransformer;
 /// }
 /// impl GroupedQuery for Small {
-///     type KeyValueHeads = KeyValueHeads;
-///     type Groups = Groups;
+///     type NumKeyValueHeads = NumKeyValueHeads;
+///     type GroupSize = GroupSize;
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which heads share keys and values",
     label = "`{Self}` does not implement `GroupedQuery`",
-    note = "implement `GroupedQuery` for `{Self}`, with the dimensions `KeyValueHeads` and `Groups`"
+    note = "implement `GroupedQuery` for `{Self}`, with the dimensions `NumKeyValueHeads` and `GroupSize`"
 )]
 pub trait GroupedQuery:
-    Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::KeyValueHeads, <Self as GroupedQuery>::Groups>, QKDim: Even>
+    Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::NumKeyValueHeads, <Self as GroupedQuery>::GroupSize>, QKDim: Even>
 {
-    /// The number of heads of the keys and of the values.
-    type KeyValueHeads: ConstDim;
-    /// The number of query heads that share one of them.
-    type Groups: ConstDim;
+    /// The number of heads of the keys and of the values: one for each group of query heads.
+    type NumKeyValueHeads: ConstDim;
+    /// The number of query heads in a group, which share one head of the keys and of the values.
+    type GroupSize: ConstDim;
 }
 
-/// The dimension is `Product<KeyValueHeads, Groups>`.
+/// The dimension is `Product<NumKeyValueHeads, GroupSize>`.
 ///
 /// ```
 /// use typed_transformer::{nn::GroupedHeads, prelude::*};
-/// dims! { pub KeyValueHeads = 2; pub Groups = 3; }
-/// fn is_grouped<NumHeads: GroupedHeads<KeyValueHeads, Groups>>() {}
-/// is_grouped::<Product<KeyValueHeads, Groups>>();
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; }
+/// fn is_grouped<NumHeads: GroupedHeads<NumKeyValueHeads, GroupSize>>() {}
+/// is_grouped::<Product<NumKeyValueHeads, GroupSize>>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the heads of the queries are not `{Groups}` groups for each of `{KeyValueHeads}`",
-    label = "`{Self}` is not `Product<{KeyValueHeads}, {Groups}>`",
-    note = "the heads of the queries are declared as `type NumHeads = Product<{KeyValueHeads}, {Groups}>;`"
+    message = "the heads of the queries are not `{NumKeyValueHeads}` groups of `{GroupSize}` heads",
+    label = "`{Self}` is not `Product<{NumKeyValueHeads}, {GroupSize}>`",
+    note = "the heads of the queries are declared as `type NumHeads = Product<{NumKeyValueHeads}, {GroupSize}>;`"
 )]
-pub trait GroupedHeads<KeyValueHeads: ConstDim, Groups: ConstDim>: ConstDim {}
+pub trait GroupedHeads<NumKeyValueHeads: ConstDim, GroupSize: ConstDim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
-impl<KeyValueHeads: ConstDim, Groups: ConstDim> GroupedHeads<KeyValueHeads, Groups> for Product<KeyValueHeads, Groups> {}
+impl<NumKeyValueHeads: ConstDim, GroupSize: ConstDim> GroupedHeads<NumKeyValueHeads, GroupSize>
+    for Product<NumKeyValueHeads, GroupSize>
+{
+}
 
 /// The heads of the queries of `A`.
-type QueryHeads<A> = Product<<A as GroupedQuery>::KeyValueHeads, <A as GroupedQuery>::Groups>;
+type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
-/// `A` with `KeyValueHeads` heads, for the cache of keys and values.
+/// `A` with `NumKeyValueHeads` heads, for the cache of keys and values.
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
 
 #[diagnostic::do_not_recommend]
 impl<A: GroupedQuery> Arch for KeyValueArch<A> {
-    type NumHeads = A::KeyValueHeads;
+    type NumHeads = A::NumKeyValueHeads;
     type QKDim = A::QKDim;
     type VODim = A::VODim;
     type HiddenDim = A::HiddenDim;
     type Conventions = A::Conventions;
 }
 
-/// The keys and values of one causal [`GroupedQueryAttention`], in `KeyValueHeads` heads: `Groups` times smaller than a
-/// cache of all heads.
+/// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
+/// than a cache of all heads.
 pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 module! {
-    /// A sequence attends to itself in `NumHeads` heads, which share `KeyValueHeads` heads of keys and values ([Ainslie
+    /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values ([Ainslie
     /// et al., 2023](https://arxiv.org/abs/2305.13245)).
     ///
-    /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may turn queries and keys by
-    /// their positions. The type `Mask` says which positions a position sees.
+    /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
+    /// by their positions. The type `Mask` says which positions a position sees.
     ///
     /// ```
     /// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, SeqLen}, nn::{GroupedQuery, GroupedQueryAttention}, prelude::*};
-    /// dims! { pub KeyValueHeads = 2; pub Groups = 3; pub HeadDim = 4; }
+    /// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; }
     ///
     /// pub struct Small;
     /// impl Arch for Small {
-    ///     type NumHeads = Product<KeyValueHeads, Groups>;
+    ///     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
     ///     type QKDim = HeadDim;
     ///     type VODim = HeadDim;
     ///     type HiddenDim = HiddenDim;
     ///     type Conventions = TypedTransformer;
     /// }
     /// impl GroupedQuery for Small {
-    ///     type KeyValueHeads = KeyValueHeads;
-    ///     type Groups = Groups;
+    ///     type NumKeyValueHeads = NumKeyValueHeads;
+    ///     type GroupSize = GroupSize;
     /// }
     ///
     /// let device = Cpu::default();
@@ -126,9 +129,9 @@ module! {
         /// Projects to the queries of all heads.
         pub query_proj: module Projection<EmbedDim, Product<QueryHeads<A>, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the keys.
-        pub key_proj: module Projection<EmbedDim, Product<A::KeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
+        pub key_proj: module Projection<EmbedDim, Product<A::NumKeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the values.
-        pub value_proj: module Projection<EmbedDim, Product<A::KeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
+        pub value_proj: module Projection<EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
         /// Mixes the outputs of the heads.
         pub output_proj: module Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
         /// The norm, if each sublayer has one.
@@ -140,8 +143,8 @@ module! {
 /// The query of all heads, the key and the value of fewer heads.
 type QueryKeyValue<B, S, A, E, D, T> = (
     Tensor<(B, S, Product<QueryHeads<A>, <A as Arch>::QKDim>), E, D, T>,
-    Tensor<(B, S, Product<<A as GroupedQuery>::KeyValueHeads, <A as Arch>::QKDim>), E, D, T>,
-    Tensor<(B, S, Product<<A as GroupedQuery>::KeyValueHeads, <A as Arch>::VODim>), E, D, T>,
+    Tensor<(B, S, Product<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::QKDim>), E, D, T>,
+    Tensor<(B, S, Product<<A as GroupedQuery>::NumKeyValueHeads, <A as Arch>::VODim>), E, D, T>,
 );
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>>
@@ -172,10 +175,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         start: usize,
     ) -> Result<QueryKeyValue<B, S, A, E, D, T>, OpError> {
         let query = self.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
-        let key = self.key_proj.try_forward(x.with_empty_tape())?; // (B, S, KeyValueHeads*QKDim)
-        let value = self.value_proj.try_forward(x)?; // (B, S, KeyValueHeads*VODim)
-        let is_rotary = <A::Conventions as Conventions>::Positions::ROTARY;
-        match A::Conventions::ROTARY.or(is_rotary.then_some(Rotary::ROFORMER)) {
+        let key = self.key_proj.try_forward(x.with_empty_tape())?; // (B, S, NumKeyValueHeads*QKDim)
+        let value = self.value_proj.try_forward(x)?; // (B, S, NumKeyValueHeads*VODim)
+        match const { rotary::<A::Conventions>() } {
             Some(rotary) => Ok((try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?, value)),
             None => Ok((query, key, value)),
         }
@@ -185,12 +187,12 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
     fn try_attend<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Tensor<(B, Q, Product<QueryHeads<A>, A::QKDim>), E, D, T>,
-        key: Tensor<(B, K, Product<A::KeyValueHeads, A::QKDim>), E, D, T>,
-        value: Tensor<(B, K, Product<A::KeyValueHeads, A::VODim>), E, D, T>,
+        key: Tensor<(B, K, Product<A::NumKeyValueHeads, A::QKDim>), E, D, T>,
+        value: Tensor<(B, K, Product<A::NumKeyValueHeads, A::VODim>), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, EmbedDim), E, D, T>, OpError> {
         let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
-        let attended = try_grouped_query_attention::<_, _, _, A::KeyValueHeads, A::Groups, _, _, _, _, _>(
+        let attended = try_grouped_query_attention::<_, _, _, A::NumKeyValueHeads, A::GroupSize, _, _, _, _, _>(
             query,
             key,
             value,

@@ -50,17 +50,15 @@ pub(crate) type KeysAndValues<B, Len, A, E, D, T> = (
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D, T>,
 );
 
-/// A function from the keys and values of `Q` new positions to those of all `K` positions, the earlier ones first.
+/// A function from the keys and values of `Q` new positions to those of all `K` positions, the cached ones first.
 ///
-/// Without a cache it is `Ok` itself. Decoding passes [`KeyValueCache::try_extend`].
-pub(crate) trait WithEarlier<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
+/// Training passes `Ok` itself, as there is no cache. Decoding passes [`KeyValueCache::try_update`].
+pub(crate) trait WithPast<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T>:
     FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
 }
-impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithEarlier<B, Q, K, A, E, D, T>
-    for F
-where
-    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>,
+impl<B: MaybeSharded, Q: Dim, K: Dim, A: CachedHeads, E: Real, D: Backend<E>, T, F> WithPast<B, Q, K, A, E, D, T> for F where
+    F: FnOnce(KeysAndValues<B, Q, A, E, D, T>) -> Result<KeysAndValues<B, K, A, E, D, T>, OpError>
 {
 }
 
@@ -150,7 +148,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     }
 
     /// Appends the keys and values of the next positions. Returns those of the whole cache, unused positions included.
-    pub(crate) fn try_extend<S: Dim>(
+    pub(crate) fn try_update<S: Dim>(
         &mut self,
         (keys, values): KeysAndValues<B, S, A, E, D, NoneTape>,
     ) -> Result<KeysAndValues<B, Cached<MaxLen>, A, E, D, NoneTape>, OpError> {

@@ -36,8 +36,8 @@ use typed_transformer_macros::panicking;
 ///     type MaxSrcLen = MaxSeqLen;
 ///     type MaxTgtLen = MaxSeqLen;
 ///     type EmbedDim = EmbedDim;
-///     type EncoderLayers = NumLayers;
-///     type DecoderLayers = NumLayers;
+///     type NumEncoderLayers = NumLayers;
+///     type NumDecoderLayers = NumLayers;
 /// }
 /// type Model = LM<Rot13, f32, Cpu>;
 /// ```
@@ -53,9 +53,9 @@ pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
     /// The width of encoder and decoder.
     type EmbedDim: ConstDim;
     /// The number of layers of the encoder.
-    type EncoderLayers: ConstDim;
+    type NumEncoderLayers: ConstDim;
     /// The number of layers of the decoder.
-    type DecoderLayers: ConstDim;
+    type NumDecoderLayers: ConstDim;
 }
 
 /// The output of an encoder-decoder (the post's `Output`).
@@ -125,10 +125,10 @@ module! {
     pub struct LM<Config: Seq2Seq; E, D> -> Config::TgtVocab {
         /// Encodes the source.
         pub encoder: module EmbeddingEncoder<
-            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::EncoderLayers, Config, E, D>,
+            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::NumEncoderLayers, Config, E, D>,
         /// Decodes the target so far, attending to the encoder's output.
         pub decoder: module EmbeddingDecoder<
-            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::DecoderLayers, Config, E, D>,
+            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::NumDecoderLayers, Config, E, D>,
         /// From vectors to logits.
         pub logit: module LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
     }

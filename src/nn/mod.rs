@@ -41,6 +41,7 @@ mod norm;
 mod self_attention;
 
 pub use crate::ops::NormKind;
+pub(crate) use arch::rotary;
 pub use arch::{
     Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
     PositionsInHeads, RotaryPositions, Sinusoidal, WidthScale,
@@ -68,7 +69,7 @@ pub use grouped_query_attention::{
     GroupedHeads, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention, KeyValueArch,
 };
 pub use key_value_cache::{KeyValueCache, Keys, Values};
-pub(crate) use key_value_cache::{KeysAndValues, WithEarlier};
+pub(crate) use key_value_cache::{KeysAndValues, WithPast};
 pub use layer_norm::LayerNorm;
 pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection, ProjectionRule};
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};

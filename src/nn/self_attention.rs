@@ -1,5 +1,6 @@
 use super::{
-    Arch, Conventions, KeyValueCache, MHAttention, Norm, PositionKind,
+    Arch, Conventions, KeyValueCache, MHAttention, Norm,
+    arch::rotary,
     multi_head_attention::has_sublayer_kernel,
     norm::{residual_params, try_residual_norm, try_sublayer_input},
 };
@@ -8,7 +9,7 @@ use crate::{
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
-    ops::{OpError, Real, Rotary, try_attention_weights, try_dropout, try_rotate_heads, try_split_heads},
+    ops::{OpError, Real, try_attention_weights, try_dropout, try_rotate_heads, try_split_heads},
 };
 use dfdx::{
     shapes::HasShape,
@@ -54,14 +55,14 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         // The kernel knows no rotary positions.
-        if const { has_sublayer_kernel::<A, E, D, T>() && Self::ROTARY.is_none() } {
+        if const { has_sublayer_kernel::<A, E, D, T>() && rotary::<A::Conventions>().is_none() } {
             let (params, residual) = (self.attention.params(), residual_params(&self.norm));
             return D::fused_self_attention(input, &params, &mask, &residual);
         }
         try_residual_norm(&self.norm, input, |x| {
             let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
             let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
-            let [query, key] = Self::try_turn(0, [query, key])?;
+            let [query, key] = Self::try_rotate(0, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
@@ -82,29 +83,19 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
         let x = try_sublayer_input(&self.norm, input)?;
         let query = self.attention.query_proj.try_forward(x.clone())?;
-        let [query, key] = Self::try_turn(0, [query, self.attention.key_proj.try_forward(x)?])?;
+        let [query, key] = Self::try_rotate(0, [query, self.attention.key_proj.try_forward(x)?])?;
         let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
         let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
         try_attention_weights::<_, _, _, _, A::QKDim, _, _, _>(query, key, &mask, scale, mask_fill)
     }
 
-    /// The rotation of queries and keys, if the conventions have rotary positions.
-    pub(crate) const ROTARY: Option<Rotary> =
-        match (<A::Conventions as Conventions>::Positions::ROTARY, A::Conventions::ROTARY) {
-            (true, None) => Some(Rotary::ROFORMER),
-            (true, rotary) => rotary,
-            (false, _) => None,
-        };
-
-    /// The query and the key, turned by their positions from `start` on if the conventions have rotary positions.
-    fn try_turn<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    /// The query and the key, rotated by their positions from `start` on if the conventions have rotary positions.
+    fn try_rotate<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
         start: usize,
         query_and_key: [Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2],
     ) -> Result<[Tensor<(B, S, Product<A::NumHeads, A::QKDim>), E, D, T>; 2], OpError> {
-        if const { Self::ROTARY.is_none() } {
-            return Ok(query_and_key);
-        }
-        let ([query, key], rotary) = (query_and_key, Self::ROTARY.unwrap_or_default());
+        let Some(rotary) = (const { rotary::<A::Conventions>() }) else { return Ok(query_and_key) };
+        let [query, key] = query_and_key;
         Ok([try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?])
     }
 
@@ -129,7 +120,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         try_residual_norm(&self.norm, input, |x| {
             let query = self.attention.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
             let key = self.attention.key_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
-            let [query, key] = Self::try_turn(start, [query, key])?;
+            let [query, key] = Self::try_rotate(start, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
             let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, Cached<MaxLen>, …)

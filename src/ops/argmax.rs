@@ -33,12 +33,12 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
 /// ```
 #[panicking]
-pub fn try_argmax<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T>(
+pub fn try_argmax<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T>(
     input: &Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Indices<Dims::Remaining, Name>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "argmax";
     let shape = *input.shape();

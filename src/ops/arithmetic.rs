@@ -37,16 +37,16 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(ops::add(x, &y).as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// ```
 #[panicking]
-pub fn try_add<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+pub fn try_add<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let [x, y] = on_one_shape("add", x, y)?;
     try_zip("add", x, y, |x, y| x.try_add(y))
@@ -69,16 +69,16 @@ where
 /// assert_eq!(ops::sub(x, &y).as_vec(), [-9.0, -18.0, -7.0, -16.0]);
 /// ```
 #[panicking]
-pub fn try_sub<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+pub fn try_sub<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let [x, y] = on_one_shape("sub", x, y)?;
     try_zip("sub", x, y, |x, y| x.try_sub(y))
@@ -101,16 +101,16 @@ where
 /// assert_eq!(ops::mul(x, &y).as_vec(), [10.0, 40.0, 30.0, 80.0]);
 /// ```
 #[panicking]
-pub fn try_mul<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+pub fn try_mul<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let [x, y] = on_one_shape("mul", x, y)?;
     try_zip("mul", x, y, |x, y| x.try_mul(y))
@@ -133,16 +133,16 @@ where
 /// assert_eq!(ops::div(x, &y).as_vec(), [0.1, 0.1, 0.3, 0.2]);
 /// ```
 #[panicking]
-pub fn try_div<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+pub fn try_div<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let [x, y] = on_one_shape("div", x, y)?;
     try_zip("div", x, y, |x, y| x.try_div(y))
@@ -165,16 +165,16 @@ where
 /// assert_eq!(ops::maximum(x, &y).as_vec(), [10.0, 20.0, 10.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_maximum<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+pub fn try_maximum<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let [x, y] = on_one_shape("maximum", x, y)?;
     try_zip("maximum", x, y, |x, y| x.try_maximum(y))
@@ -197,38 +197,38 @@ where
 /// assert_eq!(ops::minimum(x, &y).as_vec(), [1.0, 2.0, 3.0, 4.0]);
 /// ```
 #[panicking]
-pub fn try_minimum<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+pub fn try_minimum<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let [x, y] = on_one_shape("minimum", x, y)?;
     try_zip("minimum", x, y, |x, y| x.try_minimum(y))
 }
 
 /// `x`, and the view of `y` that has its shape.
-fn on_one_shape<Dims, Less, Order, E: Real, D: Device<E>, T, OtherTape, const RANK: usize, const OTHER_RANK: usize>(
+fn on_one_shape<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     op: &'static str,
     x: impl TensorOrRef<Dims, E, D, T>,
-    y: impl TensorOrRef<Less, E, D, OtherTape>,
+    y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<[Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>; 2], OpError>
 where
-    Dims: NamedAxes<RANK>,
-    Less: NamedAxes<OTHER_RANK> + AxesAmong<Dims, Order>,
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
 {
     let ((x, tape), (y, other_tape)) = (x.split(), y.split());
     let (shape, other_shape) = (*x.shape(), *y.shape());
     ensure_not_empty(op, &shape)?;
-    let positions = Less::positions();
+    let positions = Smaller::positions();
     let is_twice = |(i, position)| positions[..i].contains(position);
     let sizes = shape.concrete();
     let agrees = positions.iter().zip(other_shape.concrete()).all(|(position, size)| sizes[*position] == size);
@@ -243,7 +243,7 @@ where
         return Ok([x, scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op))?]);
     }
     let labels = label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>());
-    let y = Labelled { tensor: Less::into_sizes(op, y)?, labels };
+    let y = Labelled { tensor: Smaller::into_sizes(op, y)?, labels };
     let to = array::from_fn(|axis| axis as Label);
     let view = broadcast(y, to, array::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
     Ok([x, Dims::from_sizes(op, view)?])

@@ -22,13 +22,13 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// ```
 #[panicking]
-pub fn try_broadcast<Less: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<Less, E, D, T>,
+pub fn try_broadcast<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Smaller, E, D, T>,
     shape: Dims,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: BroadcastFrom<Less, Name, WhichAxis>,
+    Dims: BroadcastFrom<Smaller, Name, WhichAxis>,
 {
     const OP: &str = "broadcast";
     let mut sizes: Vec<_> = shape.concrete().into_iter().collect();

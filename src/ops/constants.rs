@@ -96,19 +96,19 @@ pub fn try_iota<S: Dim, E: Real, D: Device<E>>(device: &D, len: S) -> Result<Ten
 ///
 /// ```
 /// use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};
-/// dims! { pub Experts = 3; pub SeqLen = 2; }
-/// let chosen = Indices::new(&[2, 0], (SeqLen,), Experts)?;
-/// let x: Tensor<(SeqLen, Experts), f32, Cpu> = one_hot(&Cpu::default(), &chosen);
+/// dims! { pub NumExperts = 3; pub SeqLen = 2; }
+/// let chosen = Indices::new(&[2, 0], (SeqLen,), NumExperts)?;
+/// let x: Tensor<(SeqLen, NumExperts), f32, Cpu> = one_hot(&Cpu::default(), &chosen);
 /// assert_eq!(x.as_vec(), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_one_hot<Fewer: Shape, Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>>(
+pub fn try_one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Device<E>>(
     device: &D,
-    indices: &Indices<Fewer, Name>,
+    indices: &Indices<Smaller, Name>,
 ) -> Result<Tensor<Dims, E, D>, OpError>
 where
-    Dims: BroadcastFrom<Fewer, Name, Index>,
+    Dims: BroadcastFrom<Smaller, Name, WhichAxis>,
 {
     const OP: &str = "one_hot";
     let len = indices.axis().size();

@@ -20,12 +20,12 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(cumsum(x, axis::<SeqLen>()).as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
 /// ```
 #[panicking]
-pub fn try_cumsum<Dims, Name: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_cumsum<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "cumsum";
     let shape = *input.shape();

@@ -47,9 +47,9 @@ pub fn try_dot<
     D: Backend<E>,
     T,
     OtherTape,
-    const RANK: usize,
-    const OTHER_RANK: usize,
-    const BOTH_RANK: usize,
+    const N: usize,
+    const OTHER_N: usize,
+    const BOTH_N: usize,
 >(
     x: impl TensorOrRef<Dims, E, D, T>,
     w: impl TensorOrRef<Other, E, D, OtherTape>,
@@ -59,13 +59,12 @@ pub fn try_dot<
     OpError,
 >
 where
-    Dims:
-        NamedAxes<RANK> + HasAxis<Name, WhichAxis, Remaining: FollowedBy<Other::Remaining, Both: NamedAxes<BOTH_RANK>>>,
-    Other: NamedAxes<OTHER_RANK> + HasAxis<Name, WhichOtherAxis>,
+    Dims: NamedAxes<N> + HasAxis<Name, WhichAxis, Remaining: FollowedBy<Other::Remaining, Both: NamedAxes<BOTH_N>>>,
+    Other: NamedAxes<OTHER_N> + HasAxis<Name, WhichOtherAxis>,
     T: JoinTapes<OtherTape, E, D>,
-    [usize; RANK]: Sizes,
-    [usize; OTHER_RANK]: Sizes,
-    [usize; BOTH_RANK]: Sizes,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
+    [usize; BOTH_N]: Sizes,
 {
     const OP: &str = "dot";
     let ((x, tape), (w, other_tape)) = (x.split(), w.split());
@@ -75,10 +74,10 @@ where
     let x = x.put_tape(tape.join(other_tape).into_tape());
     let w = distinct_from(&x, w.put_tape(Default::default()))?;
 
-    let labels: [Label; RANK] = array::from_fn(|axis| axis as Label);
-    let other_labels: [Label; OTHER_RANK] = array::from_fn(|axis| match axis == Other::INDEX {
+    let labels: [Label; N] = array::from_fn(|axis| axis as Label);
+    let other_labels: [Label; OTHER_N] = array::from_fn(|axis| match axis == Other::INDEX {
         true => labels[Dims::INDEX],
-        false => (RANK + axis) as Label,
+        false => (N + axis) as Label,
     });
     let rest = labels.iter().chain(&other_labels).filter(|label| **label != labels[Dims::INDEX]);
     let to = label_array(&rest.copied().collect::<Vec<_>>());

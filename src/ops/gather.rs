@@ -29,21 +29,21 @@ use typed_transformer_macros::panicking;
 ///
 /// ```
 /// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
-/// dims! { pub Experts = 3; pub Chosen = 2; pub SeqLen = 2; }
-/// let gates: Tensor<(SeqLen, Experts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.2, 0.7, 0.5, 0.3, 0.2]);
-/// let experts = Indices::new(&[2, 1, 0, 1], (SeqLen, Chosen), Experts)?;
-/// let chosen: Tensor<(SeqLen, Chosen), f32, Cpu> = gather(gates, axis::<Experts>(), &experts);
+/// dims! { pub NumExperts = 3; pub ExpertsPerToken = 2; pub SeqLen = 2; }
+/// let gates: Tensor<(SeqLen, NumExperts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.2, 0.7, 0.5, 0.3, 0.2]);
+/// let experts = Indices::new(&[2, 1, 0, 1], (SeqLen, ExpertsPerToken), NumExperts)?;
+/// let chosen: Tensor<(SeqLen, ExpertsPerToken), f32, Cpu> = gather(gates, axis::<NumExperts>(), &experts);
 /// assert_eq!(chosen.as_vec(), [0.7, 0.2, 0.5, 0.3]);
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_gather<Dims, Name: Dim, K: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_gather<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<Dims::Replaced<K>, Name>,
 ) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "gather";
     let (shape, to) = (*input.shape(), indices.shape());
@@ -80,13 +80,13 @@ where
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_take<Dims, Name: Dim, K: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_take<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<(K,), Name>,
 ) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "take";
     let shape = *input.shape();

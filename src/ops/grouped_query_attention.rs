@@ -14,24 +14,25 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// [`multi_head_attention`](super::multi_head_attention) in which `Groups` heads of the query share one head of the key
-/// and of the value ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245), 2.2). The heads of the query are
-/// `Product<KeyValueHeads, Groups>`: head `g` of the query in group `h` reads head `h` of the key.
+/// [`multi_head_attention`](super::multi_head_attention) in which each head of the key and of the value serves a group of
+/// `GroupSize` heads of the query ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245), 2.2). `NumKeyValueHeads` is
+/// the paper's number of groups `G`. The heads of the query are `Product<NumKeyValueHeads, GroupSize>`: every head of group
+/// `h` reads head `h` of the key.
 ///
-/// `(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), (B, K, Product<KeyValueHeads, QKDim>), (B, K, Product<KeyValueHeads, VODim>),
-/// mask (B, Q, K) -> (B, Q, Product<Product<KeyValueHeads, Groups>, VODim>)`
+/// `(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), (B, K, Product<NumKeyValueHeads, QKDim>), (B, K, Product<NumKeyValueHeads, VODim>),
+/// mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::grouped_query_attention, prelude::*};
-/// dims! { pub KeyValueHeads = 1; pub Groups = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
-/// type NumHeads = Product<KeyValueHeads, Groups>;
+/// dims! { pub NumKeyValueHeads = 1; pub GroupSize = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// type NumHeads = Product<NumKeyValueHeads, GroupSize>;
 /// let device = Cpu::default();
 /// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = device.zeros();
-/// let key: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f32, Cpu> = device.zeros();
-/// let value: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f32, Cpu> = device.tensor(vec![1.0, 3.0]);
+/// let key: Tensor<(Batch, KLen, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = device.zeros();
+/// let value: Tensor<(Batch, KLen, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = device.tensor(vec![1.0, 3.0]);
 /// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
 /// let attended: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f32, Cpu> = grouped_query_attention(
 ///     query, key, value, &mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0,
@@ -43,22 +44,22 @@ pub fn try_grouped_query_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    KeyValueHeads: ConstDim,
-    Groups: ConstDim,
+    NumKeyValueHeads: ConstDim,
+    GroupSize: ConstDim,
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
 >(
-    query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
+    query: Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
     mask_fill: MaskFill,
     dropout: f64,
-) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
     check_operands(&query, &key, &value, mask)?;
     let has_dropout = T::OWNS_TAPE && dropout != 0.0;
     if D::HAS_KERNELS && !has_dropout {
@@ -70,20 +71,20 @@ pub fn try_grouped_query_attention<
 /// [`grouped_query_attention`] with a number that is added to the logit of each head, query and key, such as
 /// [`alibi`](super::alibi).
 ///
-/// `(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), (B, K, Product<KeyValueHeads, QKDim>), (B, K, Product<KeyValueHeads, VODim>),
-/// bias (Product<KeyValueHeads, Groups>, Q, K), mask (B, Q, K) -> (B, Q, Product<Product<KeyValueHeads, Groups>, VODim>)`
+/// `(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), (B, K, Product<NumKeyValueHeads, QKDim>), (B, K, Product<NumKeyValueHeads, VODim>),
+/// bias (Product<NumKeyValueHeads, GroupSize>, Q, K), mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::grouped_query_attention_with_bias, prelude::*};
-/// dims! { pub KeyValueHeads = 1; pub Groups = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
-/// type NumHeads = Product<KeyValueHeads, Groups>;
+/// dims! { pub NumKeyValueHeads = 1; pub GroupSize = 2; pub HeadDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// type NumHeads = Product<NumKeyValueHeads, GroupSize>;
 /// let device = Cpu::default();
 /// let query: Tensor<(Batch, QLen, Product<NumHeads, HeadDim>), f64, Cpu> = device.zeros();
-/// let key: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f64, Cpu> = device.zeros();
-/// let value: Tensor<(Batch, KLen, Product<KeyValueHeads, HeadDim>), f64, Cpu> = device.tensor(vec![0.0, 4.0]);
+/// let key: Tensor<(Batch, KLen, Product<NumKeyValueHeads, HeadDim>), f64, Cpu> = device.zeros();
+/// let value: Tensor<(Batch, KLen, Product<NumKeyValueHeads, HeadDim>), f64, Cpu> = device.tensor(vec![0.0, 4.0]);
 /// // The second head prefers the second key.
 /// let bias: Tensor<(NumHeads, QLen, KLen), f64, Cpu> = device.tensor(vec![0.0, 0.0, 0.0, 3f64.ln()]);
 /// let mask = AttentionMask::all_visible((Batch, QLen, KLen));
@@ -98,23 +99,23 @@ pub fn try_grouped_query_attention_with_bias<
     B: Dim,
     Q: Dim,
     K: Dim,
-    KeyValueHeads: ConstDim,
-    Groups: ConstDim,
+    NumKeyValueHeads: ConstDim,
+    GroupSize: ConstDim,
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
     D: Device<E>,
     T: Tape<E, D>,
 >(
-    query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
-    bias: Tensor<(Product<KeyValueHeads, Groups>, Q, K), E, D, T>,
+    query: Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
+    bias: Tensor<(Product<NumKeyValueHeads, GroupSize>, Q, K), E, D, T>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
     mask_fill: MaskFill,
     dropout: f64,
-) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
     check_operands(&query, &key, &value, mask)?;
     try_attend(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
@@ -140,31 +141,31 @@ fn try_attend<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
-    KeyValueHeads: ConstDim,
-    Groups: ConstDim,
+    NumKeyValueHeads: ConstDim,
+    GroupSize: ConstDim,
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
     D: Device<E>,
     T: Tape<E, D>,
 >(
-    query: Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, QKDim>), E, D, T>,
-    key: Tensor<(B, K, Product<KeyValueHeads, QKDim>), E, D, T>,
-    value: Tensor<(B, K, Product<KeyValueHeads, VODim>), E, D, T>,
-    bias: Option<Tensor<(Product<KeyValueHeads, Groups>, Q, K), E, D, T>>,
+    query: Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
+    bias: Option<Tensor<(Product<NumKeyValueHeads, GroupSize>, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,
     scale: AttentionScale,
     mask_fill: MaskFill,
     dropout: f64,
-) -> Result<Tensor<(B, Q, Product<Product<KeyValueHeads, Groups>, VODim>), E, D, T>, OpError> {
+) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
     const OP: &str = "attention";
     let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
-    let query = try_split_heads::<_, _, Product<KeyValueHeads, Groups>, QKDim, _, _, _>(query)?;
-    let query = try_scale(query, scale.factor(KeyValueHeads::SIZE * Groups::SIZE, QKDim::SIZE))?;
+    let query = try_split_heads::<_, _, Product<NumKeyValueHeads, GroupSize>, QKDim, _, _, _>(query)?;
+    let query = try_scale(query, scale.factor(NumKeyValueHeads::SIZE * GroupSize::SIZE, QKDim::SIZE))?;
     let (key, value) = (try_split_heads(key)?, try_split_heads(value)?);
     // The query heads of a group become rows of one matrix, so the product reads each head of the key once.
-    let (kv_heads, rows) = (KeyValueHeads::default(), Groups::SIZE * queries.size());
-    let heads = <Product<KeyValueHeads, Groups>>::default();
+    let (kv_heads, rows) = (NumKeyValueHeads::default(), GroupSize::SIZE * queries.size());
+    let heads = <Product<NumKeyValueHeads, GroupSize>>::default();
     let logits = || {
         let query = query.try_reshape_like(&(batch, kv_heads, rows, QKDim::default()))?;
         let key = key.try_permute::<_, Axes4<0, 1, 3, 2>>()?;

@@ -97,7 +97,7 @@ pub use dot::{dot, try_dot};
 pub use dropout::{DropoutSeed, dropout, try_dropout};
 pub(crate) use dropout::{dropout_factors, try_mul_factors};
 #[doc(hidden)]
-pub use einsum::{Over, Rank};
+pub use einsum::{NumAxes, Over};
 pub use embed::{embed, try_embed};
 pub use gather::{gather, take, try_gather, try_take};
 pub use grouped_query_attention::{

@@ -33,13 +33,13 @@ use typed_transformer_macros::panicking;
 /// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x); // cannot infer `WhichAxis`
 /// ```
 #[panicking]
-pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, const RANK: usize>(
+pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, const N: usize>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where
-    Dims: PermutationOf<To, WhichAxis> + NamedAxes<RANK>,
-    To: NamedAxes<RANK>,
-    [usize; RANK]: Sizes,
+    Dims: PermutationOf<To, WhichAxis> + NamedAxes<N>,
+    To: NamedAxes<N>,
+    [usize; N]: Sizes,
 {
     const OP: &str = "permute";
     let order = Dims::order();

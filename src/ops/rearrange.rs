@@ -2,7 +2,7 @@ use super::{
     OpError, Real,
     contraction::label_array,
     device_error,
-    einsum::{Over, Rank, TensorAndTape},
+    einsum::{NumAxes, Over, TensorAndTape},
     ensure_not_empty,
     operand::OperandTape,
     views::{NamedAxes, Sizes, permuted, with_leading_axes},
@@ -161,7 +161,7 @@ macro_rules! __rearrange {
         let x = $crate::__private::Over::<($($f,)*)>::operand($($x)+);
         $crate::__private::Over::<($($t,)*)>::rearrange(
             x,
-            $crate::__private::Rank::<{ $crate::__private::names::rank(&$fn) }>,
+            $crate::__private::NumAxes::<{ $crate::__private::names::num_axes(&$fn) }>,
             $crate::__private::Rearrangement {
                 factors: &[$($crate::__rearrange!(@factors $factors)),*],
                 from: const { $crate::__einsum!(@labels [$($fa)*] $fn) },
@@ -203,7 +203,7 @@ impl<To: Shape> Over<To> {
     /// The operand split, permuted and merged. Split, it has `N` axes.
     pub fn rearrange<From, Tape, E, D, const F: usize, const N: usize, const T: usize>(
         (x, tape): TensorAndTape<From, E, D, Tape>,
-        _: Rank<N>,
+        _: NumAxes<N>,
         Rearrangement { factors, from, to, merged }: Rearrangement,
     ) -> Result<Tensor<To, E, D, Tape::Tape>, OpError>
     where

@@ -51,7 +51,7 @@ impl RelativeBuckets {
 /// The learned number that attention adds to the logit of each query and key, by the bucket of their relative position
 /// ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
 ///
-/// `(Buckets, H), (Q), (K) -> (H, Q, K)`, for queries at the positions `start`, `start + 1`, … and keys at `0`, `1`, …;
+/// `(NumBuckets, H), (Q), (K) -> (H, Q, K)`, for queries at the positions `start`, `start + 1`, … and keys at `0`, `1`, …;
 /// [`attention_with_bias`](super::attention_with_bias) takes it.
 ///
 /// `tape` is `model.recording()` to record the operations for gradients, or `NoneTape`.
@@ -61,8 +61,8 @@ impl RelativeBuckets {
 ///
 /// ```
 /// use typed_transformer::{ops::{RelativeBuckets, relative_position_bias}, prelude::*};
-/// dims! { pub Buckets = 4; pub NumHeads = 1; pub QLen = 2; pub KLen = 3; }
-/// let table: Tensor<(Buckets, NumHeads), f32, Cpu> = Cpu::default().tensor(vec![0.0, 0.1, 0.2, 0.3]);
+/// dims! { pub NumBuckets = 4; pub NumHeads = 1; pub QLen = 2; pub KLen = 3; }
+/// let table: Tensor<(NumBuckets, NumHeads), f32, Cpu> = Cpu::default().tensor(vec![0.0, 0.1, 0.2, 0.3]);
 /// let buckets = RelativeBuckets { bidirectional: false, max_distance: 8 };
 /// let bias: Tensor<(NumHeads, QLen, KLen), f32, Cpu> =
 ///     relative_position_bias(&table, buckets, 1, (QLen, KLen), NoneTape);
@@ -72,22 +72,22 @@ impl RelativeBuckets {
 pub fn try_relative_position_bias<
     Q: Dim,
     K: Dim,
-    Buckets: ConstDim,
+    NumBuckets: ConstDim,
     H: ConstDim,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
 >(
-    table: &Tensor<(Buckets, H), E, D>,
+    table: &Tensor<(NumBuckets, H), E, D>,
     buckets: RelativeBuckets,
     start: usize,
     lengths: (Q, K),
     tape: T,
 ) -> Result<Tensor<(H, Q, K), E, D, T>, OpError> {
     let keys = lengths.1.size().max(1);
-    let bucket = |pair: usize| buckets.bucket(start + pair / keys, pair % keys, Buckets::SIZE);
+    let bucket = |pair: usize| buckets.bucket(start + pair / keys, pair % keys, NumBuckets::SIZE);
     let indices: Vec<usize> = (0..lengths.0.size() * lengths.1.size()).map(bucket).collect();
-    let indices = Indices::unchecked(indices.into(), lengths, Buckets::default());
+    let indices = Indices::unchecked(indices.into(), lengths, NumBuckets::default());
     let bias: Tensor<(Q, K, H), E, D, T> = try_embed(table, &TokenIds::from(indices), tape)?;
     try_permute(bias)
 }

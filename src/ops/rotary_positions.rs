@@ -20,7 +20,7 @@ use typed_transformer_macros::panicking;
 /// ```
 #[derive(Clone, Copy, PartialEq)]
 pub struct Rotary {
-    /// Pair `j` of `HeadDim / 2` pairs turns by `base^(-2j / HeadDim)` per position.
+    /// Pair `j` of `HeadDim / 2` pairs rotates by `base^(-2j / HeadDim)` per position.
     pub base: f64,
     /// The columns of a pair.
     pub pairs: RotaryPairs,
@@ -28,42 +28,42 @@ pub struct Rotary {
     pub scaling: Option<RotaryScaling>,
 }
 
-/// The slower turns of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on
+/// The slower rotation of Llama 3.1 and 3.2, which were trained on sequences of `original_len` positions and then on
 /// longer ones ([Grattafiori et al., 2024](https://arxiv.org/abs/2407.21783), 3.4.2; `_compute_llama3_parameters` of
 /// `modeling_rope_utils.py`).
 ///
-/// A pair that turns at most `low_frequency_factor` times in `original_len` positions turns `factor` times more slowly.
-/// One that turns at least `high_frequency_factor` times stays as it is. Between the two, the speed is interpolated.
+/// A pair with at most `low_frequency_factor` rotations in `original_len` positions rotates `factor` times more slowly.
+/// One with at least `high_frequency_factor` rotations stays as it is. Between the two, the speed is interpolated.
 ///
 /// ```
 /// use typed_transformer::{ops::{Rotary, RotaryScaling, rotary_positions}, prelude::*};
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
-/// // The pair of a head of 2 columns turns by 1 radian per position: 6 positions are not one whole turn.
+/// // The pair of a head of 2 columns rotates by 1 radian per position: 6 positions are not one whole rotation.
 /// let scaling =
 ///     RotaryScaling { factor: 4.0, low_frequency_factor: 1.0, high_frequency_factor: 2.0, original_len: 6 };
 /// let rotary = Rotary { scaling: Some(scaling), ..Rotary::default() };
 /// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
-/// let turned = rotary_positions(query, 0, rotary);
-/// assert_eq!(turned.as_vec(), [1.0, 0.0, 0.25f64.cos(), 0.25f64.sin()]);
+/// let rotated = rotary_positions(query, 0, rotary);
+/// assert_eq!(rotated.as_vec(), [1.0, 0.0, 0.25f64.cos(), 0.25f64.sin()]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RotaryScaling {
     /// The factor by which the slowest pairs slow down.
     pub factor: f64,
-    /// A pair with at most this many turns in `original_len` positions is slowed down by `factor`.
+    /// A pair with at most this many rotations in `original_len` positions is slowed down by `factor`.
     pub low_frequency_factor: f64,
-    /// A pair with at least this many turns in `original_len` positions keeps its speed.
+    /// A pair with at least this many rotations in `original_len` positions keeps its speed.
     pub high_frequency_factor: f64,
-    /// The longest sequence of the first training, in positions.
+    /// The longest sequence of the first training run, in positions.
     pub original_len: usize,
 }
 
 impl RotaryScaling {
     /// The angle per position of a pair, in radians, from the one without scaling.
     fn scaled(self, angle: f64) -> f64 {
-        let turns = self.original_len as f64 * angle / (2.0 * PI);
-        let kept = (turns - self.low_frequency_factor) / (self.high_frequency_factor - self.low_frequency_factor);
+        let rotations = self.original_len as f64 * angle / (2.0 * PI);
+        let kept = (rotations - self.low_frequency_factor) / (self.high_frequency_factor - self.low_frequency_factor);
         let kept = kept.clamp(0.0, 1.0);
         kept * angle + (1.0 - kept) * angle / self.factor
     }
@@ -95,7 +95,7 @@ impl fmt::Debug for Rotary {
     }
 }
 
-/// The columns that rotary positions turn together.
+/// The columns that rotary positions rotate together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RotaryPairs {
     /// Columns `2j` and `2j + 1` (RoFormer).
@@ -116,7 +116,7 @@ impl Default for Rotary {
     }
 }
 
-/// Turns each pair of columns of a query or a key by an angle that grows with its position, so that the product of a
+/// Rotates each pair of columns of a query or a key by an angle that grows with its position, so that the product of a
 /// query and a key depends on their distance ([Su et al., 2021](https://arxiv.org/abs/2104.09864), 3.4).
 ///
 /// `(B, H, S, HeadDim) -> (B, H, S, HeadDim)`: the columns `(a, b)` of pair `j` at position `p` become
@@ -131,8 +131,8 @@ impl Default for Rotary {
 /// dims! { pub NumHeads = 1; pub HeadDim = 2; pub SeqLen = 2; pub Batch = 1; }
 /// let query: Tensor<(Batch, NumHeads, SeqLen, HeadDim), f64, Cpu> =
 ///     Cpu::default().tensor(vec![1.0, 0.0, 1.0, 0.0]);
-/// let turned = rotary_positions(query, 0, Rotary::default());
-/// assert_eq!(turned.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
+/// let rotated = rotary_positions(query, 0, Rotary::default());
+/// assert_eq!(rotated.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// ```
 #[panicking]
 pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
@@ -140,11 +140,11 @@ pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: R
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
-    try_turn(input, start, rotary)
+    try_rotate(input, start, rotary)
 }
 
 /// [`rotary_positions`] where the caller knows that the number of columns is even.
-fn try_turn<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -196,5 +196,5 @@ pub(crate) fn try_rotate_heads<
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
-    try_merge_heads(try_turn(try_split_heads(input)?, start, rotary)?)
+    try_merge_heads(try_rotate(try_split_heads(input)?, start, rotary)?)
 }

@@ -37,13 +37,13 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(error.to_string(), "select: 4 is not an index of SeqLen=4");
 /// ```
 #[panicking]
-pub fn try_select<Dims, Name: Dim, Place: IndexOf<Name>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
-    index: Place,
+    index: I,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "select";
     let (shape, index) = (*input.shape(), index.index());
@@ -55,12 +55,12 @@ where
 }
 
 /// The shape without the axis `Name`.
-pub(super) fn remaining<Dims, Name: Dim, Index: Axes>(
+pub(super) fn remaining<Dims, Name: Dim, WhichAxis: Axes>(
     op: &'static str,
     shape: &Dims,
 ) -> Result<Dims::Remaining, OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     let mut sizes = sizes(shape);
     sizes.remove(Dims::INDEX);

@@ -28,14 +28,14 @@ use typed_transformer_macros::panicking;
 /// );
 /// ```
 #[panicking]
-pub fn try_slice<Dims, Len: Dim, Part: Dim, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_slice<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,
     part: Part,
 ) -> Result<Tensor<Dims::Replaced<Part>, E, D, T>, OpError>
 where
-    Dims: HasAxis<Len, Index>,
+    Dims: HasAxis<Len, WhichAxis>,
 {
     slice_axis("slice", input, start, part)
 }

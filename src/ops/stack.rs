@@ -28,12 +28,12 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(one.unwrap_err().to_string(), "stack: 1 tensors for NumExperts=2");
 /// ```
 #[panicking]
-pub fn try_stack<Less: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
-    tensors: Vec<Tensor<Less, E, D, T>>,
+pub fn try_stack<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+    tensors: Vec<Tensor<Smaller, E, D, T>>,
     name: Name,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
 where
-    Dims: BroadcastFrom<Less, Name, WhichAxis>,
+    Dims: BroadcastFrom<Smaller, Name, WhichAxis>,
 {
     const OP: &str = "stack";
     let count = tensors.len();

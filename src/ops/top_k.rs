@@ -24,22 +24,22 @@ use typed_transformer_macros::panicking;
 ///
 /// ```
 /// use typed_transformer::{ops::top_k, prelude::*, tokens::Indices};
-/// dims! { pub Experts = 4; pub Chosen = 2; pub SeqLen = 1; }
-/// let gates: Tensor<(SeqLen, Experts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.4, 0.2, 0.3]);
-/// let (weights, experts) = top_k(gates, axis::<Experts>(), Chosen);
-/// let weights: Tensor<(SeqLen, Chosen), f32, Cpu> = weights;
-/// let experts: Indices<(SeqLen, Chosen), Experts> = experts;
+/// dims! { pub NumExperts = 4; pub ExpertsPerToken = 2; pub SeqLen = 1; }
+/// let gates: Tensor<(SeqLen, NumExperts), f32, Cpu> = Cpu::default().tensor(vec![0.1, 0.4, 0.2, 0.3]);
+/// let (weights, experts) = top_k(gates, axis::<NumExperts>(), ExpertsPerToken);
+/// let weights: Tensor<(SeqLen, ExpertsPerToken), f32, Cpu> = weights;
+/// let experts: Indices<(SeqLen, ExpertsPerToken), NumExperts> = experts;
 /// assert_eq!(weights.as_vec(), [0.4, 0.3]);
 /// assert_eq!(experts.as_slice(), [1, 3]);
 /// ```
 #[panicking]
-pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, Index: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     axis: AxisOf<Name>,
     k: K,
 ) -> Result<(Tensor<Dims::Replaced<K>, E, D, T>, Indices<Dims::Replaced<K>, Name>), OpError>
 where
-    Dims: HasAxis<Name, Index>,
+    Dims: HasAxis<Name, WhichAxis>,
 {
     const OP: &str = "top_k";
     let shape = *input.shape();
@@ -59,8 +59,8 @@ where
             let (a, b) = (element(a), element(b));
             b.partial_cmp(&a).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
         });
-        for (rank, index) in order.into_iter().take(k.size()).enumerate() {
-            chosen[(outer * k.size() + rank) * inner + inner_index] = index;
+        for (position, index) in order.into_iter().take(k.size()).enumerate() {
+            chosen[(outer * k.size() + position) * inner + inner_index] = index;
         }
     }
     let indices = Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis());

@@ -34,8 +34,8 @@ pub fn try_windows<
     Len: Dim,
     Window: WindowOf<Len>,
     Out,
-    Index: Axes,
-    OutIndex: Axes,
+    WhichAxis: Axes,
+    WhichOutAxis: Axes,
     E: Real,
     D: Device<E>,
     T: Tape<E, D>,
@@ -45,8 +45,8 @@ pub fn try_windows<
     window: Window,
 ) -> Result<Tensor<Out, E, D, T>, OpError>
 where
-    Dims: HasAxis<Len, Index>,
-    Out: BroadcastFrom<Dims::Replaced<Windows<Len, Window>>, Window, OutIndex>,
+    Dims: HasAxis<Len, WhichAxis>,
+    Out: BroadcastFrom<Dims::Replaced<Windows<Len, Window>>, Window, WhichOutAxis>,
 {
     const OP: &str = "windows";
     let shape = *input.shape();

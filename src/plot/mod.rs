@@ -1,6 +1,6 @@
 //! Plots of what a model is and learns, as SVG and PNG files. No display is needed.
 //!
-//! [`training_curves`] draws the metrics of a training, [`HeatMapGrid`] attention weights and matrices,
+//! [`training_curves`] draws the metrics of a training run, [`HeatMapGrid`] attention weights and matrices,
 //! [`ScatterPlot`] embeddings, [`LinePlot`] any lines. [`HtmlReport`] is a page that contains them.
 //!
 //! Needs the feature `plot`, which is on by default.

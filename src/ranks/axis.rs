@@ -33,7 +33,7 @@ pub trait ConstRankAxis: RankAxis + Dim + StaticSize {}
 /// ranks! {
 ///     /// All processes.
 ///     pub World;
-///     /// Processes that share the heads of one layer.
+///     /// Processes that divide the heads of one layer.
 ///     pub Tp = 2;
 /// }
 /// assert_eq!((World::NAME, World::EXPECTED_SIZE), ("World", None));

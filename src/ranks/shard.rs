@@ -9,7 +9,7 @@ use std::{
     ops::Range,
 };
 
-/// This rank's part of the dimension `Whole`, which the ranks of `Axis` share.
+/// This rank's part of the dimension `Whole`, which is divided among the ranks of `Axis`.
 ///
 /// [`Ranks::shard`](super::Ranks::shard) makes one, with parts that need not be equally long. If `Whole` and `Axis` are
 /// known at compile time, `Axis` must divide `Whole`, and the part is a compile-time dimension of dfdx's.

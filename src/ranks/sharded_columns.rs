@@ -1,7 +1,7 @@
 use super::{ConstRankAxis, RankAxis, Shard};
 use crate::dims::{ConstDim, Divides, Factor, Product};
 
-/// Columns that the ranks share: a [`Shard`], or the [`Product`] of a shard and a whole dimension. Each rank has as
+/// Columns that are divided among the ranks: a [`Shard`], or the [`Product`] of a shard and a whole dimension. Each rank has as
 /// many.
 ///
 /// ```
@@ -18,7 +18,7 @@ use crate::dims::{ConstDim, Divides, Factor, Product};
     note = "a rank's part of `{Self}` is `Shard<{Self}, Tp>` for the axis of ranks `Tp`"
 )]
 pub trait ShardedColumns: Factor {
-    /// The dimension that the ranks share.
+    /// The dimension that is divided among the ranks.
     type Whole: ConstDim;
     /// The ranks.
     type Axis: RankAxis;

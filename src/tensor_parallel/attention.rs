@@ -85,7 +85,7 @@ pub fn try_multi_head_attention<
     relabel(OP, attended, (batch, queries, Product::default()))
 }
 
-/// Turns the columns of this rank's heads by their positions, the first of which is 0.
+/// Rotates the columns of this rank's heads by their positions, the first of which is 0.
 pub(super) fn try_rotate_heads<
     B: MaybeSharded,
     S: Dim,

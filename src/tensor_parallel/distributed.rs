@@ -1,4 +1,4 @@
-use super::{DistributedError, layout::layout};
+use super::{DistributedError, parameter_sharding::parameter_shardings};
 use crate::{
     nn::Module,
     ops::{OpError, device_error},
@@ -24,11 +24,11 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Pat
     note = "`ShardedDecoderOnly` and `ShardedLM` are such models"
 )]
 pub trait Sharded<Axis, E: Element, D: Device<E>>: Module + TensorCollection<E, D, To<E, D> = Self> {
-    /// The model that the ranks share.
+    /// The model that is divided among the ranks.
     type Whole: Module + TensorCollection<E, D, To<E, D> = Self::Whole>;
 }
 
-/// A model that the ranks of `Axis` share: each has its part.
+/// A model that is divided among the ranks of `Axis`: each has its part.
 ///
 /// It can be read, but only [`update_sharded`](super::update_sharded) changes it, because the parameters that all
 /// ranks have must stay the same.
@@ -72,11 +72,11 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        let mut layout = layout::<Model, E, D, Axis>().into_iter();
+        let mut shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
         let mut parts = BTreeMap::new();
         let keep = |path: String, mut whole: Vec<E>| {
             ranks.broadcast(&mut whole, 0)?;
-            if let Some(parameter) = layout.next() {
+            if let Some(parameter) = shardings.next() {
                 parts.insert(path, parameter.part(whole, ranks.rank()));
             }
             Ok(())
@@ -99,7 +99,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
         Model: Sharded<Axis, E, D>,
     {
         let tensors = collect(whole, "", Path::new(""))?;
-        let parts = layout::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
+        let parts = parameter_shardings::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
             let elements = tensor.elements::<E>();
             (tensor.path, parameter.part(elements, ranks.rank()))
         });
@@ -179,7 +179,7 @@ where
     Axis: RankAxis,
 {
     let tensors = collect(part, "", Path::new(""))?;
-    let wholes = layout::<Part, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
+    let wholes = parameter_shardings::<Part, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
         let whole = parameter.all_gather(tensor.elements::<E>(), ranks)?;
         Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))
     });
@@ -196,9 +196,9 @@ where
 {
     let mut file = TensorFile::open(path)?;
     compare_conventions::<Model::Whole>(&file)?;
-    let mut layout = layout::<Model, E, D, Axis>().into_iter();
+    let mut shardings = parameter_shardings::<Model, E, D, Axis>().into_iter();
     let mut read = |expected: &ExpectedTensor| {
-        let parameter = layout.next().ok_or_else(|| expected.missing())?;
+        let parameter = shardings.next().ok_or_else(|| expected.missing())?;
         let dims = Dims(&parameter.dims);
         let whole =
             file.read(&ExpectedTensor { path: &parameter.path, sizes: parameter.sizes.clone(), dims: &dims })?;

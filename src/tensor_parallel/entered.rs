@@ -75,7 +75,7 @@ impl<Dims: Shape + EnteredAs<Axis>, E, D: Storage<E>, T, Axis> EnteredOver<Axis>
 /// A tensor that has entered the ranks of `Of` has entered those of `Axis`: both are the same.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the tensor has entered `{Of}`, but the ranks of `{Axis}` share the other operand",
+    message = "the tensor has entered `{Of}`, but the other operand is divided among `{Axis}`",
     label = "entered `{Of}`, not `{Axis}`",
     note = "`enter(x, &ranks)` with the ranks of `{Axis}` sums the gradient of `x` over them in the backward pass"
 )]

@@ -13,7 +13,7 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The shape has a whole axis of dimension `Name`, which the ranks of `Axis` can share. `WhichAxis` is its position,
+/// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its position,
 /// which rustc infers.
 ///
 /// ```
@@ -24,7 +24,7 @@ use typed_transformer_macros::panicking;
 /// shards::<(SeqLen, EmbedDim), _>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no whole axis `{Name}` that the ranks of `{Axis}` could share",
+    message = "`{Self}` has no whole axis `{Name}` to divide among the ranks of `{Axis}`",
     label = "`{Name}` is not a whole axis of `{Self}`",
     note = "a collective operation names an axis of the tensor whose size is known at compile time"
 )]
@@ -50,7 +50,7 @@ pub trait CanShard<Name, Axis, WhichAxis>: Shape {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no axis `Shard<{Name}, {Axis}>`",
-    label = "no axis of `{Self}` is a part of `{Name}` that the ranks of `{Axis}` share",
+    label = "no axis of `{Self}` is a shard of `{Name}` over `{Axis}`",
     note = "a gather along `{Name}` joins the parts of `Shard<{Name}, {Axis}>`"
 )]
 pub trait CanGather<Name, Axis, WhichAxis>: Shape {

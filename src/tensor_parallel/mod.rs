@@ -33,10 +33,10 @@ mod dropout;
 mod entered;
 mod error;
 mod gather;
-mod layout;
 mod linear;
 mod local;
 mod nn;
+mod parameter_sharding;
 mod partial;
 mod save;
 mod tape;
@@ -53,6 +53,6 @@ pub use gather::{
     CanGather, CanShard, all_gather, reduce_scatter, shard, try_all_gather, try_reduce_scatter, try_shard,
 };
 pub use linear::{linear_column, linear_row, try_linear_column, try_linear_row};
-pub use nn::{CanShare, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM};
+pub use nn::{DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM};
 pub use partial::{add, scale, try_add, try_scale};
 pub use update::{update_sharded, update_sharded_replicated};

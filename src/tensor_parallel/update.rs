@@ -1,4 +1,4 @@
-use super::{Distributed, Sharded, layout::layout};
+use super::{Distributed, Sharded, parameter_sharding::parameter_shardings};
 use crate::{
     backend::Backend,
     ops::OpError,
@@ -7,7 +7,7 @@ use crate::{
     weights::SafetensorsDtype,
 };
 
-/// [`update`](crate::train::update) of a model that the ranks share: each updates its part, by the norm of the
+/// [`update`](crate::train::update) of a sharded model: each rank updates its part, by the norm of the
 /// gradients of the whole model.
 ///
 /// # Errors
@@ -79,13 +79,13 @@ where
     D: Backend<E>,
     Axis: RankAxis,
 {
-    let layout = layout::<Model, E, D, Axis>();
+    let shardings = parameter_shardings::<Model, E, D, Axis>();
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
-        let trained = layout.iter().filter(|parameter| parameter.is_trained);
+        let trained = shardings.iter().filter(|parameter| parameter.is_trained);
         // The shards' squares are summed over the ranks. Every rank has the replicated parameters, so these count once.
         let [mut sharded, mut replicated] = [0.0, 0.0];
         for (parameter, square) in trained.zip(squares) {
-            *(if parameter.is_shared() { &mut sharded } else { &mut replicated }) += square;
+            *(if parameter.is_sharded() { &mut sharded } else { &mut replicated }) += square;
         }
         let mut sums = [sharded];
         ranks.all_reduce(&mut sums).map_err(|source| OpError::Ranks { op: "update", source })?;

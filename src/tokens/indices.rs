@@ -10,12 +10,12 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// use typed_transformer::{prelude::*, tokens::Indices};
-/// dims! { pub Experts = 4; pub SeqLen = 3; }
-/// let chosen = Indices::new(&[3, 0, 3], (SeqLen,), Experts)?;
-/// assert_eq!(chosen.to_vec()[0], Fin::<Experts>::literal::<3>());
+/// dims! { pub NumExperts = 4; pub SeqLen = 3; }
+/// let chosen = Indices::new(&[3, 0, 3], (SeqLen,), NumExperts)?;
+/// assert_eq!(chosen.to_vec()[0], Fin::<NumExperts>::literal::<3>());
 /// assert_eq!(
-///     Indices::new(&[3, 0, 4], (SeqLen,), Experts).unwrap_err().to_string(),
-///     "4 at position 2 is not an index of Experts=4",
+///     Indices::new(&[3, 0, 4], (SeqLen,), NumExperts).unwrap_err().to_string(),
+///     "4 at position 2 is not an index of NumExperts=4",
 /// );
 /// # Ok::<(), TokenError>(())
 /// ```
@@ -62,9 +62,9 @@ impl<Dims: Shape, Axis: Dim> Indices<Dims, Axis> {
     ///
     /// ```
     /// use typed_transformer::{prelude::*, tokens::Indices};
-    /// dims! { pub Experts = 4; pub Count = 2; }
-    /// let chosen = Indices::new(&[3, 0], (Count,), Experts)?;
-    /// let places: Vec<Fin<Experts>> = chosen.to_vec();
+    /// dims! { pub NumExperts = 4; pub Count = 2; }
+    /// let chosen = Indices::new(&[3, 0], (Count,), NumExperts)?;
+    /// let places: Vec<Fin<NumExperts>> = chosen.to_vec();
     /// assert_eq!(places[0].value(), 3);
     /// # Ok::<(), TokenError>(())
     /// ```
@@ -78,8 +78,8 @@ impl<Dims: Shape, Axis: ConstDim> Indices<Dims, Axis> {
     ///
     /// ```
     /// use typed_transformer::{prelude::*, tokens::Indices};
-    /// dims! { pub Experts = 4; pub Count = 2; }
-    /// let last = Indices::<_, Experts>::from_fn((Count,), |_| Fin::literal::<3>());
+    /// dims! { pub NumExperts = 4; pub Count = 2; }
+    /// let last = Indices::<_, NumExperts>::from_fn((Count,), |_| Fin::literal::<3>());
     /// assert_eq!(last.as_slice(), [3, 3]);
     /// ```
     pub fn from_fn(shape: Dims, index: impl FnMut(usize) -> Fin<Axis>) -> Self {

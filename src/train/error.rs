@@ -12,7 +12,7 @@ pub enum TrainError {
     /// The loss is NaN or infinite. The model is as it was before the step.
     #[error("the loss is {loss} at step {step}")]
     Loss {
-        /// The step, the first being 0.
+        /// The index of the step, the first being 0.
         step: usize,
         /// The loss.
         loss: f64,
@@ -20,7 +20,7 @@ pub enum TrainError {
     /// The gradients are not finite. The model is as it was before the step.
     #[error("the gradients are not finite (norm {norm}) at step {step}")]
     Gradient {
-        /// The step, the first being 0.
+        /// The index of the step, the first being 0.
         step: usize,
         /// The global norm of the gradients.
         norm: f64,
@@ -50,11 +50,11 @@ pub enum TrainError {
     },
     /// The model predicts worse than before its training, though its numbers are finite.
     #[error(
-        "the training diverged: the mean loss is {mean_loss:.4} after step {step}, but it began at {first_loss:.4}"
+        "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at {first_loss:.4}"
     )]
     Diverged {
         /// The number of steps made.
-        step: usize,
+        steps_made: usize,
         /// The mean loss of the last steps.
         mean_loss: f64,
         /// The loss of the first step.
@@ -103,12 +103,12 @@ pub enum ResumeError {
         found: String,
     },
     /// The checkpoint is beyond the end of the training.
-    #[error("{}: {step} steps are made, but the training has only {steps}", path.display())]
+    #[error("{}: {steps_made} steps are made, but the training has only {steps}", path.display())]
     BeyondEnd {
         /// The file.
         path: PathBuf,
         /// The number of steps made.
-        step: usize,
+        steps_made: usize,
         /// The number of steps of the training.
         steps: usize,
     },
@@ -128,7 +128,7 @@ pub enum ResumeError {
 }
 
 impl ResumeError {
-    /// Whether the file itself is unusable, rather than of another training.
+    /// Whether the file itself is unusable, rather than of another training run.
     pub(super) fn is_damage(&self) -> bool {
         match self {
             Self::Load { source, .. } => matches!(

@@ -20,7 +20,7 @@ const MAX_LINE_LEN_BYTES: u64 = 1 << 20;
 /// metrics.log("validation_loss", f64::NAN);
 /// metrics.write(2, &[("loss", 3.1), ("learning_rate", 1e-3)])?;
 /// # drop(metrics);
-/// // A training that is resumed after the first step repeats the second.
+/// // A training run that is resumed after the first step repeats the second.
 /// let mut metrics = Metrics::open(&path, 1)?;
 /// metrics.write(2, &[("loss", 3.2), ("learning_rate", 1e-3)])?;
 /// assert_eq!(std::fs::read_to_string(&path)?, r#"
@@ -47,7 +47,7 @@ impl Metrics {
     /// draw a vertical line there.
     pub const RESUMED: &str = "resumed";
 
-    /// Opens the file of a training that has made `steps` steps. Lines of later steps are removed by the first line
+    /// Opens the file of a training run that has made `steps` steps. Lines of later steps are removed by the first line
     /// that is written, because the training repeats those steps; so is an incomplete last line of such a step.
     ///
     /// A named pipe must have a reader. One that falls behind by more than the pipe holds is an error of
@@ -58,7 +58,7 @@ impl Metrics {
     /// can write it.
     ///
     /// # Errors
-    /// If the file cannot be read or written, if another training writes it, or if there is a file that does not
+    /// If the file cannot be read or written, if another training run writes it, or if there is a file that does not
     /// begin with a line of metrics. That file is unchanged.
     pub fn open(path: impl AsRef<Path>, steps: usize) -> io::Result<Self> {
         Self::open_or_replace(path.as_ref(), steps, false)
@@ -67,7 +67,7 @@ impl Metrics {
     /// [`open`](Self::open), but a file that does not begin with a line of metrics is replaced.
     ///
     /// # Errors
-    /// If the file cannot be read or written, or if another training writes it.
+    /// If the file cannot be read or written, or if another training run writes it.
     pub fn overwrite(path: impl AsRef<Path>, steps: usize) -> io::Result<Self> {
         Self::open_or_replace(path.as_ref(), steps, true)
     }
@@ -131,15 +131,15 @@ impl Metrics {
         self.logged.push((name.to_string(), value));
     }
 
-    /// Writes the line of a step: `values`, then those that were [logged](Self::log) for it. NaN and
+    /// Writes the line of the last of `steps_made` steps: `values`, then those that were [logged](Self::log) for it. NaN and
     /// infinity become `null`, because JSON has no other form for them.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&mut self, step: usize, values: &[(&str, f64)]) -> io::Result<()> {
+    pub fn write(&mut self, steps_made: usize, values: &[(&str, f64)]) -> io::Result<()> {
         let logged = std::mem::take(&mut self.logged);
         let logged = logged.iter().map(|(name, value)| (&**name, *value));
-        let mut line = format!("{{\"step\":{step}");
+        let mut line = format!("{{\"step\":{steps_made}");
         for (name, value) in values.iter().copied().chain(logged) {
             let (name, value) = (serde_json::to_string(name)?, serde_json::to_string(&value)?);
             line.push_str(&format!(",{name}:{value}"));
@@ -164,7 +164,7 @@ fn open_locked(path: &Path) -> io::Result<File> {
         return Ok(file);
     }
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(io::Error::new(ErrorKind::ResourceBusy, "another training writes it")),
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(ErrorKind::ResourceBusy, "another training run writes it")),
         Err(TryLockError::Error(error)) if error.kind() != ErrorKind::Unsupported => Err(error),
         _ => Ok(file),
     }

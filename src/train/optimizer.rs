@@ -35,7 +35,7 @@ pub trait Optimizer<Model, E: Real, D: Backend<E> = Cpu> {
     fn state_mut(&mut self) -> &mut OptimizerState<Model, E, [Slot<E, D>]>;
 
     /// Whether the state is sharded over ranks, as a [`ShardedState`](super::ShardedState) does it.
-    fn is_shared(&self) -> bool {
+    fn is_sharded(&self) -> bool {
         false
     }
 

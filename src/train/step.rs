@@ -7,10 +7,10 @@ use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
 
-/// A step of a training. Keep it alive until the forward pass is done: while it lives, dropout draws from
+/// A step of a training run. Keep it alive until the forward pass is done: while it lives, dropout draws from
 /// its random numbers.
 pub struct Step {
-    /// The number of the step, the first being 0.
+    /// The index of the step, the first being 0.
     pub number: usize,
     /// The random numbers of the step. They depend only on the trainer's seed and `number`.
     pub rng: ChaCha8Rng,
@@ -53,8 +53,8 @@ impl Step {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
     /// Steps made so far, this one included.
-    pub step: usize,
-    /// Steps of the whole training.
+    pub steps_made: usize,
+    /// Steps of the whole training run.
     pub steps: usize,
     /// The loss before the update.
     pub loss: f64,
@@ -68,7 +68,7 @@ pub struct StepReport {
     pub time_left: Duration,
 }
 
-/// Measures the speed of one run of a training.
+/// Measures the speed of one process of a training run.
 #[derive(Debug)]
 pub(super) struct Throughput {
     start: Instant,

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// The state of a training besides its model: optimizer, schedule, steps made, seed, best loss. A checkpoint
+/// The state of a training run besides its model: optimizer, schedule, steps made, seed, best loss. A checkpoint
 /// holds it together with the model. The total number of steps is not stored.
 ///
 /// The caller writes the step itself, forward, loss and backward:
@@ -86,9 +86,9 @@ pub struct Trainer<O, S> {
     pub metrics: Option<Metrics>,
     /// The number of checkpoints kept besides the best, at least 1; initially 2.
     pub max_to_keep: usize,
-    /// Whether checkpoints may replace other files, or those of another training; initially false.
+    /// Whether checkpoints may replace other files, or those of another training run; initially false.
     pub overwrite: bool,
-    /// Whether a training may be resumed with another schedule, for example with lower rates; initially
+    /// Whether a training run may be resumed with another schedule, for example with lower rates; initially
     /// false.
     pub allow_other_schedule: bool,
     /// Set it to true, as a Ctrl-C handler does, to end the training after the current step, with a checkpoint.
@@ -111,7 +111,7 @@ pub struct Trainer<O, S> {
 }
 
 impl<O, S> Trainer<O, S> {
-    /// A training of `steps` steps, before its first step.
+    /// A training run of `steps` steps, before its first step.
     pub fn new(optimizer: O, schedule: S, steps: usize, seed: u64) -> Self {
         Self {
             optimizer,
@@ -146,7 +146,7 @@ impl<O, S> Trainer<O, S> {
 
     /// The number of steps made so far.
     pub fn steps_made(&self) -> usize {
-        self.progress.step
+        self.progress.steps_made
     }
 
     /// Whether it ended before its last step because [`stop`](Self::stop) was true.
@@ -167,7 +167,7 @@ impl<O, S> Trainer<O, S> {
 
     /// The next step; `None` after the last one, or if the training was stopped.
     pub fn next_step(&mut self) -> Option<Step> {
-        let number = self.progress.step;
+        let number = self.progress.steps_made;
         if number >= self.steps || self.stopped {
             return None;
         }
@@ -198,7 +198,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         D: Backend<E>,
     {
         if !loss.is_finite() {
-            return Err(TrainError::Loss { step: self.progress.step, loss });
+            return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
         self.ensure_space::<Model, E, D>()?;
         let report = self.make_step(model, gradients, loss, tokens)?;
@@ -221,7 +221,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         E: SafetensorsDtype,
         D: Backend<E>,
     {
-        let step = self.progress.step;
+        let step = self.progress.steps_made;
         let learning_rate = self.schedule.learning_rate(step);
         let optimizer = &mut self.optimizer;
         let gradient_norm =
@@ -231,13 +231,13 @@ impl<O, S: Schedule> Trainer<O, S> {
             })?;
         self.progress.count_step(loss);
 
-        let steps_left = self.steps.saturating_sub(self.progress.step);
+        let steps_left = self.steps.saturating_sub(self.progress.steps_made);
         let (tokens_per_second, time_left) = match &mut self.throughput {
             Some(throughput) => throughput.count_step(tokens, steps_left),
             None => (0.0, Duration::MAX),
         };
         let report = StepReport {
-            step: self.progress.step,
+            steps_made: self.progress.steps_made,
             steps: self.steps,
             loss,
             learning_rate,

@@ -21,7 +21,7 @@ use dfdx::{
 ///
 /// # Errors
 /// [`OpError::Gradient`] if the norm is NaN or infinite, and [`OpError::OtherModel`] if the gradients are those
-/// of another model of the same type, and [`OpError::Sharded`] if ranks share the model, which
+/// of another model of the same type, and [`OpError::Sharded`] if the model is divided among ranks, which
 /// [`update_sharded`](crate::tensor_parallel::update_sharded) changes on all of them: the model is unchanged.
 /// [`OpError::Shape`] if a parameter has another number of elements than in the step before, and [`OpError::Device`] if
 /// the device fails; a part of the parameters may then be updated.

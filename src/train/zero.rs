@@ -92,7 +92,7 @@ where
         self.inner.state_mut()
     }
 
-    fn is_shared(&self) -> bool {
+    fn is_sharded(&self) -> bool {
         self.ranks.size() > 1
     }
 
@@ -149,6 +149,6 @@ fn keep_part<Model, E: Element, D: Backend<E>>(
 
 impl<Inner: fmt::Debug, Axis: RankAxis> fmt::Debug for ShardedState<Inner, Axis> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, shared out over {:?}", self.inner, self.ranks)
+        write!(f, "{:?}, sharded over {:?}", self.inner, self.ranks)
     }
 }

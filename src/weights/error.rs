@@ -200,7 +200,7 @@ pub enum SaveError {
         /// The checkpoint.
         checkpoint: PathBuf,
     },
-    /// Another training saves its checkpoints there.
+    /// Another training run saves its checkpoints there.
     #[error("{} is in use by {}", path.display(), holder(*process))]
     Locked {
         /// The file.
@@ -226,7 +226,7 @@ pub enum SaveError {
         /// The error of the `safetensors` crate.
         message: String,
     },
-    /// A training has an element that is NaN or infinite, so it could not continue from the file.
+    /// An element is NaN or infinite, so the model could not be loaded and a training run could not continue.
     #[error("cannot write {}: `{tensor}` holds {value} at position {index}", path.display())]
     NotFinite {
         /// The file.
@@ -242,7 +242,7 @@ pub enum SaveError {
 
 fn holder(process: Option<u32>) -> String {
     match process {
-        Some(id) if id == std::process::id() => "another training of this process".into(),
+        Some(id) if id == std::process::id() => "another training run of this process".into(),
         Some(id) => format!("process {id}"),
         None => "another process".into(),
     }

@@ -27,8 +27,8 @@ const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
 
 /// Positions, orders and numbers of axes, which are inferred from shapes, and tapes of second operands, which are
 /// inferred from these. No program writes them.
-const INFERRED: [&str; 9] =
-    ["Index", "OutIndex", "Order", "WhichAxis", "WhichOtherAxis", "RANK", "OTHER_RANK", "BOTH_RANK", "OtherTape"];
+const INFERRED: [&str; 8] =
+    ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "N", "OTHER_N", "BOTH_N", "OtherTape"];
 
 /// Parameters that no program can get wrong by themselves, and why.
 const EXEMPT: [(&str, &str, &str); 12] = [

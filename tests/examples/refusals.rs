@@ -55,7 +55,7 @@ fn reports_and_pictures_replace_nothing_else() {
     let refused = run(&folder, "train_rot13", "--steps 2 --batch 2 --report mine");
     assert_eq!(error(&refused), "mine has files that are not of a report; --overwrite replaces them");
     assert_eq!(fs::read(at("mine/loss.png")).unwrap(), b"of great value");
-    // Metrics alone are those of a training that was stopped.
+    // Metrics alone are those of a training run that was stopped.
     fs::remove_file(at("mine/loss.png")).unwrap();
     assert!(run(&folder, "train_rot13", "--steps 2 --batch 2 --report mine").stderr.contains("wrote mine/index.html"));
 

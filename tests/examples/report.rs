@@ -10,10 +10,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The HTML page of a short training, in the folder `report`.
+/// The HTML page of a short training run, in the folder `report`.
 fn report_html(example: &str, folder: &TempDir, args: &str) -> String {
     let args = format!("{args} --report report");
-    // So short a training may miss its goal; other tests check that.
+    // So short a training run may miss its goal; other tests check that.
     let Run { stderr, .. } = end(start(&built(example), folder, args.split_whitespace()));
     let page = Path::new("report").join("index.html");
     assert!(stderr.contains(&format!("wrote {}", page.display())), "{stderr}");
@@ -159,6 +159,24 @@ fn a_report_is_drawn_however_short_the_training() {
         let html = report_html("train_rot13", &folder, &format!("--steps {steps} --batch 50"));
         assert!(html.matches("<svg").count() >= 9);
     }
+}
+
+/// A plot would replace what another option writes or reads in the folder.
+#[test]
+fn a_file_with_the_name_of_a_plot_is_refused() {
+    let folder = temp_dir();
+    fs::create_dir(folder.path().join("report")).unwrap();
+    for (example, file) in [
+        ("train_rot13", "--save report/loss.svg"),
+        ("train_sequences", "--metrics ./report/../report/gradient_norm.png"),
+        ("train_shakespeare", "--checkpoint report/attention.svg"),
+    ] {
+        let args = format!("--steps 3 --batch 2 --report report {file}");
+        let run = end(start(&built(example), &folder, args.split_whitespace()));
+        let (_, path) = file.split_once(' ').unwrap();
+        run.assert_refused(&format!("{path} has the name of a plot of the report report"));
+    }
+    assert_eq!(fs::read_dir(folder.path().join("report")).unwrap().count(), 0);
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn is_progress(line: &str) -> bool {
 
 const DEFAULT: [(&str, &str); 4] = [("hey", "url"), ("there", "gurer"), ("ma", "zn"), ("dood", "qbbq")];
 const ATTACK: [(&str, &str); 3] = [("attack", "nggnpx"), ("at", "ng"), ("dawn", "qnja")];
-/// A training too short to learn anything.
+/// A training run too short to learn anything.
 const THREE_STEPS: [&str; 2] = ["--steps", "3"];
 
 // ---- Training, and weights for later tests ----
@@ -317,9 +317,9 @@ fn equal_seeds_and_thread_counts_give_equal_results() {
     assert!(first.0 != other.0 && first.1 != other.1, "the seed does nothing");
 }
 
-// ---- Resumed trainings ----
+// ---- Resumed training runs ----
 
-/// Starts a training, sends Ctrl-C after its first progress, and returns its status and last line.
+/// Starts a training run, sends Ctrl-C after its first progress, and returns its status and last line.
 #[cfg(unix)]
 fn interrupt(mut program: Command) -> (ExitStatus, String) {
     use std::io::{BufRead, BufReader};
@@ -413,7 +413,7 @@ fn metrics_have_one_json_line_per_step() {
     assert!(error.starts_with("error: cannot write no/folder: "), "{error}");
 }
 
-// ---- Failed trainings ----
+// ---- Failed training runs ----
 
 #[test]
 fn too_few_steps_are_an_error_after_the_table() {

@@ -11,10 +11,10 @@ use typed_transformer::{
 };
 
 dims! {
-    Batch = 2; KeyValueHeads = 2; Groups = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7;
+    Batch = 2; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7;
     Rows; Len; Keys; Width = 3;
 }
-type NumHeads = Product<KeyValueHeads, Groups>;
+type NumHeads = Product<NumKeyValueHeads, GroupSize>;
 
 fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
     let number = |i: usize| ((i * 31 + seed * 17) % 23) as f64 / 8.0 - 1.25;
@@ -38,10 +38,10 @@ proptest! {
     #[test]
     fn a_bias_is_added_to_each_logit(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, keys in 1usize..5) {
         let (batch, q_len, k_len) = (Rows::new(rows), Len::new(len), Keys::new(keys));
-        let query = numbers(seed, (batch, Groups, q_len, HeadDim));
-        let key = numbers(seed + 1, (batch, Groups, k_len, HeadDim));
-        let value = numbers(seed + 2, (batch, Groups, k_len, VODim));
-        let bias = numbers(seed + 3, (Groups, q_len, k_len));
+        let query = numbers(seed, (batch, GroupSize, q_len, HeadDim));
+        let key = numbers(seed + 1, (batch, GroupSize, k_len, HeadDim));
+        let value = numbers(seed + 2, (batch, GroupSize, k_len, VODim));
+        let bias = numbers(seed + 3, (GroupSize, q_len, k_len));
         // Every query sees its first key.
         let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
@@ -63,8 +63,8 @@ proptest! {
     fn a_group_shares_its_key_and_value(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, keys in 1usize..5) {
         let (batch, q_len, k_len) = (Rows::new(rows), Len::new(len), Keys::new(keys));
         let query = numbers(seed, (batch, q_len, <Product<NumHeads, HeadDim>>::default()));
-        let key = numbers(seed + 1, (batch, k_len, <Product<KeyValueHeads, HeadDim>>::default()));
-        let value = numbers(seed + 2, (batch, k_len, <Product<KeyValueHeads, VODim>>::default()));
+        let key = numbers(seed + 1, (batch, k_len, <Product<NumKeyValueHeads, HeadDim>>::default()));
+        let value = numbers(seed + 2, (batch, k_len, <Product<NumKeyValueHeads, VODim>>::default()));
         let visible = |b: usize, q: usize, k: usize| k == 0 || !(b + q + k).is_multiple_of(3);
         let mask = AttentionMask::from_fn((batch, q_len, k_len), visible);
         let (q, k, v) = (query.as_vec(), key.as_vec(), value.as_vec());
@@ -85,10 +85,10 @@ proptest! {
 
     #[test]
     fn pairs_of_columns_rotate(seed in 0usize..50, rows in 1usize..3, len in 1usize..4, start in 0usize..20) {
-        let x = numbers(seed, (Rows::new(rows), Groups, Len::new(len), HeadDim));
+        let x = numbers(seed, (Rows::new(rows), GroupSize, Len::new(len), HeadDim));
         for (pairs, columns) in [(RotaryPairs::Adjacent, [(0, 1), (2, 3)]), (RotaryPairs::Halves, [(0, 2), (1, 3)])] {
             let rotary = Rotary { base: 50.0, pairs, scaling: None };
-            let turned = ops::rotary_positions(x.clone(), start, rotary).as_vec();
+            let rotated = ops::rotary_positions(x.clone(), start, rotary).as_vec();
             let mut expected = x.as_vec();
             for (vector, x) in expected.chunks_mut(4).zip(x.as_vec().chunks(4)).enumerate().map(|(i, pair)| ((i, pair.0), pair.1)) {
                 let (i, vector) = vector;
@@ -98,13 +98,13 @@ proptest! {
                     vector[b] = x[a] * angle.sin() + x[b] * angle.cos();
                 }
             }
-            assert_close(&turned, &expected);
+            assert_close(&rotated, &expected);
         }
     }
 
     #[test]
     fn the_product_of_rotated_vectors_depends_on_their_distance(seed in 0usize..50, start in 0usize..50) {
-        let at = |x: &F64<(Batch, Groups, QLen, HeadDim)>, start| {
+        let at = |x: &F64<(Batch, GroupSize, QLen, HeadDim)>, start| {
             ops::rotary_positions(x.clone(), start, Rotary::default()).as_vec()
         };
         let (query, key) = (numbers(seed, Default::default()), numbers(seed + 1, Default::default()));
@@ -141,10 +141,10 @@ fn places(a: usize, b: usize, c: usize, d: usize) -> impl Iterator<Item = (usize
 
 #[test]
 fn gradients() {
-    let query = random::<(Batch, Groups, QLen, HeadDim)>(1);
-    let key = random::<(Batch, Groups, KLen, HeadDim)>(2);
-    let value = random::<(Batch, Groups, KLen, VODim)>(3);
-    let bias = random::<(Groups, QLen, KLen)>(4);
+    let query = random::<(Batch, GroupSize, QLen, HeadDim)>(1);
+    let key = random::<(Batch, GroupSize, KLen, HeadDim)>(2);
+    let value = random::<(Batch, GroupSize, KLen, VODim)>(3);
+    let bias = random::<(GroupSize, QLen, KLen)>(4);
     let mask = AttentionMask::from_fn((Batch, QLen, KLen), |_, q, k| k <= q + 2);
     let with_bias = |q, k, v, p| {
         let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
@@ -162,8 +162,8 @@ fn gradients() {
     check(query, |x| weighted_sum(Silu::try_apply(x).unwrap()));
 
     let query = random::<(Batch, QLen, Product<NumHeads, HeadDim>)>(5);
-    let key = random::<(Batch, KLen, Product<KeyValueHeads, HeadDim>)>(6);
-    let value = random::<(Batch, KLen, Product<KeyValueHeads, VODim>)>(7);
+    let key = random::<(Batch, KLen, Product<NumKeyValueHeads, HeadDim>)>(6);
+    let value = random::<(Batch, KLen, Product<NumKeyValueHeads, VODim>)>(7);
     let grouped = |q, k, v| -> Taped<()> {
         let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended: Taped<(Batch, QLen, Product<NumHeads, VODim>)> =
@@ -177,10 +177,10 @@ fn gradients() {
 
 #[test]
 fn heads_side_by_side_take_a_bias() {
-    let query = random::<(Batch, QLen, Product<Groups, HeadDim>)>(1);
-    let key = random::<(Batch, KLen, Product<Groups, HeadDim>)>(2);
-    let value = random::<(Batch, KLen, Product<Groups, VODim>)>(3);
-    let bias = random::<(Groups, QLen, KLen)>(4);
+    let query = random::<(Batch, QLen, Product<GroupSize, HeadDim>)>(1);
+    let key = random::<(Batch, KLen, Product<GroupSize, HeadDim>)>(2);
+    let value = random::<(Batch, KLen, Product<GroupSize, VODim>)>(3);
+    let bias = random::<(GroupSize, QLen, KLen)>(4);
     let mask = AttentionMask::all_visible((Batch, QLen, KLen));
     let (scale, mask_fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
     let split = ops::attention_with_bias(
@@ -199,14 +199,14 @@ fn heads_side_by_side_take_a_bias() {
 
 #[test]
 fn run_time_sizes_are_compared() {
-    let heads = |len| numbers(1, (Batch, Groups, Len::new(len), HeadDim));
+    let heads = |len| numbers(1, (Batch, GroupSize, Len::new(len), HeadDim));
     let mask = AttentionMask::all_visible((Batch, Len::new(2), Len::new(2)));
-    let bias = numbers(2, (Groups, Len::new(3), Len::new(2)));
+    let bias = numbers(2, (GroupSize, Len::new(3), Len::new(2)));
     let (scale, mask_fill) = (AttentionScale::One, MaskFill::MinValue);
     let attended = ops::try_attention_with_bias(heads(2), heads(2), heads(2), bias, &mask, scale, mask_fill, 0.0);
     assert_eq!(attended.unwrap_err().to_string(), "attention weights: `Len` is 2 in the query and 3 in the bias");
-    let heads = |len| numbers(1, (Batch, Len::new(len), <Product<Groups, HeadDim>>::default()));
-    let query = numbers(1, (Batch, Len::new(2), <Product<Product<Groups, Groups>, HeadDim>>::default()));
+    let heads = |len| numbers(1, (Batch, Len::new(len), <Product<GroupSize, HeadDim>>::default()));
+    let query = numbers(1, (Batch, Len::new(2), <Product<Product<GroupSize, GroupSize>, HeadDim>>::default()));
     let attended = ops::try_grouped_query_attention(query, heads(2), heads(3), &mask, scale, mask_fill, 0.0);
     assert_eq!(attended.unwrap_err().to_string(), "attention: `Len` is 2 in the key and 3 in the value");
 }

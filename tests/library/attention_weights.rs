@@ -33,8 +33,8 @@ where
     type MaxSrcLen = MaxSrcLen;
     type MaxTgtLen = MaxTgtLen;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = Two;
-    type DecoderLayers = Three;
+    type NumEncoderLayers = Two;
+    type NumDecoderLayers = Three;
 }
 
 impl<S: Conventions<Positions: PositionsInHeads<QKDim>>> SingleStack for Of<S>

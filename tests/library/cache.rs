@@ -12,7 +12,7 @@ use typed_transformer::{
 };
 
 dims! {
-    Batch; Len; VocabSize = 11; EmbedDim = 12; HiddenDim = 10; NumLayers = 2; NumHeads = 6; KeyValueHeads = 2; HeadDim = 4;
+    Batch; Len; VocabSize = 11; EmbedDim = 12; HiddenDim = 10; NumLayers = 2; NumHeads = 6; NumKeyValueHeads = 2; HeadDim = 4;
     VODim = 3; Tiny = 1; Short = 8; MaxLen = 150; Large = 131_072;
 }
 
@@ -26,7 +26,7 @@ impl<MaxSeqLen: ConstDim> LlamaConfig for Config<MaxSeqLen> {
     type HiddenDim = HiddenDim;
     type NumLayers = NumLayers;
     type NumHeads = NumHeads;
-    type KeyValueHeads = KeyValueHeads;
+    type NumKeyValueHeads = NumKeyValueHeads;
     type HeadDim = HeadDim;
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);
@@ -78,7 +78,7 @@ fn all_steps_together_take_little_more_than_the_positions_that_they_read() {
 
 #[test]
 fn the_maximum_is_the_last_size_of_a_cache() {
-    type Cache = KeyValueCache<Batch, MaxLen, Heads<KeyValueHeads, HeadDim, VODim>, f32, Cpu>;
+    type Cache = KeyValueCache<Batch, MaxLen, Heads<NumKeyValueHeads, HeadDim, VODim>, f32, Cpu>;
     let (device, batch) = (Cpu::default(), Batch::new(2));
     let mut cache = Cache::try_new(&device, batch).unwrap();
     let mut sizes = vec![cache.keys().shape().1.size()];
@@ -105,7 +105,7 @@ fn check_appended<E: Real>(seed: u64, rows: usize, pieces: &[usize])
 where
     Cpu: Backend<E>,
 {
-    type Cached = Heads<KeyValueHeads, HeadDim, VODim>;
+    type Cached = Heads<NumKeyValueHeads, HeadDim, VODim>;
     let (device, batch, mut rng) = (Cpu::default(), Batch::new(rows), StdRng::seed_from_u64(seed));
     let mut cache = KeyValueCache::<Batch, MaxLen, Cached, E, Cpu>::try_new(&device, batch).unwrap();
     let mut appended = vec![(Vec::new(), Vec::new()); rows];

@@ -1,4 +1,4 @@
-//! The checkpoints of a training: at every moment one is whole, whatever fails; one run at a time; nothing else
+//! The checkpoints of a training run: at every moment one is whole, whatever fails; one run at a time; nothing else
 //! is overwritten.
 
 use crate::{
@@ -99,7 +99,7 @@ fn a_fault_at_any_call_of_a_save_loses_nothing() {
     }
 }
 
-/// A training that begins at other files: whatever call fails, the next save succeeds, and what was there is kept or
+/// A training run that begins at other files: whatever call fails, the next save succeeds, and what was there is kept or
 /// replaced as a whole.
 fn later_saves_succeed(prepare: impl Fn(&Path) -> (Training, Tiny)) {
     let make = |fault| {
@@ -237,7 +237,7 @@ fn a_second_run_is_told_which_process_holds_the_checkpoint() {
     child.wait().unwrap();
     second.checkpoint_every(&path, 1).unwrap();
     let error = trainer().checkpoint_every(&path, 1).unwrap_err().to_string();
-    assert_eq!(error, format!("{} is in use by another training of this process", path.display()));
+    assert_eq!(error, format!("{} is in use by another training run of this process", path.display()));
     drop(second);
     assert_eq!(file_names(&folder), [""; 0]);
 }

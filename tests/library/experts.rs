@@ -15,24 +15,24 @@ use typed_transformer::{
 dims! { Batch = 2; SeqLen = 9; NumLayers = 1; }
 
 /// The small Mixtral with one layer, after which no token sees another one.
-struct Config<Chosen>(PhantomData<fn() -> Chosen>);
+struct Config<ExpertsPerToken>(PhantomData<fn() -> ExpertsPerToken>);
 
-impl<Chosen: ConstDim> LlamaConfig for Config<Chosen> {
+impl<ExpertsPerToken: ConstDim> LlamaConfig for Config<ExpertsPerToken> {
     type VocabSize = VocabSize;
     type MaxSeqLen = small_mixtral::MaxSeqLen;
     type EmbedDim = small_mixtral::EmbedDim;
     type HiddenDim = small_mixtral::HiddenDim;
     type NumLayers = NumLayers;
     type NumHeads = small_mixtral::NumHeads;
-    type KeyValueHeads = small_mixtral::KeyValueHeads;
+    type NumKeyValueHeads = small_mixtral::NumKeyValueHeads;
     type HeadDim = small_mixtral::HeadDim;
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);
     const TIED_LOGITS: bool = true;
 }
-impl<Chosen: ConstDim + AtMost<small_mixtral::Experts>> MixtralConfig for Config<Chosen> {
-    type Experts = small_mixtral::Experts;
-    type Chosen = Chosen;
+impl<ExpertsPerToken: ConstDim + AtMost<small_mixtral::NumExperts>> MixtralConfig for Config<ExpertsPerToken> {
+    type NumExperts = small_mixtral::NumExperts;
+    type ExpertsPerToken = ExpertsPerToken;
 }
 
 fn tokens() -> TokenIds<Batch, SeqLen, VocabSize> {
@@ -41,10 +41,10 @@ fn tokens() -> TokenIds<Batch, SeqLen, VocabSize> {
 }
 
 /// The number of experts that each token has chosen: those that make its logits NaN if their weights are.
-fn chosen_experts<Chosen: ConstDim + AtMost<small_mixtral::Experts>>() -> Vec<usize> {
+fn chosen_experts<ExpertsPerToken: ConstDim + AtMost<small_mixtral::NumExperts>>() -> Vec<usize> {
     let mut counts = vec![0; 18];
-    for broken in 0..small_mixtral::Experts::SIZE {
-        let mut model = Mixtral::<Config<Chosen>, f32, Cpu>::build(&Cpu::seed_from_u64(3));
+    for broken in 0..small_mixtral::NumExperts::SIZE {
+        let mut model = Mixtral::<Config<ExpertsPerToken>, f32, Cpu>::build(&Cpu::seed_from_u64(3));
         let output = &mut model.layers[0].mixture.experts[broken].output;
         output.copy_from(&vec![f32::NAN; output.as_vec().len()]);
         let logits = model.forward(&tokens(), NoneTape).as_vec();
@@ -60,7 +60,7 @@ fn chosen_experts<Chosen: ConstDim + AtMost<small_mixtral::Experts>>() -> Vec<us
 fn each_token_is_computed_by_as_many_experts_as_it_chooses() {
     assert_eq!(chosen_experts::<Const<1>>(), [1; 18]);
     assert_eq!(chosen_experts::<Const<2>>(), [2; 18]);
-    assert_eq!(chosen_experts::<small_mixtral::Experts>(), [5; 18]);
+    assert_eq!(chosen_experts::<small_mixtral::NumExperts>(), [5; 18]);
 }
 
 #[test]

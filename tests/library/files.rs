@@ -55,8 +55,8 @@ macro_rules! small {
             type MaxSrcLen = MaxSrcLen;
             type MaxTgtLen = MaxTgtLen;
             type EmbedDim = EmbedDim;
-            type EncoderLayers = NumLayers;
-            type DecoderLayers = NumLayers;
+            type NumEncoderLayers = NumLayers;
+            type NumDecoderLayers = NumLayers;
         }
     };
 }
@@ -820,7 +820,7 @@ fn changed(whole: &[u8], (changes, size, end): &Mutation) -> Vec<u8> {
     bytes
 }
 
-/// A training of the smallest model after two steps.
+/// A training run of the smallest model after two steps.
 fn training() -> (Trainer<Adam<Tiny, f32>, Constant>, Tiny) {
     let mut trainer = Trainer::new(Adam::default(), Constant(0.01), usize::MAX, 0);
     let mut model = build::<Tiny>();

@@ -42,8 +42,8 @@ macro_rules! model {
             type MaxSrcLen = MaxSrcLen;
             type MaxTgtLen = MaxSeqLen;
             type EmbedDim = EmbedDim;
-            type EncoderLayers = NumLayers;
-            type DecoderLayers = NumLayers;
+            type NumEncoderLayers = NumLayers;
+            type NumDecoderLayers = NumLayers;
         }
     };
 }

@@ -208,7 +208,7 @@ pub mod small_llama {
     use super::*;
 
     dims! {
-        pub EmbedDim = 48; pub NumHeads = 6; pub KeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
+        pub EmbedDim = 48; pub NumHeads = 6; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 52;
         pub MaxSeqLen = 40; pub SeqLen <= MaxSeqLen;
     }
 
@@ -220,7 +220,7 @@ pub mod small_llama {
         type HiddenDim = HiddenDim;
         type NumLayers = NumLayers;
         type NumHeads = NumHeads;
-        type KeyValueHeads = KeyValueHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
         type HeadDim = HeadDim;
         const NORM_EPSILON: f64 = 1e-6;
         const ROTARY: Rotary = Rotary::halves(10_000.0);
@@ -243,15 +243,19 @@ where
 /// Gives the gradients of each expert the name that it has in files of weights. The reference holds those of all experts in
 /// one tensor, with the rows of the gate before those of the hidden vector.
 fn split_experts(reference: &mut Fixture) {
-    use small_mixtral::{EmbedDim, Experts, HiddenDim};
+    use small_mixtral::{EmbedDim, HiddenDim, NumExperts};
     for layer in 0..NumLayers::SIZE {
         let of_layer = format!("grads.model.layers.{layer}");
         let router = reference.numbers(&format!("{of_layer}.mlp.gate.weight")).to_vec();
-        reference.insert(format!("{of_layer}.block_sparse_moe.gate.weight"), &[Experts::SIZE, EmbedDim::SIZE], router);
+        reference.insert(
+            format!("{of_layer}.block_sparse_moe.gate.weight"),
+            &[NumExperts::SIZE, EmbedDim::SIZE],
+            router,
+        );
         let gate_and_hidden = reference.numbers(&format!("{of_layer}.mlp.experts.gate_up_proj")).to_vec();
         let output = reference.numbers(&format!("{of_layer}.mlp.experts.down_proj")).to_vec();
         let size = EmbedDim::SIZE * HiddenDim::SIZE;
-        for expert in 0..Experts::SIZE {
+        for expert in 0..NumExperts::SIZE {
             let name = |weight| format!("{of_layer}.block_sparse_moe.experts.{expert}.{weight}.weight");
             let (gate, hidden) = gate_and_hidden[2 * expert * size..][..2 * size].split_at(size);
             reference.insert(name("w1"), &[HiddenDim::SIZE, EmbedDim::SIZE], gate.to_vec());
@@ -266,8 +270,8 @@ pub mod small_mixtral {
     use super::*;
 
     dims! {
-        pub EmbedDim = 32; pub NumHeads = 4; pub KeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
-        pub MaxSeqLen = 40; pub Experts = 5; pub Chosen = 2; pub SeqLen <= MaxSeqLen;
+        pub EmbedDim = 32; pub NumHeads = 4; pub NumKeyValueHeads = 2; pub HeadDim = 8; pub HiddenDim = 36;
+        pub MaxSeqLen = 40; pub NumExperts = 5; pub ExpertsPerToken = 2; pub SeqLen <= MaxSeqLen;
     }
 
     pub struct Config;
@@ -278,15 +282,15 @@ pub mod small_mixtral {
         type HiddenDim = HiddenDim;
         type NumLayers = NumLayers;
         type NumHeads = NumHeads;
-        type KeyValueHeads = KeyValueHeads;
+        type NumKeyValueHeads = NumKeyValueHeads;
         type HeadDim = HeadDim;
         const NORM_EPSILON: f64 = 1e-5;
         const ROTARY: Rotary = Rotary::halves(1_000_000.0);
         const TIED_LOGITS: bool = false;
     }
     impl MixtralConfig for Config {
-        type Experts = Experts;
-        type Chosen = Chosen;
+        type NumExperts = NumExperts;
+        type ExpertsPerToken = ExpertsPerToken;
     }
 }
 
@@ -342,7 +346,7 @@ pub mod small_t5 {
     use super::*;
 
     dims! {
-        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30; pub Buckets = 12;
+        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30; pub NumBuckets = 12;
     }
 
     pub struct Config;
@@ -353,9 +357,9 @@ pub mod small_t5 {
         type NumHeads = NumHeads;
         type HeadDim = HeadDim;
         type HiddenDim = HiddenDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
-        type Buckets = Buckets;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
+        type NumBuckets = NumBuckets;
         const MAX_DISTANCE: usize = 20;
         const NORM_EPSILON: f64 = 1e-6;
     }

@@ -5,13 +5,13 @@ use crate::{
     gradients::{F64, check, random, weighted_sum},
 };
 use typed_transformer::{
-    nn::{Conventions, GroupedKeyValueCache, Learned, NormKind, NormPlacement},
+    nn::{Conventions, GroupedKeyValueCache, NormKind, NormPlacement, RotaryPositions},
     ops::{self, Rotary, Silu},
     prelude::*,
 };
 
 dims! {
-    Batch = 2; KeyValueHeads = 2; Groups = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; HiddenDim = 11;
+    Batch = 2; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; HiddenDim = 11;
     MaxLen = 8; Width = 3;
 }
 
@@ -20,7 +20,7 @@ struct Llama;
 
 impl Conventions for Llama {
     type Activation = Silu;
-    type Positions = Learned;
+    type Positions = RotaryPositions;
     type Padding = PadQueriesAndKeys;
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
@@ -32,15 +32,15 @@ macro_rules! arch {
     ($name:ident, $conventions:ty) => {
         struct $name;
         impl Arch for $name {
-            type NumHeads = Product<KeyValueHeads, Groups>;
+            type NumHeads = Product<NumKeyValueHeads, GroupSize>;
             type QKDim = HeadDim;
             type VODim = VODim;
             type HiddenDim = HiddenDim;
             type Conventions = $conventions;
         }
         impl GroupedQuery for $name {
-            type KeyValueHeads = KeyValueHeads;
-            type Groups = Groups;
+            type NumKeyValueHeads = NumKeyValueHeads;
+            type GroupSize = GroupSize;
         }
     };
 }

@@ -15,9 +15,9 @@ use typed_transformer::{
 };
 
 dims! {
-    Batch = 2; Channels = 3; Height = 6; Width = 8; PatchHeight = 2; PatchWidth = 4; Buckets = 6; NumHeads = 3;
+    Batch = 2; Channels = 3; Height = 6; Width = 8; PatchHeight = 2; PatchWidth = 4; NumBuckets = 6; NumHeads = 3;
     QLen = 4; KLen = 7; EmbedDim = 12; HiddenDim = 5; Rank = 2; VocabSize = 11; MaxSeqLen = 9; NumLayers = 2;
-    KeyValueHeads = 1; HeadDim = 4;
+    NumKeyValueHeads = 1; HeadDim = 4;
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn ranges_of_no_length_leave_the_last_bucket() {
 
 #[test]
 fn relative_positions_are_learned() {
-    let table = random::<(Buckets, NumHeads)>(1);
+    let table = random::<(NumBuckets, NumHeads)>(1);
     let buckets = RelativeBuckets { bidirectional: true, max_distance: 5 };
     let bias = |tape| ops::relative_position_bias(&table, buckets, 2, (QLen, KLen), tape);
     let numbers = table.as_vec();
@@ -86,7 +86,7 @@ fn slow_pairs_of_rotary_positions_turn_more_slowly() {
     let scaling = RotaryScaling { factor, low_frequency_factor: low, high_frequency_factor: high, original_len };
     let rotary = Rotary { scaling: Some(scaling), ..Rotary::halves(1000.0) };
     let ones: F64<(Batch, Const<1>, Const<1>, EmbedDim)> = dfdx::tensor::OnesTensor::ones(&Cpu::default());
-    let turned = ops::rotary_positions(ones, 3, rotary).as_vec();
+    let rotated = ops::rotary_positions(ones, 3, rotary).as_vec();
     for pair in 0..6 {
         // `_compute_llama3_parameters` of transformers.
         let frequency = 1.0 / 1000f64.powf(pair as f64 / 6.0);
@@ -101,7 +101,7 @@ fn slow_pairs_of_rotary_positions_turn_more_slowly() {
             (1.0 - smooth) * frequency / factor + smooth * frequency
         };
         let angle = 3.0 * frequency;
-        assert_close(&[turned[pair], turned[pair + 6]], &[angle.cos() - angle.sin(), angle.sin() + angle.cos()]);
+        assert_close(&[rotated[pair], rotated[pair + 6]], &[angle.cos() - angle.sin(), angle.sin() + angle.cos()]);
     }
 }
 
@@ -128,7 +128,7 @@ impl LlamaConfig for Small {
     type HiddenDim = HiddenDim;
     type NumLayers = NumLayers;
     type NumHeads = NumHeads;
-    type KeyValueHeads = KeyValueHeads;
+    type NumKeyValueHeads = NumKeyValueHeads;
     type HeadDim = HeadDim;
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);

@@ -237,7 +237,7 @@ fn greedy_decoding_of_a_batch_equals_decoding_each_sequence() {
 
 #[test]
 fn a_model_learns() {
-    dims! { MaxTgtLen = 7; TgtLen <= MaxTgtLen; DecoderLayers = 1; }
+    dims! { MaxTgtLen = 7; TgtLen <= MaxTgtLen; NumDecoderLayers = 1; }
     struct Shallow;
     impl Arch for Shallow {
         type NumHeads = NumHeads;
@@ -252,8 +252,8 @@ fn a_model_learns() {
         type MaxSrcLen = MaxSrcLen;
         type MaxTgtLen = MaxTgtLen;
         type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = DecoderLayers;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumDecoderLayers;
     }
     let mut model = LM::<Shallow, f32, Cpu>::build(&Cpu::default());
     let source = source(&[[1, 2, 3], [4, 5, 6]]);

@@ -1,8 +1,8 @@
-//! The outputs of a training beside its checkpoints: locks, metrics, and files that are not its own.
+//! The outputs of a training run beside its checkpoints: locks, metrics, and files that are not its own.
 
 use crate::{
     support::{file_names, temp_dir},
-    tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer},
+    tiny_training::{OutDim, Tiny, saved, step, step_with_loss, steps_in, trainer},
 };
 use std::{fs, path::Path};
 use typed_transformer::{
@@ -57,7 +57,7 @@ fn an_output_beside_a_checkpoint_is_refused() {
     }
     ensure_not_of_checkpoint("other/ck.best", "ck").unwrap();
 
-    // The metrics of a training are one of these outputs, whichever comes first.
+    // The metrics of a training run are one of these outputs, whichever comes first.
     for name in ["ck", "ck.best", "ck.previous-1"] {
         let mut first = trainer();
         first.metrics = Some(Metrics::open(at(name), 0).unwrap());
@@ -85,7 +85,7 @@ fn a_single_save_does_not_replace_the_checkpoint_of_another_training() {
     let mut other = trainer();
     other.require_same("the batch", 3);
     let error = other.save(&model, &path).unwrap_err().to_string();
-    assert!(error.ends_with("is the checkpoint of another training; it is not overwritten"), "{error}");
+    assert!(error.ends_with("is the checkpoint of another training run; it is not overwritten"), "{error}");
     assert_eq!(steps_in(&path), 2);
     trainer().save(&model, &path).unwrap();
     assert_eq!(steps_in(&path), 0);
@@ -117,7 +117,7 @@ fn a_part_of_the_state_is_not_saved_as_the_whole() {
         trainer.update(&mut model, loss.backward(), 1.0, 1).unwrap();
         if ranks.is_first() {
             let error = trainer.save(&model, &path).unwrap_err().to_string();
-            assert!(error.contains("the ranks share out the state"), "{error}");
+            assert!(error.contains("the state is sharded over the ranks"), "{error}");
             let failures = trainer.failures();
             assert!(matches!(failures, [TrainError::Save { saved_at: None, .. }]), "{failures:?}");
             assert!(!folder.path().join("every").exists());
@@ -185,6 +185,30 @@ fn a_diverged_checkpoint_is_not_the_best_of_recorded_losses() {
     drop(trainer);
     let steps = ["nan", "nan.best"].map(|name| steps_in(&folder.path().join(name)));
     assert_eq!(steps, [2, 1]);
+}
+
+// ---- Weights ----
+
+/// A model that diverged in the last step.
+#[test]
+fn weights_that_could_not_be_loaded_are_not_saved() {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    weights::save(&model, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    for value in [f32::NAN, f32::NEG_INFINITY] {
+        model.bias = Cpu::default().tensor_from_vec(vec![0.0, value, 0.0], (OutDim,));
+        for error in [
+            weights::save(&model, &path).unwrap_err(),
+            weights::overwrite_with_metadata(&model, &path, Default::default()).unwrap_err(),
+            weights::save_elsewhere(&model, &path, Default::default()).map(drop).unwrap_err(),
+        ] {
+            assert!(error.to_string().ends_with(&format!("`bias` holds {value} at position 1")), "{error}");
+        }
+        assert!(fs::read(&path).unwrap() == before);
+    }
+    assert_eq!(file_names(&folder), ["weights"]);
 }
 
 // ---- Room on the disk ----

@@ -45,8 +45,8 @@ macro_rules! arch {
             type MaxSrcLen = $len;
             type MaxTgtLen = $len;
             type EmbedDim = $embed;
-            type EncoderLayers = $layers;
-            type DecoderLayers = $layers;
+            type NumEncoderLayers = $layers;
+            type NumDecoderLayers = $layers;
         })?
     };
 }

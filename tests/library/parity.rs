@@ -228,8 +228,8 @@ mod typed_transformer_fixture {
         type MaxSrcLen = MaxSeqLen;
         type MaxTgtLen = MaxSeqLen;
         type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
     }
 
     const NAMES: &str = "* = PREFIX.*";
@@ -290,8 +290,8 @@ mod annotated_flax_fixture {
         type MaxSrcLen = MaxSrcLen;
         type MaxTgtLen = MaxTgtLen;
         type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
     }
 
     const NAMES: &str = "
@@ -383,8 +383,8 @@ mod from_scratch_torch_fixture {
         type MaxSrcLen = MaxLen;
         type MaxTgtLen = MaxLen;
         type EmbedDim = EmbedDim;
-        type EncoderLayers = NumLayers;
-        type DecoderLayers = NumLayers;
+        type NumEncoderLayers = NumLayers;
+        type NumDecoderLayers = NumLayers;
     }
 
     // In the decoder's inner encoder block, queries attend to the source.

@@ -14,7 +14,7 @@ use typed_transformer::{
 
 dims! {
     Batch = 2; NumHeads = 3; One = 1; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; HiddenDim = 11; MaxLen = 8;
-    VocabSize = 9; Width = 3; Groups = 2;
+    VocabSize = 9; Width = 3; GroupSize = 2;
 }
 
 /// Conventions with a kind of positions.
@@ -26,7 +26,7 @@ impl<Positions: PositionKind> Conventions for With<Positions> {
     type Padding = PadQueriesAndKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const EMBEDDING_NORM: bool = false;
-    const ROTARY: Option<Rotary> = match Positions::ROTARY {
+    const ROTARY: Option<Rotary> = match Positions::IS_ROTARY {
         true => Some(Rotary { base: 300.0, pairs: RotaryPairs::Halves, scaling: None }),
         false => None,
     };
@@ -43,12 +43,12 @@ macro_rules! arch {
             type Conventions = With<$positions>;
         }
         impl GroupedQuery for $name {
-            type KeyValueHeads = NumHeads;
-            type Groups = One;
+            type NumKeyValueHeads = NumHeads;
+            type GroupSize = One;
         }
     };
 }
-arch!(Turned, RotaryPositions);
+arch!(Rotated, RotaryPositions);
 arch!(Unordered, NoPositions);
 arch!(Waves, Sinusoidal);
 
@@ -58,7 +58,7 @@ type Grouped<A> = GroupedQueryAttention<EmbedDim, CausalMask, A, f64, Cpu>;
 /// Gives the grouped attention, which has one group for each head, the weights of the standard one.
 fn grouped<A>(standard: &Standard<A, CausalMask>) -> Grouped<A>
 where
-    A: GroupedQuery<KeyValueHeads = NumHeads, Groups = One, QKDim = HeadDim, VODim = VODim>
+    A: GroupedQuery<NumKeyValueHeads = NumHeads, GroupSize = One, QKDim = HeadDim, VODim = VODim>
         + Arch<NumHeads = Product<NumHeads, One>>,
 {
     let mut grouped = Grouped::<A>::build(&Cpu::default());
@@ -74,22 +74,22 @@ where
 fn rotary_positions_are_those_of_groups_of_one_head() {
     let x = random::<(Batch, KLen, EmbedDim)>(1);
     let padding = PaddingMask::without_padding((Batch, KLen));
-    let turned = Standard::<Turned, CausalMask>::build(&Cpu::seed_from_u64(1));
+    let rotated = Standard::<Rotated, CausalMask>::build(&Cpu::seed_from_u64(1));
     assert_close(
-        &turned.forward(x.clone(), &padding).as_vec(),
-        &grouped(&turned).forward(x.clone(), &padding).as_vec(),
+        &rotated.forward(x.clone(), &padding).as_vec(),
+        &grouped(&rotated).forward(x.clone(), &padding).as_vec(),
     );
     // Without rotary positions the same weights give something else.
     let mut unordered = Standard::<Unordered, CausalMask>::build(&Cpu::default());
-    unordered.attention.query_proj.weight.copy_from(&turned.attention.query_proj.weight.as_vec());
-    unordered.attention.key_proj.weight.copy_from(&turned.attention.key_proj.weight.as_vec());
+    unordered.attention.query_proj.weight.copy_from(&rotated.attention.query_proj.weight.as_vec());
+    unordered.attention.key_proj.weight.copy_from(&rotated.attention.key_proj.weight.as_vec());
     let weights = |layer: Vec<f64>| layer.iter().sum::<f64>();
-    let (of_turned, of_unordered) = (
-        turned.try_attention_weights(x.clone(), &padding).unwrap().as_vec(),
+    let (of_rotated, of_unordered) = (
+        rotated.try_attention_weights(x.clone(), &padding).unwrap().as_vec(),
         unordered.try_attention_weights(x, &padding).unwrap().as_vec(),
     );
-    assert!(of_turned.iter().zip(&of_unordered).any(|(a, b)| (a - b).abs() > 1e-3));
-    assert!((weights(of_turned) - weights(of_unordered)).abs() < 1e-9);
+    assert!(of_rotated.iter().zip(&of_unordered).any(|(a, b)| (a - b).abs() > 1e-3));
+    assert!((weights(of_rotated) - weights(of_unordered)).abs() < 1e-9);
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn the_kernel_of_the_processor_leaves_rotary_positions_to_the_definition() {
     let single: Tensor<(Batch, KLen, EmbedDim), f32, Cpu> =
         Cpu::default().tensor(x.as_vec().iter().map(|x| *x as f32).collect::<Vec<_>>());
     let padding = PaddingMask::without_padding((Batch, KLen));
-    let double = Standard::<Turned, CausalMask>::build(&Cpu::seed_from_u64(4));
-    let layer = SelfAttention::<EmbedDim, CausalMask, Turned, f32, Cpu>::build(&Cpu::seed_from_u64(4));
+    let double = Standard::<Rotated, CausalMask>::build(&Cpu::seed_from_u64(4));
+    let layer = SelfAttention::<EmbedDim, CausalMask, Rotated, f32, Cpu>::build(&Cpu::seed_from_u64(4));
     let (found, expected) = (layer.forward(single, &padding).as_vec(), double.forward(x, &padding).as_vec());
     for (found, expected) in found.iter().zip(expected) {
         assert!((f64::from(*found) - expected).abs() < 1e-4, "{found}, {expected}");
@@ -117,8 +117,8 @@ fn without_positions_a_token_is_its_embedding() {
         let tokens = embedder.token_embedder.forward(ids, NoneTape).as_vec();
         [embedder.forward(ids, NoneTape).as_vec(), tokens]
     }
-    let [turned, tokens] = embeds::<Turned, _>(&ids);
-    assert_eq!(turned, tokens);
+    let [rotated, tokens] = embeds::<Rotated, _>(&ids);
+    assert_eq!(rotated, tokens);
     let [unordered, tokens] = embeds::<Unordered, _>(&ids);
     assert_eq!(unordered, tokens);
     let [waves, tokens] = embeds::<Waves, _>(&ids);
@@ -145,14 +145,14 @@ fn in_parts<A: Arch, Mask: CausalKind>() {
 
 #[test]
 fn decoding_with_a_cache_gives_the_same() {
-    in_parts::<Turned, CausalMask>();
-    in_parts::<Turned, SlidingWindow<Width>>();
+    in_parts::<Rotated, CausalMask>();
+    in_parts::<Rotated, SlidingWindow<Width>>();
     in_parts::<Waves, SlidingWindow<Width>>();
     in_parts::<Unordered, SlidingWindow<One>>();
     in_parts::<Unordered, CausalMask>();
 }
 
-type QueryHeads = Product<NumHeads, Groups>;
+type QueryHeads = Product<NumHeads, GroupSize>;
 
 /// The heads of keys or values, once for each group.
 fn repeated<Len: Dim, Size: ConstDim>(
@@ -161,10 +161,10 @@ fn repeated<Len: Dim, Size: ConstDim>(
     let (batch, len, _) = *heads.shape();
     let split: F64<(Batch, Len, NumHeads, Size)> =
         rearrange!(heads: (Batch, Len, Product<NumHeads, Size>) -> (Batch, Len, NumHeads, Size));
-    let shape = (batch, len, NumHeads, Groups, Size::default());
-    let repeated: F64<(Batch, Len, NumHeads, Groups, Size)> = broadcast(split, shape, axis::<Groups>());
+    let shape = (batch, len, NumHeads, GroupSize, Size::default());
+    let repeated: F64<(Batch, Len, NumHeads, GroupSize, Size)> = broadcast(split, shape, axis::<GroupSize>());
     rearrange!(
-        repeated: (Batch, Len, NumHeads, Groups, Size) -> (Batch, Len, Product<Product<NumHeads, Groups>, Size>)
+        repeated: (Batch, Len, NumHeads, GroupSize, Size) -> (Batch, Len, Product<Product<NumHeads, GroupSize>, Size>)
     )
 }
 

@@ -155,7 +155,7 @@ fn a_missing_setting_means_the_default_of_transformers() {
         config
     };
     let llama = error_of::<SmallLlama>(&error_without(config("llama"), "num_key_value_heads")).unwrap();
-    assert!(llama.ends_with("`num_key_value_heads` is absent, not KeyValueHeads=2"), "{llama}");
+    assert!(llama.ends_with("`num_key_value_heads` is absent, not NumKeyValueHeads=2"), "{llama}");
     assert_eq!(error_of::<SmallLlama>(&error_without(config("llama"), "rope_parameters")), None);
     assert_eq!(error_of::<SmallLlama>(&error_without(config("llama"), "head_dim")), None);
     let t5 = error_of::<SmallT5>(&error_without(config("t5"), "relative_attention_max_distance")).unwrap();

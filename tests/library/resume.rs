@@ -1,5 +1,5 @@
-//! A training that was stopped and resumed is bit-exact, however it was stopped, and a checkpoint of
-//! another training is refused.
+//! A training run that was stopped and resumed is bit-exact, however it was stopped, and a checkpoint of
+//! another training run is refused.
 
 use crate::support::{Tensors, file_names, sealed_file, temp_dir, tensors_of};
 use dfdx::{
@@ -48,8 +48,8 @@ macro_rules! model {
             type MaxSrcLen = MaxSrcLen;
             type MaxTgtLen = $len;
             type EmbedDim = EmbedDim;
-            type EncoderLayers = $layers;
-            type DecoderLayers = NumLayers;
+            type NumEncoderLayers = $layers;
+            type NumDecoderLayers = NumLayers;
         }
     };
 }
@@ -110,7 +110,7 @@ where
     model
 }
 
-/// Saves a training after 3 steps and returns the file's bytes.
+/// Saves a training run after 3 steps and returns the file's bytes.
 fn saved(folder: &TempDir) -> Vec<u8> {
     let path = folder.path().join("checkpoint");
     let mut trainer = trainer(Adam::default(), RATE);
@@ -357,7 +357,7 @@ fn only_partial_checkpoints_are_removed() {
     assert_eq!(file_names(&folder), others);
 }
 
-// ---- When a training is saved and when it ends ----
+// ---- When a training run is saved and when it ends ----
 
 #[test]
 fn a_checkpoint_is_saved_at_every_interval_and_at_the_end() {
@@ -489,7 +489,7 @@ fn a_step_report_has_progress_and_throughput() {
     );
     let report = trainer.update(&mut model, loss.backward(), 2.5, 12).unwrap();
     drop(begun);
-    assert_eq!((report.step, report.steps), (4, 10));
+    assert_eq!((report.steps_made, report.steps), (4, 10));
     assert_eq!((report.loss, report.learning_rate, report.gradient_norm), (2.5, 0.01, 0.0));
     // Four steps of 12 tokens each in at least 20 ms.
     assert!((1.0..2_400.0).contains(&report.tokens_per_second), "{report:?}");
@@ -497,7 +497,7 @@ fn a_step_report_has_progress_and_throughput() {
     assert!((report.time_left.as_secs_f64() - seconds * 6.0 / 4.0).abs() < 1e-6);
 }
 
-// ---- Files that are not a checkpoint of this training ----
+// ---- Files that are not a checkpoint of this training run ----
 
 /// The error of resuming from these bytes. The trainer must be unchanged.
 fn error_of(bytes: &[u8]) -> (ResumeError, String) {
@@ -669,7 +669,15 @@ fn a_file_without_a_training_is_not_a_checkpoint() {
         *header = format!("{before}\"best_loss\":\"NaN\"{after}");
     });
     assert!(no_checkpoint(no_number).starts_with("a loss is NaN"));
-    assert_eq!(replaced("\"step\":3", "\"step\":2"), "its step is 2, but the optimizer's is 3");
+    for loss in ["first_loss", "last_loss", "mean_loss"] {
+        let infinite = error_after(|_, header| {
+            let (before, after) = header.split_once(&format!("\"{loss}\":\"")).unwrap();
+            let (_, after) = after.split_once('"').unwrap();
+            *header = format!("{before}\"{loss}\":\"-inf\"{after}");
+        });
+        assert_eq!(no_checkpoint(infinite), "a loss of its 3 steps is infinite");
+    }
+    assert_eq!(replaced("\"step\":3", "\"step\":2"), "it has made 2 steps, but its optimizer 3");
     let negative = error_after(|tensors, _| {
         let bytes = &mut tensors.get_mut("optimizer.exp_avg_sq.logit.bias").unwrap().2;
         bytes[..4].copy_from_slice(&(-1_f32).to_le_bytes());
@@ -745,6 +753,6 @@ fn a_checkpoint_beyond_the_last_step_is_refused() {
     trainer.require_same("the batch", Batch::SIZE);
     let path = folder.path().join("checkpoint");
     let error = trainer.resume(&path, &Cpu::default()).map(|_: Model| ()).unwrap_err();
-    assert!(matches!(error, ResumeError::BeyondEnd { step: 3, steps: 2, .. }));
+    assert!(matches!(error, ResumeError::BeyondEnd { steps_made: 3, steps: 2, .. }));
     assert_eq!(error.to_string(), format!("{}: 3 steps are made, but the training has only 2", path.display()));
 }

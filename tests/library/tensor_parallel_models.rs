@@ -1,4 +1,4 @@
-//! Models whose heads and hidden columns the ranks share: outputs, losses, gradients and files are those of one rank.
+//! Models whose heads and hidden columns are divided among the ranks: outputs, losses, gradients and files are those of one rank.
 
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
@@ -14,7 +14,7 @@ use typed_transformer::{
     ranks,
     ranks::{ConstRankAxis, Element, RankAxis, Ranks},
     tensor_parallel::{
-        CanShare, Distributed, DistributedError, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded,
+        Distributed, DistributedError, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded,
     },
     train::{GradientsOf, Sgd, update},
     weights,
@@ -26,9 +26,9 @@ dims! {
     Batch; SrcLen <= MaxSeqLen; TgtLen <= MaxSeqLen;
 }
 
-/// Conventions whose queries and keys are turned by their positions.
-struct Turned;
-impl Conventions for Turned {
+/// Conventions whose queries and keys are rotated by their positions.
+struct Rotated;
+impl Conventions for Rotated {
     type Activation = Gelu;
     type Positions = RotaryPositions;
     type Padding = PadQueriesAndKeys;
@@ -72,8 +72,8 @@ where
     type MaxSrcLen = MaxSeqLen;
     type MaxTgtLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
 }
 
 /// A batch of random tokens, in which some rows end in padding.
@@ -175,7 +175,7 @@ where
 
 macro_rules! compared {
     ($element:ty) => {
-        impl<C: SingleStack, Tp: CanShare<C>> Compared<Tp, $element> for ShardedDecoderOnly<C, Tp, $element, Cpu>
+        impl<C: SingleStack, Tp: DividesLayersOf<C>> Compared<Tp, $element> for ShardedDecoderOnly<C, Tp, $element, Cpu>
         where
             C: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>,
         {
@@ -192,7 +192,7 @@ macro_rules! compared {
                 (loss.array(), loss.backward())
             }
         }
-        impl<C: Seq2Seq, Tp: CanShare<C>> Compared<Tp, $element> for ShardedLM<C, Tp, $element, Cpu>
+        impl<C: Seq2Seq, Tp: DividesLayersOf<C>> Compared<Tp, $element> for ShardedLM<C, Tp, $element, Cpu>
         where
             C: Seq2Seq<SrcVocab = VocabSize, TgtVocab = VocabSize, MaxSrcLen = MaxSeqLen, MaxTgtLen = MaxSeqLen>,
         {
@@ -343,7 +343,7 @@ fn a_decoder_only_model_is_that_of_one_rank() {
 
 #[test]
 fn rotary_positions_are_those_of_one_rank() {
-    on_ranks!(ShardedDecoderOnly, Plain<Turned>, f64, 1e-10, Two Three);
+    on_ranks!(ShardedDecoderOnly, Plain<Rotated>, f64, 1e-10, Two Three);
 }
 
 #[test]
@@ -377,7 +377,7 @@ type Part<Tp> = ShardedDecoderOnly<Plain<NanoGpt>, Tp, f32, Cpu>;
 #[test]
 fn a_new_model_has_the_parameters_of_one_rank() {
     let whole = DecoderOnly::<Plain<NanoGpt>, f32, Cpu>::build(&Cpu::seed_from_u64(7));
-    fn check<Tp: CanShare<Plain<NanoGpt>>>(whole: &DecoderOnly<Plain<NanoGpt>, f32, Cpu>) {
+    fn check<Tp: DividesLayersOf<Plain<NanoGpt>>>(whole: &DecoderOnly<Plain<NanoGpt>, f32, Cpu>) {
         Ranks::<Tp>::in_threads(Tp::EXPECTED_SIZE.unwrap(), |ranks| {
             // Only the seed of rank 0 counts.
             let device = Cpu::seed_from_u64(7 + ranks.rank() as u64);
@@ -413,7 +413,7 @@ fn a_file_of_weights_does_not_depend_on_the_ranks() {
     let path = folder.path().join("one.safetensors");
     weights::save(&whole, &path).unwrap();
     let expected = fs::read(&path).unwrap();
-    fn save<Tp: CanShare<Plain<NanoGpt>>>(from: &Path, to: &Path) -> Vec<u8> {
+    fn save<Tp: DividesLayersOf<Plain<NanoGpt>>>(from: &Path, to: &Path) -> Vec<u8> {
         Ranks::<Tp>::in_threads(Tp::EXPECTED_SIZE.unwrap(), |ranks| {
             let model = Distributed::<Part<Tp>, Tp>::load(from, &Cpu::default(), ranks).unwrap();
             model.save(to, ranks).unwrap();

@@ -1,4 +1,4 @@
-//! A training of the smallest model.
+//! A training run of the smallest model.
 
 use dfdx::tensor::{AsArray, Cpu, OnesTensor, Tensor};
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const STEPS: &str = "100000";
 
-/// A training of rot13 that saves checkpoints every 100 steps.
+/// A training run of rot13 that saves checkpoints every 100 steps.
 fn start_training(ranks: usize, folder: &TempDir, more: &[&str]) -> Job {
     let mut args = vec!["--steps", STEPS, "--batch", "7", "--metrics", "metrics"];
     args.extend(more);

@@ -1,4 +1,4 @@
-//! Models whose heads and hidden columns the ranks share, alone and together with data parallelism: what they compute
+//! Models whose heads and hidden columns are divided among the ranks, alone and together with data parallelism: what they compute
 //! is what one rank computes.
 
 use crate::launch::on_ranks;
@@ -15,7 +15,9 @@ use typed_transformer::{
     prelude::*,
     ranks,
     ranks::{ConstRankAxis, Ranks, Replicated, Shard},
-    tensor_parallel::{CanShare, Distributed, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded_replicated},
+    tensor_parallel::{
+        Distributed, DividesLayersOf, Sharded, ShardedDecoderOnly, ShardedLM, update_sharded_replicated,
+    },
     train::{Adam, Constant, Optimizer, Recording, Sgd, ShardedState, Step, Trainer, update},
     weights,
 };
@@ -57,8 +59,8 @@ impl Seq2Seq for SmallPair {
     type MaxSrcLen = MaxSeqLen;
     type MaxTgtLen = MaxSeqLen;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = NumLayers;
-    type DecoderLayers = NumLayers;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
 }
 
 /// The rows of the whole batch. No number of ranks but one divides them.
@@ -73,7 +75,7 @@ fn ids<B: MaybeSharded, Len: Dim>(rows: Range<usize>, dim: B, len: Len) -> Token
 
 type Logits<B, Model> = Tensor<(B, TgtLen, VocabSize), f32, Cpu, Recording<Model, f32, Cpu>>;
 
-/// A model that the ranks share, and how it and its whole form make logits of rows of the batch.
+/// A sharded model, and how it and its whole form make logits of rows of the batch.
 trait Compared<Tp: ConstRankAxis>: Sharded<Tp, f32, Cpu> {
     fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self>;
     fn logits_of(whole: &Self::Whole) -> Logits<Batch, Self::Whole>;
@@ -83,7 +85,7 @@ fn target_len() -> TgtLen {
     TgtLen::new(6).unwrap()
 }
 
-impl<Tp: CanShare<Small>> Compared<Tp> for ShardedDecoderOnly<Small, Tp, f32, Cpu> {
+impl<Tp: DividesLayersOf<Small>> Compared<Tp> for ShardedDecoderOnly<Small, Tp, f32, Cpu> {
     fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self> {
         self.forward(&ids(rows.range(), rows, target_len()), self.recording(), tp)
     }
@@ -92,7 +94,7 @@ impl<Tp: CanShare<Small>> Compared<Tp> for ShardedDecoderOnly<Small, Tp, f32, Cp
     }
 }
 
-impl<Tp: CanShare<SmallPair>> Compared<Tp> for ShardedLM<SmallPair, Tp, f32, Cpu> {
+impl<Tp: DividesLayersOf<SmallPair>> Compared<Tp> for ShardedLM<SmallPair, Tp, f32, Cpu> {
     fn logits(&self, rows: Shard<Batch, Data>, tp: &Ranks<Tp>) -> Logits<Shard<Batch, Data>, Self> {
         let source = ids(rows.range(), rows, SrcLen::new(7).unwrap());
         self.forward(&source, &ids(rows.range(), rows, target_len()), self.recording(), tp).logit_output
@@ -138,7 +140,7 @@ fn assert_close(found: &[f32], expected: &[f32], tolerance: f32, what: &str) {
     }
 }
 
-/// A step of a training. Dropout draws the same in each.
+/// A step of a training run. Dropout draws the same in each.
 fn step() -> Step {
     Trainer::new(Sgd::<(), f32>::default(), Constant(1.0), 1, 7).next_step().unwrap()
 }

@@ -1,4 +1,4 @@
-//! A training of a program's own: an optimizer whose state is sharded over the ranks, and a loss that is no number on one
+//! A training run of a program's own: an optimizer whose state is sharded over the ranks, and a loss that is no number on one
 //! rank.
 
 use crate::launch::on_ranks;

@@ -22,9 +22,9 @@ module! {
     /// The best experts for each token, weighted by the softmax of the router's logits for them.
     pub struct MixtureOfExperts<Config: MixtralConfig; E, D> -> Config::EmbedDim {
         /// To a logit for each expert.
-        pub router: param (Config::Experts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
+        pub router: param (Config::NumExperts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// The experts.
-        pub experts: layers(Config::Experts) FeedForward<Config, E, D>,
+        pub experts: layers(Config::NumExperts) FeedForward<Config, E, D>,
     }
 }
 
@@ -40,7 +40,8 @@ dims! {
 }
 
 /// The experts that compute a token.
-type Chosen<Config> = <<Config as MixtralConfig>::Chosen as ChosenFrom<<Config as MixtralConfig>::Experts>>::Number;
+type ExpertsPerToken<Config> =
+    <<Config as MixtralConfig>::ExpertsPerToken as ChosenFrom<<Config as MixtralConfig>::NumExperts>>::Number;
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, D> {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`. An expert runs on the tokens that chose it.
@@ -52,25 +53,26 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         let shape @ (batch, len, width) = *x.shape();
         let tokens = Tokens::new(batch.size() * len.size());
         let x = x.try_reshape_like(&(One, tokens, width)).map_err(device_error::<D::Err>(OP))?;
-        let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (One, Tokens, Experts)
-        let (logits, chosen) = try_top_k(logits, axis::<Config::Experts>(), Chosen::<Config>::default())?;
-        let chosen: Indices<(One, Tokens, Chosen<Config>), Config::Experts> = chosen;
-        let weights: Tensor<(One, Tokens, Chosen<Config>), E, D, T> =
-            try_softmax_over(logits, axis::<Chosen<Config>>())?;
-        let is_chosen: Tensor<(One, Tokens, Chosen<Config>, Config::Experts), E, D> = try_one_hot(x.device(), &chosen)?;
+        let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (One, Tokens, NumExperts)
+        let (logits, chosen) = try_top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
+        let chosen: Indices<(One, Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
+        let weights: Tensor<(One, Tokens, ExpertsPerToken<Config>), E, D, T> =
+            try_softmax_over(logits, axis::<ExpertsPerToken<Config>>())?;
+        let is_chosen: Tensor<(One, Tokens, ExpertsPerToken<Config>, Config::NumExperts), E, D> =
+            try_one_hot(x.device(), &chosen)?;
         let weights = try_einsum!(
-            weights: (One, Tokens, Chosen<Config>), &is_chosen: (One, Tokens, Chosen<Config>, Config::Experts)
-            -> (One, Tokens, Config::Experts)
+            weights: (One, Tokens, ExpertsPerToken<Config>), &is_chosen: (One, Tokens, ExpertsPerToken<Config>, Config::NumExperts)
+            -> (One, Tokens, Config::NumExperts)
         )?;
 
         let (x, tape) = x.split_tape();
         let mut output = try_zeros(x.device(), *x.shape())?.put_tape(tape);
-        for (index, expert) in Fin::<Config::Experts>::all().zip(&self.experts) {
-            let choices = chosen.as_slice().chunks(Chosen::<Config>::SIZE).enumerate();
+        for (index, expert) in Fin::<Config::NumExperts>::all().zip(&self.experts) {
+            let choices = chosen.as_slice().chunks(ExpertsPerToken::<Config>::SIZE).enumerate();
             let routed: Vec<usize> =
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !routed.is_empty() {
-                let weight = try_select(weights.with_empty_tape(), axis::<Config::Experts>(), index)?; // (One, Tokens)
+                let weight = try_select(weights.with_empty_tape(), axis::<Config::NumExperts>(), index)?; // (One, Tokens)
                 output = try_residual(output, try_routed(expert, x.retaped::<T>(), weight, routed)?)?;
             }
         }

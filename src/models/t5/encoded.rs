@@ -1,4 +1,4 @@
-use super::{CachedHeads, T5, T5Config, try_source_mask};
+use super::{KeyValueHeadsOf, T5, T5Config, try_source_mask};
 use crate::{
     backend::Backend,
     dims::{Const, Dim, axis, check_same_size},
@@ -48,8 +48,8 @@ pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend
 
 /// The keys and values of the earlier positions of the targets, and those of the sources, for each layer of a [`T5`].
 pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
-    target: Cache<B, Config::MaxTgtLen, CachedHeads<Config>, E, D>,
-    source: Vec<KeysAndValues<B, Src, CachedHeads<Config>, E, D, NoneTape>>,
+    target: Cache<B, Config::MaxTgtLen, KeyValueHeadsOf<Config>, E, D>,
+    source: Vec<KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, NoneTape>>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -64,7 +64,7 @@ impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<
         check_same_size("the sources", self.output.shape().0, "the targets", batch).map_err(dim_error("cache"))?;
         let source =
             |layer: &super::DecoderLayer<Config, E, D>| layer.cross_attention.try_keys_and_values(self.output.clone());
-        let target = Cache::try_new(self.model.token_embedder.device(), batch, Config::DecoderLayers::SIZE)?;
+        let target = Cache::try_new(self.model.token_embedder.device(), batch, Config::NumDecoderLayers::SIZE)?;
         Ok(T5Cache { target, source: self.model.decoder.iter().map(source).collect::<Result<_, _>>()? })
     }
 
@@ -73,15 +73,15 @@ impl<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> Autoregressive<
         tokens: &TokenIds<B, S, Config::VocabSize>,
         cache: &mut Self::Cache,
     ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.target.try_advance(tokens.shape())?;
+        let (start, mask) = cache.target.try_reserve(tokens.shape())?;
         let (_, next, max) = mask.shape();
-        let positions = self.model.try_decoder_positions(start, (next, max), NoneTape)?;
+        let position_bias = self.model.try_decoder_position_bias(start, (next, max), NoneTape)?;
         let source_mask = try_source_mask(tokens.shape(), &self.padding)?;
         let mut x = try_embed(&self.model.token_embedder, tokens, NoneTape)?;
         let caches = cache.target.layers.iter_mut().zip(&cache.source);
         for (layer, (target, source)) in self.model.decoder.iter().zip(caches) {
-            let with_earlier = |new| target.try_extend(new);
-            x = layer.try_forward(x, with_earlier, (positions.clone(), &mask), source.clone(), &source_mask)?;
+            let with_past = |new| target.try_update(new);
+            x = layer.try_forward(x, with_past, (position_bias.clone(), &mask), source.clone(), &source_mask)?;
         }
         try_select(self.model.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }

@@ -1,10 +1,10 @@
-use super::{CachedHeads, Columns, Positions, T5Config};
+use super::{Columns, KeyValueHeadsOf, PositionBias, T5Config};
 use crate::{
     backend::Backend,
     dims::Dim,
     mask::AttentionMask,
     module,
-    nn::{KeysAndValues, WithEarlier, init},
+    nn::{KeysAndValues, WithPast, init},
     ops::{
         Activation, AttentionScale, MaskFill, OpError, Real, Relu, try_linear, try_multi_head_attention,
         try_multi_head_attention_with_bias, try_residual, try_rms_norm,
@@ -40,27 +40,27 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     pub(super) fn try_keys_and_values<B: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
-    ) -> Result<KeysAndValues<B, K, CachedHeads<Config>, E, D, T>, OpError> {
+    ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError> {
         Ok((try_linear(x.with_empty_tape(), &self.key, None)?, try_linear(x, &self.value, None)?))
     }
 
-    /// `x + output(softmax(q kᵀ + positions) v)`:
-    /// `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
+    /// `x + output(softmax(q kᵀ + position_bias) v)`:
+    /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K) -> (B, Q, EmbedDim)`. `keys_and_values` gets the
     /// normalized `x`. Self-attention projects it; cross-attention ignores it and returns those of the source.
     fn try_forward<B: Dim, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
         keys_and_values: impl FnOnce(
             Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        ) -> Result<KeysAndValues<B, K, CachedHeads<Config>, E, D, T>, OpError>,
-        positions: Option<Positions<Q, K, Config, E, D, T>>,
+        ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError>,
+        position_bias: Option<PositionBias<Q, K, Config, E, D, T>>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let normalized = try_rms_norm(x.with_empty_tape(), &self.norm, Config::NORM_EPSILON)?;
         let (key, value) = keys_and_values(normalized.with_empty_tape())?;
         let query = try_linear(normalized, &self.query, None)?;
         let (scale, fill) = (AttentionScale::One, MaskFill::MinValue);
-        let attended = match positions {
+        let attended = match position_bias {
             Some(bias) => try_multi_head_attention_with_bias(query, key, value, bias, mask, scale, fill, 0.0)?,
             None => try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?,
         };
@@ -105,15 +105,15 @@ module! {
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
-    /// `(B, S, EmbedDim), positions (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
+    /// `(B, S, EmbedDim), position bias (NumHeads, S, S), mask (B, S, S) -> (B, S, EmbedDim)`
     pub(super) fn try_forward<B: Dim, S: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
-        positions: Positions<S, S, Config, E, D, T>,
+        position_bias: PositionBias<S, S, Config, E, D, T>,
         mask: &AttentionMask<B, S, S>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;
-        let x = attention.try_forward(x, |x| attention.try_keys_and_values(x), Some(positions), mask)?;
+        let x = attention.try_forward(x, |x| attention.try_keys_and_values(x), Some(position_bias), mask)?;
         self.feed_forward.try_forward(x)
     }
 }
@@ -131,19 +131,19 @@ module! {
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {
-    /// `(B, Q, EmbedDim), positions (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
-    /// `with_earlier` prepends the cached keys and values.
+    /// `(B, Q, EmbedDim), position bias (NumHeads, Q, K), mask (B, Q, K), source (B, Src), mask (B, Q, Src) -> (B, Q, EmbedDim)`.
+    /// `with_past` prepends the cached keys and values.
     pub(super) fn try_forward<B: Dim, Q: Dim, K: Dim, Src: Dim, T: Tape<E, D>>(
         &self,
         x: Tensor<(B, Q, Config::EmbedDim), E, D, T>,
-        with_earlier: impl WithEarlier<B, Q, K, CachedHeads<Config>, E, D, T>,
-        (positions, mask): (Positions<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
-        source: KeysAndValues<B, Src, CachedHeads<Config>, E, D, T>,
+        with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
+        (position_bias, mask): (PositionBias<Q, K, Config, E, D, T>, &AttentionMask<B, Q, K>),
+        source: KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, T>,
         source_mask: &AttentionMask<B, Q, Src>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
         let attention = &self.self_attention;
-        let keys_and_values = |x| with_earlier(attention.try_keys_and_values(x)?);
-        let x = attention.try_forward(x, keys_and_values, Some(positions), mask)?;
+        let keys_and_values = |x| with_past(attention.try_keys_and_values(x)?);
+        let x = attention.try_forward(x, keys_and_values, Some(position_bias), mask)?;
         let x = self.cross_attention.try_forward(x, |_| Ok(source), None, source_mask)?;
         self.feed_forward.try_forward(x)
     }

@@ -112,7 +112,7 @@ impl<Dims: Shape> Over<Dims> {
         (x, x_tape): TensorAndTape<X, E, D, XTape>,
         (w, w_tape): TensorAndTape<W, E, D, WTape>,
         (v, v_tape): TensorAndTape<V, E, D, VTape>,
-        _: Rank<P>,
+        _: NumAxes<P>,
         texts: [&'static str; 3],
         [x_labels, w_labels, v_labels, to]: [&[Label]; 4],
     ) -> Result<Tensor<Dims, E, D, JoinedTape<XTape::Joined, VTape, E, D>>, OpError>
@@ -151,7 +151,7 @@ impl<Dims: Shape> Over<Dims> {
 
 /// The number of axes of a product.
 #[doc(hidden)]
-pub struct Rank<const N: usize>;
+pub struct NumAxes<const N: usize>;
 
 /// An operand's axes, for a comparison of sizes.
 struct Axes<'a> {

@@ -2,7 +2,7 @@ mod contract;
 
 pub(super) use contract::TensorAndTape;
 #[doc(hidden)]
-pub use contract::{Over, Rank};
+pub use contract::{NumAxes, Over};
 
 /// `Σ x · w` over the axes that are not in the result: a contraction of one, two or three tensors, by name.
 ///
@@ -198,7 +198,7 @@ macro_rules! __einsum {
             x,
             w,
             v,
-            $crate::__private::Rank::<{ $crate::__private::names::product_rank([&$xn, &$wn], &[&$vn, &$on]) }>,
+            $crate::__private::NumAxes::<{ $crate::__private::names::product_num_axes([&$xn, &$wn], &[&$vn, &$on]) }>,
             [$crate::__einsum!(@text $($x)+), $crate::__einsum!(@text $($w)+), $crate::__einsum!(@text $($v)+)],
             const {
                 [

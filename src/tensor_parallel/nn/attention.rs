@@ -1,10 +1,10 @@
-use super::{CanShare, ColumnProjection, RowProjection};
+use super::{ColumnProjection, DividesLayersOf, RowProjection};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{AttentionMask, MaskKind, PaddingMask, mk_cross_mask, mk_mask},
     module,
-    nn::{Arch, AttentionProjection, Conventions, Norm, SelfAttention, try_residual_norm},
+    nn::{Arch, AttentionProjection, Conventions, Norm, rotary, try_residual_norm},
     ops::{OpError, Rotary, dim_error, try_dropout},
     ranks::{Element, Ranks, Shard},
     tensor_parallel::{
@@ -18,7 +18,7 @@ module! {
     /// [`MHAttention`](crate::nn::MHAttention), of which each rank has its heads.
     ///
     /// A rank projects to its heads, attends in them, and projects their outputs. The sum over the ranks is the output.
-    pub struct ShardedAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> in A::Conventions -> OutputDim {
+    pub struct ShardedAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> in A::Conventions -> OutputDim {
         /// Projects to the queries of this rank's heads.
         pub query_proj: module ColumnProjection<
             QDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
@@ -40,7 +40,7 @@ impl<
     VDim: ConstDim,
     OutputDim: ConstDim,
     A: Arch,
-    Axis: CanShare<A>,
+    Axis: DividesLayersOf<A>,
     E: Element,
     D: Backend<E>,
 > ShardedAttention<QDim, KDim, VDim, OutputDim, A, Axis, E, D>
@@ -59,11 +59,11 @@ impl<
         mask: &AttentionMask<B, Q, K>,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, Q, OutputDim), E, D, T>, OpError> {
-        self.try_forward_turned(query, key, value, mask, None, ranks)
+        self.try_forward_rotary(query, key, value, mask, None, ranks)
     }
 
-    /// [`try_forward`](Self::try_forward), where queries and keys are turned by their positions.
-    fn try_forward_turned<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
+    /// [`try_forward`](Self::try_forward), where queries and keys are rotated by their positions.
+    fn try_forward_rotary<B: MaybeSharded, Q: Dim, K: Dim, T: Tape<E, D>>(
         &self,
         query: Entered<Tensor<(B, Q, QDim), E, D, T>, Axis>,
         key: Entered<Tensor<(B, K, KDim), E, D, T>, Axis>,
@@ -90,7 +90,7 @@ impl<
 
 module! {
     /// [`SelfAttention`](crate::nn::SelfAttention), of which each rank has its heads.
-    pub struct ShardedSelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>; E, D> -> EmbedDim {
+    pub struct ShardedSelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
         /// The attention; query, key, value and output all have width `EmbedDim`.
         pub attention: module ShardedAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, Axis, E, D>,
         /// The norm, if each sublayer has one.
@@ -99,7 +99,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
     ShardedSelfAttention<EmbedDim, Mask, A, Axis, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
@@ -115,18 +115,18 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        let rotary = SelfAttention::<EmbedDim, Mask, A, E, D>::ROTARY;
+        let rotary = const { rotary::<A::Conventions>() };
         try_residual_norm(&self.norm, input, |x| {
             let x = try_enter(x, ranks)?;
             let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
-            self.attention.try_forward_turned(query, key, x, &mask, rotary, ranks)
+            self.attention.try_forward_rotary(query, key, x, &mask, rotary, ranks)
         })
     }
 }
 
 module! {
     /// [`CrossAttention`](crate::nn::CrossAttention), of which each rank has its heads.
-    pub struct ShardedCrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> -> QDim {
+    pub struct ShardedCrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> -> QDim {
         /// The attention; query and output have width `QDim`, key and value `KVDim`.
         pub attention: module ShardedAttention<QDim, KVDim, KVDim, QDim, A, Axis, E, D>,
         /// The norm, if each sublayer has one.
@@ -135,7 +135,7 @@ module! {
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
     ShardedCrossAttention<QDim, KVDim, A, Axis, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`

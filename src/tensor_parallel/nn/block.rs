@@ -1,4 +1,4 @@
-use super::{CanShare, ShardedFeedForward, ShardedSelfAttention};
+use super::{DividesLayersOf, ShardedFeedForward, ShardedSelfAttention};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
@@ -13,8 +13,8 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// [`Block`](crate::nn::Block), whose heads and hidden columns the ranks share.
-    pub struct ShardedBlock<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>; E, D> -> EmbedDim {
+    /// [`Block`](crate::nn::Block), whose heads and hidden columns are divided among the ranks.
+    pub struct ShardedBlock<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
         /// Each position attends to the positions that `Mask` shows to it.
         pub self_attention: module ShardedSelfAttention<EmbedDim, Mask, A, Axis, E, D>,
         /// Transforms each position on its own.
@@ -25,7 +25,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
     ShardedBlock<EmbedDim, Mask, A, Axis, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
@@ -47,8 +47,8 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element,
 }
 
 module! {
-    /// [`BlockStack`](crate::nn::BlockStack), whose heads and hidden columns the ranks share.
-    pub struct ShardedBlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>; E, D> -> EmbedDim {
+    /// [`BlockStack`](crate::nn::BlockStack), whose heads and hidden columns are divided among the ranks.
+    pub struct ShardedBlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) ShardedBlock<EmbedDim, Mask, A, Axis, E, D>,
         /// The norm after the last layer, if the conventions have one.
@@ -57,8 +57,15 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
-    ShardedBlockStack<EmbedDim, NumLayers, Mask, A, Axis, E, D>
+impl<
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    Mask: MaskKind,
+    A: Arch,
+    Axis: DividesLayersOf<A>,
+    E: Element,
+    D: Backend<E>,
+> ShardedBlockStack<EmbedDim, NumLayers, Mask, A, Axis, E, D>
 {
     /// `(B, S, EmbedDim), padding (B, S) -> (B, S, EmbedDim)`
     pub(super) fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
@@ -74,8 +81,8 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, Axis: Can
 }
 
 module! {
-    /// [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder), whose heads and hidden columns the ranks share.
-    pub struct ShardedEmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<EmbedDim>, Axis: CanShare<A>; E, D> -> EmbedDim {
+    /// [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder), whose heads and hidden columns are divided among the ranks.
+    pub struct ShardedEmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<EmbedDim>, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
         /// From token ids to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
         /// The layers.
@@ -89,7 +96,7 @@ impl<
     EmbedDim: ConstDim,
     NumLayers: ConstDim,
     A: HasPositionsFor<EmbedDim>,
-    Axis: CanShare<A>,
+    Axis: DividesLayersOf<A>,
     E: Element,
     D: Backend<E>,
 > ShardedEmbeddingEncoder<VocabSize, MaxSeqLen, EmbedDim, NumLayers, A, Axis, E, D>

@@ -1,4 +1,4 @@
-use super::{CanShare, ShardedCrossAttention, ShardedFeedForward, ShardedSelfAttention};
+use super::{DividesLayersOf, ShardedCrossAttention, ShardedFeedForward, ShardedSelfAttention};
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
@@ -12,8 +12,8 @@ use crate::{
 use dfdx::tensor::{PutTape, SplitTape, Tape, Tensor};
 
 module! {
-    /// [`DecoderLayer`](crate::nn::DecoderLayer), whose heads and hidden columns the ranks share.
-    pub struct ShardedDecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> -> QDim {
+    /// [`DecoderLayer`](crate::nn::DecoderLayer), whose heads and hidden columns are divided among the ranks.
+    pub struct ShardedDecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> -> QDim {
         /// Each target position attends to itself and earlier ones.
         pub self_attention: module ShardedSelfAttention<QDim, CausalMask, A, Axis, E, D>,
         /// Each target position attends to the source.
@@ -26,7 +26,7 @@ module! {
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
     ShardedDecoderLayer<QDim, KVDim, A, Axis, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
@@ -53,8 +53,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D:
 }
 
 module! {
-    /// [`Decoder`](crate::nn::Decoder), whose heads and hidden columns the ranks share.
-    pub struct ShardedDecoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: CanShare<A>; E, D> -> QDim {
+    /// [`Decoder`](crate::nn::Decoder), whose heads and hidden columns are divided among the ranks.
+    pub struct ShardedDecoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> -> QDim {
         /// The layers, first to last.
         pub layers: layers(NumLayers) ShardedDecoderLayer<QDim, KVDim, A, Axis, E, D>,
         /// The norm after the last layer, if the conventions have one.
@@ -63,7 +63,7 @@ module! {
     }
 }
 
-impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
     ShardedDecoder<QDim, KVDim, NumLayers, A, Axis, E, D>
 {
     /// `(B, Q, QDim), (B, K, KVDim), padding (B, Q), padding (B, K) -> (B, Q, QDim)`
@@ -87,8 +87,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: CanSha
 }
 
 module! {
-    /// [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder), whose heads and hidden columns the ranks share.
-    pub struct ShardedEmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<QDim>, Axis: CanShare<A>; E, D> -> QDim {
+    /// [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder), whose heads and hidden columns are divided among the ranks.
+    pub struct ShardedEmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<QDim>, Axis: DividesLayersOf<A>; E, D> -> QDim {
         /// From token ids to vectors.
         pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
         /// The layers.
@@ -103,7 +103,7 @@ impl<
     KVDim: ConstDim,
     NumLayers: ConstDim,
     A: HasPositionsFor<QDim>,
-    Axis: CanShare<A>,
+    Axis: DividesLayersOf<A>,
     E: Element,
     D: Backend<E>,
 > ShardedEmbeddingDecoder<VocabSize, MaxSeqLen, QDim, KVDim, NumLayers, A, Axis, E, D>

@@ -1,4 +1,4 @@
-use super::{CanShare, ShardedBlockStack};
+use super::{DividesLayersOf, ShardedBlockStack};
 use crate::{
     backend::Backend,
     dims::{AtMost, MaybeSharded},
@@ -14,7 +14,7 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// [`DecoderOnly`], whose heads and hidden columns the ranks share. All ranks have embeddings, norms and logits.
+    /// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms and logits.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
@@ -25,7 +25,7 @@ module! {
     /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape, &ranks);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub struct ShardedDecoderOnly<Config: SingleStack, Axis: CanShare<Config>; E, D> -> Config::VocabSize {
+    pub struct ShardedDecoderOnly<Config: SingleStack, Axis: DividesLayersOf<Config>; E, D> -> Config::VocabSize {
         /// From token ids to vectors.
         pub embedder: module Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
         /// The layers; each position attends to itself and earlier ones.
@@ -37,13 +37,15 @@ module! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
+impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for ShardedDecoderOnly<Config, Axis, E, D>
 {
     type Whole = DecoderOnly<Config, E, D>;
 }
 
-impl<Config: SingleStack, Axis: CanShare<Config>, E: Element, D: Backend<E>> ShardedDecoderOnly<Config, Axis, E, D> {
+impl<Config: SingleStack, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>>
+    ShardedDecoderOnly<Config, Axis, E, D>
+{
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`, the same on all ranks; `tape` records the operations for
     /// gradients.
     ///

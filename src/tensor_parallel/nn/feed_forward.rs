@@ -1,4 +1,4 @@
-use super::{CanShare, ColumnProjection, RowProjection};
+use super::{ColumnProjection, DividesLayersOf, RowProjection};
 use crate::{
     backend::Backend,
     dims::{AxisOf, ConstDim, Dim, MaybeSharded, axis},
@@ -13,7 +13,7 @@ use typed_transformer_macros::panicking;
 
 module! {
     /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
-    pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: CanShare<A>; E, D> in A::Conventions -> EmbedDim {
+    pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> in A::Conventions -> EmbedDim {
         /// From `EmbedDim` to this rank's part of `HiddenDim`.
         pub hidden: module ColumnProjection<
             EmbedDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
@@ -29,7 +29,7 @@ module! {
     }
 }
 
-impl<EmbedDim: ConstDim, A: Arch, Axis: CanShare<A>, E: Element, D: Backend<E>>
+impl<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
     ShardedFeedForward<EmbedDim, A, Axis, E, D>
 {
     /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`

@@ -1,4 +1,4 @@
-use super::{CanShare, ShardedEmbeddingDecoder, ShardedEmbeddingEncoder};
+use super::{DividesLayersOf, ShardedEmbeddingDecoder, ShardedEmbeddingEncoder};
 use crate::{
     backend::Backend,
     dims::{AtMost, MaybeSharded},
@@ -13,7 +13,7 @@ use dfdx::tensor::{PutTape, SplitTape, Tape};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// [`LM`], whose heads and hidden columns the ranks share. All ranks have embeddings, norms and logits.
+    /// [`LM`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms and logits.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedLM}};
@@ -26,13 +26,13 @@ module! {
     /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub struct ShardedLM<Config: Seq2Seq, Axis: CanShare<Config>; E, D> -> Config::TgtVocab {
+    pub struct ShardedLM<Config: Seq2Seq, Axis: DividesLayersOf<Config>; E, D> -> Config::TgtVocab {
         /// Encodes the source.
         pub encoder: module ShardedEmbeddingEncoder<
-            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::EncoderLayers, Config, Axis, E, D>,
+            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::NumEncoderLayers, Config, Axis, E, D>,
         /// Decodes the target so far, attending to the encoder's output.
         pub decoder: module ShardedEmbeddingDecoder<
-            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::DecoderLayers, Config,
+            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::NumDecoderLayers, Config,
             Axis, E, D>,
         /// From vectors to logits.
         pub logit: module LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
@@ -40,13 +40,13 @@ module! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Config: Seq2Seq, Axis: CanShare<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
+impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> Sharded<Axis, E, D>
     for ShardedLM<Config, Axis, E, D>
 {
     type Whole = LM<Config, E, D>;
 }
 
-impl<Config: Seq2Seq, Axis: CanShare<Config>, E: Element, D: Backend<E>> ShardedLM<Config, Axis, E, D> {
+impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> ShardedLM<Config, Axis, E, D> {
     /// `(B, Src) ids of SrcVocab, (B, Tgt) ids of TgtVocab -> logits (B, Tgt, TgtVocab)`, with the outputs of
     /// encoder and decoder, the same on all ranks; `tape` records the operations for gradients.
     ///

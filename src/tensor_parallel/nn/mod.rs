@@ -1,4 +1,4 @@
-//! The sublayers and models of [`nn`](crate::nn), whose heads and hidden columns the ranks share.
+//! The sublayers and models of [`nn`](crate::nn), whose heads and hidden columns are divided among the ranks.
 
 mod attention;
 mod block;
@@ -19,20 +19,20 @@ use block::{ShardedBlockStack, ShardedEmbeddingEncoder};
 use decoder::ShardedEmbeddingDecoder;
 use projection::{ColumnProjection, RowProjection};
 
-/// The ranks can share the layers of `A`: their number divides the heads and the hidden columns. It is implemented for
+/// The number of ranks divides the heads and the hidden columns of `A`, and so its layers. It is implemented for
 /// every such axis of ranks.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, prelude::*, ranks, tensor_parallel::CanShare};
+/// use typed_transformer::{doctest::*, prelude::*, ranks, tensor_parallel::DividesLayersOf};
 /// ranks! { pub Tp = 1; }
-/// fn can_share<Axis: CanShare<Model>>() {}
-/// can_share::<Tp>();
+/// fn divides_layers_of<Axis: DividesLayersOf<Model>>() {}
+/// divides_layers_of::<Tp>();
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the ranks of `{Self}` do not divide the heads or the hidden columns of `{A}`",
-    label = "`{Self}` cannot share the layers of `{A}`",
+    label = "`{Self}` does not divide the layers of `{A}`",
     note = "`NumHeads` and `HiddenDim` of the architecture are multiples of the number of ranks"
 )]
-pub trait CanShare<A: Arch>: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim> {}
+pub trait DividesLayersOf<A: Arch>: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim> {}
 #[diagnostic::do_not_recommend]
-impl<A: Arch, Axis: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim>> CanShare<A> for Axis {}
+impl<A: Arch, Axis: ConstRankAxis + Divides<A::NumHeads> + Divides<A::HiddenDim>> DividesLayersOf<A> for Axis {}

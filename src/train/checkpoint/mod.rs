@@ -52,10 +52,10 @@ fn one() -> usize {
     1
 }
 
-/// A training as a checkpoint compares and stores it.
+/// A training run as a checkpoint compares and stores it.
 pub(super) struct Training<'a> {
     pub progress: Progress,
-    /// The number of its last step.
+    /// The number of its steps.
     pub steps: usize,
     pub settings: Vec<(String, String)>,
     /// The setting that may differ, if any.
@@ -64,7 +64,7 @@ pub(super) struct Training<'a> {
     pub ranks: usize,
 }
 
-/// A training read from a checkpoint.
+/// A training run read from a checkpoint.
 pub(super) struct Resumed<Model> {
     pub model: Model,
     pub progress: Progress,
@@ -104,7 +104,7 @@ where
     let mut tensors = weights::collect(model, "model", path)?;
     let in_parts = |found: usize, expected: usize, tensor: &str| {
         let message = format!(
-            "`{tensor}` has {found} of its {expected} elements: the ranks share out the state, and only \
+            "`{tensor}` has {found} of its {expected} elements: the state is sharded over the ranks, and only \
              `update_replicated` gathers it"
         );
         SaveError::Format { path: path.to_path_buf(), message }
@@ -129,11 +129,7 @@ where
             });
         }
     }
-    for tensor in &tensors {
-        if let Some((index, value)) = weights::first_non_finite(&tensor.elements::<E>()) {
-            return Err(SaveError::NotFinite { path: path.to_path_buf(), tensor: tensor.path.clone(), index, value });
-        }
-    }
+    weights::ensure_all_finite::<E>(&tensors, path)?;
     let header = Header {
         format: FORMAT,
         progress,
@@ -167,16 +163,19 @@ where
     compare_dimensions(path, &parameters, &header.dimensions)?;
     let settings = with_model::<Model, E, D>(training.settings.clone());
     compare_settings(path, &settings, &header.settings, training.ignored_setting)?;
-    let (step, steps) = (header.progress.step, training.steps);
-    if step > steps {
-        return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), step, steps });
+    let (steps_made, steps) = (header.progress.steps_made, training.steps);
+    if steps_made > steps {
+        return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), steps_made, steps });
     }
     let invalid = |message| ResumeError::NotACheckpoint { path: path.to_path_buf(), message };
+    if !header.progress.makes_sense() {
+        return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
+    }
     // An optimizer may have made steps before the training.
-    let steps_before = state.steps.wrapping_sub(training.progress.step as u64);
-    if header.optimizer_steps != steps_before.wrapping_add(step as u64) {
+    let steps_before = state.steps.wrapping_sub(training.progress.steps_made as u64);
+    if header.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
         let optimizer_steps = header.optimizer_steps;
-        return Err(invalid(format!("its step is {step}, but the optimizer's is {optimizer_steps}")));
+        return Err(invalid(format!("it has made {steps_made} steps, but its optimizer {optimizer_steps}")));
     }
 
     let model = weights::build(&mut file, "model", device).map_err(load_error)?;
@@ -207,7 +206,7 @@ where
     Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
 }
 
-/// Whether a file is a checkpoint of a training with the same model and settings.
+/// Whether a file is a checkpoint of a training run with the same model and settings.
 pub(super) fn is_same_training<Model, E, D>(path: &Path, training: &Training) -> bool
 where
     Model: Module + TensorCollection<E, D>,

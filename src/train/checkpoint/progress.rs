@@ -7,7 +7,8 @@ const MEAN_STEPS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Progress {
     /// The number of steps made.
-    pub step: usize,
+    #[serde(rename = "step")]
+    pub steps_made: usize,
     /// The loss of the first step; infinite before it.
     #[serde(with = "loss_text")]
     pub first_loss: f64,
@@ -32,7 +33,7 @@ fn infinity() -> f64 {
 impl Progress {
     /// Before the first step.
     pub const START: Self = Self {
-        step: 0,
+        steps_made: 0,
         first_loss: f64::INFINITY,
         last_loss: f64::INFINITY,
         mean_loss: f64::INFINITY,
@@ -53,17 +54,23 @@ impl Progress {
 
     /// Counts a step with this loss.
     pub fn count_step(&mut self, loss: f64) {
-        if self.step == 0 {
+        if self.steps_made == 0 {
             (self.first_loss, self.mean_loss) = (loss, loss);
         }
-        self.step = self.step.saturating_add(1);
+        self.steps_made = self.steps_made.saturating_add(1);
         self.last_loss = loss;
-        self.mean_loss += (loss - self.mean_loss) / self.step.min(MEAN_STEPS) as f64;
+        self.mean_loss += (loss - self.mean_loss) / self.steps_made.min(MEAN_STEPS) as f64;
+    }
+
+    /// Whether the losses of the steps made are numbers, as a training leaves them.
+    pub fn makes_sense(&self) -> bool {
+        let losses = [self.first_loss, self.last_loss, self.mean_loss];
+        self.steps_made == 0 || losses.iter().all(|loss| loss.is_finite())
     }
 
     /// Whether the last losses are far above the first: the model predicts worse than before its training.
     pub fn is_diverged(&self) -> bool {
-        self.step >= MEAN_STEPS && self.mean_loss > self.loss_limit()
+        self.steps_made >= MEAN_STEPS && self.mean_loss > self.loss_limit()
     }
 
     /// The loss above which a model is worse than before its training.

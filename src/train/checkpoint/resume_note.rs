@@ -1,6 +1,6 @@
 use std::{fmt, path::PathBuf};
 
-/// A fact about a resumed training that its user should know. It prints as one line.
+/// A fact about a resumed training run that its user should know. It prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResumeNote {
@@ -11,10 +11,10 @@ pub enum ResumeNote {
         /// The checkpoint that is used.
         path: PathBuf,
         /// The number of steps made until then.
-        step: usize,
+        steps_made: usize,
     },
     /// The number of threads differs from that of the run before, so the last bits of the results may differ
-    /// from those of a training that never stopped.
+    /// from those of a training run that never stopped.
     Threads {
         /// The number of threads until now.
         before: usize,
@@ -33,8 +33,8 @@ pub enum ResumeNote {
 impl fmt::Display for ResumeNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OlderCheckpoint { damage, path, step } => {
-                write!(f, "{damage}; the training goes on from {}, after step {step}", path.display())
+            Self::OlderCheckpoint { damage, path, steps_made } => {
+                write!(f, "{damage}; the training goes on from {}, after step {steps_made}", path.display())
             }
             Self::Threads { before, now } => write_other_number(f, "threads", *before, *now),
             Self::Ranks { before, now } => write_other_number(f, "ranks", *before, *now),

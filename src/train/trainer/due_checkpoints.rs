@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 impl<O, S: Schedule> Trainer<O, S> {
     /// Whether a checkpoint is due after the last step.
     pub(super) fn is_checkpoint_due(&self) -> bool {
-        let step = self.progress.step;
+        let steps_made = self.progress.steps_made;
         self.checkpoints.as_ref().is_some_and(|Series { interval, .. }| {
-            self.stopped || *interval > 0 && (step == self.steps || step.is_multiple_of(*interval))
+            self.stopped || *interval > 0 && (steps_made == self.steps || steps_made.is_multiple_of(*interval))
         })
     }
 

@@ -1,4 +1,4 @@
-//! The files of a training.
+//! The files of a training run.
 
 use super::Trainer;
 use crate::{
@@ -30,14 +30,15 @@ impl<O, S> Trainer<O, S> {
     /// recorded losses, it is the one with the lowest mean loss of the last steps. None whose mean loss is far above
     /// the first loss is the best. Each file is complete at every moment.
     ///
-    /// Until the trainer is dropped, `path` is locked: no other training can save there. A resumed training
+    /// Until the trainer is dropped, `path` is locked: no other training run can save there. A resumed training run
     /// calls it after [`resume`](Self::resume).
     ///
     /// # Errors
-    /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training saves
-    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training, unless
+    /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training run saves
+    /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training run, unless
     /// [`overwrite`](Self::overwrite) is true; [`SaveError::SamePath`] and [`SaveError::PartOfCheckpoint`] if the
-    /// [`metrics`](Self::metrics) are one of these files.
+    /// [`metrics`](Self::metrics) are one of these files, or if `path` has the name of a file beside another
+    /// checkpoint, such as `PATH.best`.
     pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;
@@ -47,7 +48,7 @@ impl<O, S> Trainer<O, S> {
         Ok(())
     }
 
-    /// Checks that the metrics are not a checkpoint of this training at `path`, nor beside it.
+    /// Checks that the metrics are not a checkpoint of this training run at `path`, nor beside it.
     pub(super) fn ensure_metrics_apart(&self, path: &Path) -> Result<(), SaveError> {
         self.metrics.as_ref().map_or(Ok(()), |metrics| ensure_not_of_checkpoint(metrics.path(), path))
     }
@@ -77,7 +78,7 @@ impl<O, S> Trainer<O, S> {
         &self.failures
     }
 
-    /// Ends a training. If it fails, the model is still there to be saved.
+    /// Ends a training run. If it fails, the model is still there to be saved.
     ///
     /// # Errors
     /// One of the [`failures`](Self::failures): that of a checkpoint before others. The rest remain there.
@@ -85,9 +86,9 @@ impl<O, S> Trainer<O, S> {
     /// step.
     pub fn finish(&mut self) -> Result<(), TrainError> {
         self.use_metrics(|metrics| metrics.sync());
-        let Progress { step, mean_loss, first_loss, .. } = self.progress;
+        let Progress { steps_made, mean_loss, first_loss, .. } = self.progress;
         if self.progress.is_diverged() {
-            self.failures.push(TrainError::Diverged { step, mean_loss, first_loss });
+            self.failures.push(TrainError::Diverged { steps_made, mean_loss, first_loss });
         }
         // A stable sort: what tells the user how to go on comes first.
         self.failures.sort_by_key(|failure| match failure {
@@ -105,7 +106,7 @@ impl<O, S> Trainer<O, S> {
     pub(super) fn write_metrics(&mut self, report: &StepReport) {
         let values =
             [("loss", report.loss), ("learning_rate", report.learning_rate), ("gradient_norm", report.gradient_norm)];
-        self.use_metrics(|metrics| metrics.write(report.step, &values));
+        self.use_metrics(|metrics| metrics.write(report.steps_made, &values));
     }
 
     /// Does something with the metrics. A failure is the end of them.
@@ -129,7 +130,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// continue from it; [`SaveError::Format`] if the ranks [shard](crate::train::ShardedState) the optimizer's state:
     /// only [`update_replicated`](Self::update_replicated) gathers it. [`SaveError::Exists`] if there is something else
     /// than a checkpoint of the same model and settings, unless [`overwrite`](Self::overwrite) is true;
-    /// [`SaveError::Locked`] if another training saves there.
+    /// [`SaveError::Locked`] if another training run saves there.
     pub fn save<Model, E, D>(&self, model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         O: Optimizer<Model, E, D>,
@@ -145,7 +146,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             Found::Checkpoint
                 if !self.overwrite && !checkpoint::is_same_training::<Model, E, D>(path, &self.training()) =>
             {
-                return exists("the checkpoint of another training");
+                return exists("the checkpoint of another training run");
             }
             _ => {}
         }
@@ -156,14 +157,14 @@ impl<O, S: Schedule> Trainer<O, S> {
         checkpoint::write(path, model, self.optimizer.state(), self.training())?.commit().map_err(cannot_write)
     }
 
-    /// Loads a training: returns its model, and sets the optimizer state, the step and the losses.
+    /// Loads a training run: returns its model, and sets the optimizer state, the step and the losses.
     ///
     /// If the file is damaged, the newest whole one of those that
     /// [`checkpoint_every`](Self::checkpoint_every) keeps beside it is loaded.
     /// [`resume_notes`](Self::resume_notes) says so.
     ///
     /// # Errors
-    /// A [`ResumeError`] that names the first difference between the file and this training. The
+    /// A [`ResumeError`] that names the first difference between the file and this training run. The
     /// training is then unchanged.
     pub fn resume<Model, E, D>(&mut self, path: impl AsRef<Path>, device: &D) -> Result<Model, ResumeError>
     where
@@ -184,8 +185,8 @@ impl<O, S: Schedule> Trainer<O, S> {
                 let Some((resumed, used)) = older.into_iter().find_map(load) else {
                     return Err(error);
                 };
-                let (damage, step) = (error.to_string(), resumed.progress.step);
-                notes.push(ResumeNote::OlderCheckpoint { damage, path: used.clone(), step });
+                let (damage, steps_made) = (error.to_string(), resumed.progress.steps_made);
+                notes.push(ResumeNote::OlderCheckpoint { damage, path: used.clone(), steps_made });
                 (resumed, used)
             }
             Err(error) => return Err(error),

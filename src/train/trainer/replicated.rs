@@ -1,4 +1,4 @@
-//! A training of several ranks: rank 0 writes the files, and all decide together.
+//! A training run of several ranks: rank 0 writes the files, and all decide together.
 
 use super::Trainer;
 use crate::{
@@ -45,7 +45,7 @@ impl<O, S: Schedule> Trainer<O, S> {
         let [loss, wanting_to_stop] = sum(ranks, [loss, wants_to_stop])?;
         if !loss.is_finite() {
             ranks.finish();
-            return Err(TrainError::Loss { step: self.progress.step, loss });
+            return Err(TrainError::Loss { step: self.progress.steps_made, loss });
         }
         let report = self.make_step(model.as_mut(), gradients.into_sum(), loss, tokens).inspect_err(|error| {
             if matches!(error, TrainError::Gradient { .. }) {
@@ -53,7 +53,7 @@ impl<O, S: Schedule> Trainer<O, S> {
             }
         })?;
         self.stopped = wanting_to_stop > 0.0;
-        if self.optimizer.is_shared() {
+        if self.optimizer.is_sharded() {
             let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));
             if sum(ranks, [is_due])? != [0.0] {
                 let parameters = parameter_infos::<Model, E, D>().into_iter().filter(|parameter| parameter.is_trained);
@@ -61,7 +61,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                 self.optimizer.gather_state(&lens)?;
             }
         }
-        if self.stopped || report.step == report.steps {
+        if self.stopped || report.steps_made == report.steps {
             ranks.finish();
         }
         self.save_if_due::<Model, E, D>(model);

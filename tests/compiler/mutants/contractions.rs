@@ -15,16 +15,16 @@ dims! {
     KLen;
     /// Width of every embedding.
     EmbedDim = 12;
-    /// Groups of query heads that share one key head.
-    Groups = 2;
+    /// The number of query heads that share one key head.
+    GroupSize = 2;
     /// Key heads.
     KeyHeads = 3;
     /// Size of a head.
     HeadDim = 4;
     /// Width inside an expert.
     HiddenDim = 16;
-    /// Experts.
-    Experts = 5;
+    /// The number of experts.
+    NumExperts = 5;
     /// Rows of patches.
     Rows = 6;
     /// Columns of patches.
@@ -85,28 +85,28 @@ fn patches(image: &Tensor<Image, f32, Cpu>) -> Tensor<Patches, f32, Cpu> {
 pub fn main() {
     let device = Cpu::default();
     let (batch, queries, keys) = (Batch::new(2), QLen::new(3), KLen::new(4));
-    let query: Tensor<(Batch, QLen, Product<Groups, Product<KeyHeads, HeadDim>>), f32, Cpu> =
+    let query: Tensor<(Batch, QLen, Product<GroupSize, Product<KeyHeads, HeadDim>>), f32, Cpu> =
         device.zeros_like(&(batch, queries, Product::default()));
     let key: Tensor<(Batch, KLen, Product<KeyHeads, HeadDim>), f32, Cpu> =
         device.zeros_like(&(batch, keys, Product::default()));
     let value: Tensor<(Batch, KLen, Product<KeyHeads, HeadDim>), f32, Cpu> =
         device.zeros_like(&(batch, keys, Product::default()));
-    let attended: Tensor<(Batch, QLen, Product<Groups, Product<KeyHeads, HeadDim>>), f32, Cpu> =
-        grouped_attention::<Batch, QLen, KLen, Groups, KeyHeads, HeadDim, _, _>(query, &key, &value);
+    let attended: Tensor<(Batch, QLen, Product<GroupSize, Product<KeyHeads, HeadDim>>), f32, Cpu> =
+        grouped_attention::<Batch, QLen, KLen, GroupSize, KeyHeads, HeadDim, _, _>(query, &key, &value);
     assert_eq!(attended.as_vec(), [0.0; 2 * 3 * 24]);
 
     let input: Tensor<(Batch, KLen, EmbedDim), f32, Cpu> = device.zeros_like(&(batch, keys, EmbedDim));
-    let gate: Tensor<(Experts, EmbedDim), f32, Cpu> = device.zeros();
-    let hidden: Tensor<(Experts, HiddenDim, EmbedDim), f32, Cpu> = device.zeros();
-    let hidden_bias: Tensor<(HiddenDim, Experts), f32, Cpu> = device.zeros();
-    let output: Tensor<(Experts, EmbedDim, HiddenDim), f32, Cpu> = device.zeros();
+    let gate: Tensor<(NumExperts, EmbedDim), f32, Cpu> = device.zeros();
+    let hidden: Tensor<(NumExperts, HiddenDim, EmbedDim), f32, Cpu> = device.zeros();
+    let hidden_bias: Tensor<(HiddenDim, NumExperts), f32, Cpu> = device.zeros();
+    let output: Tensor<(NumExperts, EmbedDim, HiddenDim), f32, Cpu> = device.zeros();
     let mixed: Tensor<(Batch, KLen, EmbedDim), f32, Cpu> =
-        experts::<Batch, KLen, EmbedDim, HiddenDim, Experts, _, _, _>(input, &gate, &hidden, &hidden_bias, &output);
+        experts::<Batch, KLen, EmbedDim, HiddenDim, NumExperts, _, _, _>(input, &gate, &hidden, &hidden_bias, &output);
     assert_eq!(mixed.as_vec(), [0.0; 2 * 4 * 12]);
 
-    let layers: Tensor<(Batch, Groups, KLen, EmbedDim), f32, Cpu> = stack(vec![mixed.clone(), mixed], Groups);
-    let sums: Tensor<(Batch, Groups, KLen, Experts), f32, Cpu> = dot(layers, &gate, axis::<EmbedDim>());
-    let renamed: Tensor<(Batch, Groups, QLen, Experts), f32, Cpu> = rename(sums, axis::<KLen>(), QLen::new(4));
+    let layers: Tensor<(Batch, GroupSize, KLen, EmbedDim), f32, Cpu> = stack(vec![mixed.clone(), mixed], GroupSize);
+    let sums: Tensor<(Batch, GroupSize, KLen, NumExperts), f32, Cpu> = dot(layers, &gate, axis::<EmbedDim>());
+    let renamed: Tensor<(Batch, GroupSize, QLen, NumExperts), f32, Cpu> = rename(sums, axis::<KLen>(), QLen::new(4));
     assert_eq!(renamed.as_vec(), [0.0; 2 * 2 * 4 * 5]);
 
     let image: Tensor<Image, f32, Cpu> = device.zeros_like(&(batch, Product::default(), Product::default(), Colours));

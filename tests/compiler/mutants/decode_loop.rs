@@ -29,9 +29,9 @@ dims! {
     /// Width inside a feed-forward block.
     HiddenDim = 32;
     /// Encoder layers.
-    EncoderLayers = 1;
+    NumEncoderLayers = 1;
     /// Decoder layers.
-    DecoderLayers = 2;
+    NumDecoderLayers = 2;
     /// Source length of this batch.
     SrcLen <= MaxLetters; // or a smaller maximum
     /// Length of the output.
@@ -61,8 +61,8 @@ impl Seq2Seq for Speech {
     type MaxSrcLen = MaxLetters;
     type MaxTgtLen = MaxSounds;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = EncoderLayers;
-    type DecoderLayers = DecoderLayers;
+    type NumEncoderLayers = NumEncoderLayers;
+    type NumDecoderLayers = NumDecoderLayers;
 }
 
 type Model = LM<Speech, f32, Cpu>;
@@ -77,9 +77,9 @@ struct Lookup {
 
 /// Encodes the source once for all layers.
 fn read(model: &Model, words: &TokenIds<Batch, SrcLen, Letters>) -> Vec<Lookup> {
-    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> = &model.encoder;
+    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, f32, Cpu> = &model.encoder;
     let encoded: Plain<(Batch, SrcLen, EmbedDim)> = encoder.forward(words, NoneTape);
-    let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
+    let decoder: &Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let lookup = |layer: &Layer| {
         let attention = &layer.cross_attention.attention;
         Lookup {

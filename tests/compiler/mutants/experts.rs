@@ -18,9 +18,9 @@ dims! {
     /// Width of the layer.
     EmbedDim = 8;
     /// Heads of the keys and values.
-    KeyValueHeads = 2;
+    NumKeyValueHeads = 2;
     /// Heads of the query for each of them.
-    Groups = 3;
+    GroupSize = 3;
     /// Size of a head's queries and keys.
     QKDim = 4;
     /// Size of a head's values.
@@ -29,10 +29,10 @@ dims! {
     HiddenDim = 11;
     /// Positions that a position sees.
     Width = 3;
-    /// Experts of the mixture.
-    Experts = 7;
-    /// Experts of a token.
-    Chosen = 6;
+    /// The number of experts of the mixture.
+    NumExperts = 7;
+    /// The number of experts of a token.
+    ExpertsPerToken = 6;
     /// Tokens that the pointer can name.
     VocabSize = 13;
     /// Positions in a cache.
@@ -50,7 +50,7 @@ type Plain<Dims> = Tensor<Dims, f32, Cpu>;
 struct Layer;
 
 impl Arch for Layer {
-    type NumHeads = Product<KeyValueHeads, Groups>;
+    type NumHeads = Product<NumKeyValueHeads, GroupSize>;
     type QKDim = QKDim;
     type VODim = VODim;
     type HiddenDim = HiddenDim;
@@ -58,8 +58,8 @@ impl Arch for Layer {
 }
 
 impl GroupedQuery for Layer {
-    type KeyValueHeads = KeyValueHeads;
-    type Groups = Groups;
+    type NumKeyValueHeads = NumKeyValueHeads;
+    type GroupSize = GroupSize;
 }
 
 /// Attention of the window of each position.
@@ -100,22 +100,22 @@ fn layer(
     padding: &PaddingMask<Batch, SeqLen>,
 ) -> Plain<(Batch, SeqLen, EmbedDim)> {
     let attention: GroupedQueryAttention<EmbedDim, SlidingWindow<Width>, Layer, f32, Cpu> = Attention::build(device);
-    let query: &Plain<(Product<Product<KeyValueHeads, Groups>, QKDim>, EmbedDim)> = &attention.query_proj.weight;
-    let key: &Plain<(Product<KeyValueHeads, QKDim>, EmbedDim)> = &attention.key_proj.weight;
-    let value: &Plain<(Product<KeyValueHeads, VODim>, EmbedDim)> = &attention.value_proj.weight;
+    let query: &Plain<(Product<Product<NumKeyValueHeads, GroupSize>, QKDim>, EmbedDim)> = &attention.query_proj.weight;
+    let key: &Plain<(Product<NumKeyValueHeads, QKDim>, EmbedDim)> = &attention.key_proj.weight;
+    let value: &Plain<(Product<NumKeyValueHeads, VODim>, EmbedDim)> = &attention.value_proj.weight;
     let (batch, len): (Batch, SeqLen) = padding.shape();
     let mask: AttentionMask<Batch, SeqLen, SeqLen> = AttentionMask::from_fn((batch, len, len), |_, q, k| k <= q);
-    let query: Plain<(Batch, SeqLen, Product<Product<KeyValueHeads, Groups>, QKDim>)> =
+    let query: Plain<(Batch, SeqLen, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>)> =
         typed_transformer::ops::linear(input.clone(), query, None);
-    let key: Plain<(Batch, SeqLen, Product<KeyValueHeads, QKDim>)> =
+    let key: Plain<(Batch, SeqLen, Product<NumKeyValueHeads, QKDim>)> =
         typed_transformer::ops::linear(input.clone(), key, None);
-    let value: Plain<(Batch, SeqLen, Product<KeyValueHeads, VODim>)> =
+    let value: Plain<(Batch, SeqLen, Product<NumKeyValueHeads, VODim>)> =
         typed_transformer::ops::linear(input.clone(), value, None);
-    let nearby: Plain<(Batch, SeqLen, Product<KeyValueHeads, VODim>)> =
+    let nearby: Plain<(Batch, SeqLen, Product<NumKeyValueHeads, VODim>)> =
         attend_nearby(key.clone(), key.clone(), value.clone(), &mask);
-    let shown: &Plain<(Batch, SeqLen, Product<KeyValueHeads, VODim>)> = &nearby;
+    let shown: &Plain<(Batch, SeqLen, Product<NumKeyValueHeads, VODim>)> = &nearby;
     assert!(shown.as_vec().iter().all(|number| number.is_finite()));
-    let attended: Plain<(Batch, SeqLen, Product<Product<KeyValueHeads, Groups>, VODim>)> =
+    let attended: Plain<(Batch, SeqLen, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)> =
         attend(query, key, value, &mask);
     let output: Plain<(Batch, SeqLen, EmbedDim)> = attention.output_proj.forward(attended);
 
@@ -132,24 +132,27 @@ fn decode<S: Dim>(device: &Cpu, input: Plain<(Batch, S, EmbedDim)>) -> Result<Pl
     let (batch, _, _): (Batch, S, EmbedDim) = *input.shape();
     let mut cache = GroupedKeyValueCache::<Batch, MaxLen, Layer, f32, Cpu>::try_new(device, batch)?;
     let decoded: Plain<(Batch, S, EmbedDim)> = attention.try_forward_cached(input, &mut cache)?;
-    let keys: &Plain<(Batch, Cached<MaxLen>, Product<KeyValueHeads, QKDim>)> = cache.keys();
+    let keys: &Plain<(Batch, Cached<MaxLen>, Product<NumKeyValueHeads, QKDim>)> = cache.keys();
     assert_eq!(keys.as_vec().len(), cache.keys().as_vec().len());
     Ok(decoded)
 }
 
 /// The gates of the chosen experts of each token; the others are 0.
-fn gates<B: Dim, S: Dim>(logits: Plain<(B, S, Experts)>) -> (Plain<(B, S, Experts)>, Indices<(B, S), Experts>) {
-    let (batch, len, _): (B, S, Experts) = *logits.shape();
-    let best: Indices<(B, S), Experts> = argmax(&logits, axis::<Experts>());
-    let (highest, experts): (Plain<(B, S, Chosen)>, Indices<(B, S, Chosen), Experts>) =
-        top_k(logits.clone(), axis::<Experts>(), Chosen);
-    let again: Plain<(B, S, Chosen)> = gather(logits, axis::<Experts>(), &experts);
+fn gates<B: Dim, S: Dim>(
+    logits: Plain<(B, S, NumExperts)>,
+) -> (Plain<(B, S, NumExperts)>, Indices<(B, S), NumExperts>) {
+    let (batch, len, _): (B, S, NumExperts) = *logits.shape();
+    let best: Indices<(B, S), NumExperts> = argmax(&logits, axis::<NumExperts>());
+    let (highest, experts): (Plain<(B, S, ExpertsPerToken)>, Indices<(B, S, ExpertsPerToken), NumExperts>) =
+        top_k(logits.clone(), axis::<NumExperts>(), ExpertsPerToken);
+    let again: Plain<(B, S, ExpertsPerToken)> = gather(logits, axis::<NumExperts>(), &experts);
     assert_eq!(highest.as_vec(), again.as_vec());
-    let is_chosen: Plain<(B, S, Chosen, Experts)> = one_hot(&Cpu::default(), &experts);
-    let spread: Plain<(B, S, Chosen, Experts)> = broadcast(highest, (batch, len, Chosen, Experts), axis::<Experts>());
-    let chosen: Tensor<(B, S, Chosen, Experts), bool, Cpu> = gt(&is_chosen, 0.5);
-    let kept: Plain<(B, S, Chosen, Experts)> = where_(&chosen, spread, 0.0);
-    (sum_over(kept, axis::<Chosen>()), best)
+    let is_chosen: Plain<(B, S, ExpertsPerToken, NumExperts)> = one_hot(&Cpu::default(), &experts);
+    let spread: Plain<(B, S, ExpertsPerToken, NumExperts)> =
+        broadcast(highest, (batch, len, ExpertsPerToken, NumExperts), axis::<NumExperts>());
+    let chosen: Tensor<(B, S, ExpertsPerToken, NumExperts), bool, Cpu> = gt(&is_chosen, 0.5);
+    let kept: Plain<(B, S, ExpertsPerToken, NumExperts)> = where_(&chosen, spread, 0.0);
+    (sum_over(kept, axis::<ExpertsPerToken>()), best)
 }
 
 /// What a student loses against its teacher, and where its source has the token that it points to.
@@ -186,8 +189,8 @@ pub fn main() {
     let decoded: Plain<(Batch, SeqLen, EmbedDim)> = decode(&device, input).unwrap();
     assert_eq!(output.as_vec().len(), decoded.as_vec().len());
 
-    let logits: Plain<(Batch, SeqLen, Experts)> = full(&device, (batch, len, Experts), 2.0);
-    let (gates, best): (Plain<(Batch, SeqLen, Experts)>, Indices<(Batch, SeqLen), Experts>) = gates(logits);
+    let logits: Plain<(Batch, SeqLen, NumExperts)> = full(&device, (batch, len, NumExperts), 2.0);
+    let (gates, best): (Plain<(Batch, SeqLen, NumExperts)>, Indices<(Batch, SeqLen), NumExperts>) = gates(logits);
     assert_eq!(gates.as_vec()[..7], [2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0]);
     assert_eq!(best.as_slice(), [0; 10]);
 

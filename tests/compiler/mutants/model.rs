@@ -27,9 +27,9 @@ dims! {
     /// Width inside a feed-forward block.
     HiddenDim = 32;
     /// Encoder layers.
-    EncoderLayers = 2;
+    NumEncoderLayers = 2;
     /// Decoder layers.
-    DecoderLayers = 1;
+    NumDecoderLayers = 1;
     /// Length of a word.
     SrcLen <= MaxLetters; // or a smaller maximum
     /// Length of an utterance.
@@ -54,8 +54,8 @@ impl Seq2Seq for Speech {
     type MaxSrcLen = MaxLetters;
     type MaxTgtLen = MaxSounds;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = EncoderLayers;
-    type DecoderLayers = DecoderLayers;
+    type NumEncoderLayers = NumEncoderLayers;
+    type NumDecoderLayers = NumDecoderLayers;
 }
 
 module! {
@@ -109,10 +109,10 @@ fn gelu<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
 module! {
     /// The translator.
     struct Translator<E, D> {
-        encoder: module EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, E, D>,
+        encoder: module EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, E, D>,
         table: param (Sounds, EmbedDim) = init::embedding::<Speech, _, _, _, _>,
         positions: param (MaxSounds, EmbedDim) = init::embedding::<Speech, _, _, _, _>,
-        decoder: module Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, E, D>,
+        decoder: module Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, E, D>,
         reader: module Reader<EmbedDim, EmbedDim, NumHeads, QKDim, VODim, HiddenDim, E, D>,
         logit: module Linear<EmbedDim, Sounds, E, D>,
     }
@@ -121,9 +121,9 @@ module! {
 impl<E: Real, D: Backend<E>> Translator<E, D> {
     /// Takes over the weights of a model that has no reader; the reader's are those of its last layer.
     fn begin_with(&mut self, model: LM<Speech, E, D>) {
-        let encoder: EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, E, D> = model.encoder;
+        let encoder: EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, E, D> = model.encoder;
         let EmbeddingDecoder { embedder, decoder, .. } = model.decoder;
-        let decoder: Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, E, D> = decoder;
+        let decoder: Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, E, D> = decoder;
         let embedder: Embedder<Sounds, MaxSounds, EmbedDim, Speech, E, D> = embedder;
 
         if let Some(last) = decoder.layers.last() {

@@ -1,4 +1,4 @@
-//! A layer whose heads and hidden columns two ranks share, in operations on shards.
+//! A layer whose heads and hidden columns are divided between two ranks, in operations on shards.
 
 use typed_transformer::{
     ops::{Activation, Gelu},
@@ -28,7 +28,7 @@ dims! {
 }
 
 ranks! {
-    /// The ranks that share the layer.
+    /// The ranks among which the layer is divided.
     Tp = 2;
 }
 

@@ -22,9 +22,9 @@ dims! {
     /// Width inside a feed-forward block.
     HiddenDim = 32;
     /// Encoder layers.
-    EncoderLayers = 1;
+    NumEncoderLayers = 1;
     /// Decoder layers.
-    DecoderLayers = 3;
+    NumDecoderLayers = 3;
     /// Source length of this batch.
     SrcLen = 5;
     /// Length of its utterances.
@@ -53,8 +53,8 @@ impl Seq2Seq for Speech {
     type MaxSrcLen = MaxLetters;
     type MaxTgtLen = MaxSounds;
     type EmbedDim = EmbedDim;
-    type EncoderLayers = EncoderLayers;
-    type DecoderLayers = DecoderLayers;
+    type NumEncoderLayers = NumEncoderLayers;
+    type NumDecoderLayers = NumDecoderLayers;
 }
 
 type Model = LM<Speech, f32, Cpu>;
@@ -108,8 +108,8 @@ struct Weights {
 }
 
 fn weights(model: &Model) -> Weights {
-    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, EncoderLayers, Speech, f32, Cpu> = &model.encoder;
-    let decoder: &Decoder<EmbedDim, EmbedDim, DecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
+    let encoder: &EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, f32, Cpu> = &model.encoder;
+    let decoder: &Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, f32, Cpu> = &model.decoder.decoder;
     let layer: &DecoderLayer<EmbedDim, EmbedDim, Speech, f32, Cpu> = &decoder.layers[2];
     let attention = &layer.self_attention.attention;
     let logit: &LmHead<EmbedDim, Sounds, Speech, f32, Cpu> = &model.logit;

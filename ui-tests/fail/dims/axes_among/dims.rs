@@ -5,7 +5,7 @@ use typed_transformer::{dims::AxesAmong, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 
-fn can_be_added<Less: AxesAmong<(Batch, TgtLen, EmbedDim), Order>, Order>() {}
+fn can_be_added<Smaller: AxesAmong<(Batch, TgtLen, EmbedDim), Order>, Order>() {}
 
 const _: fn() = can_be_added::<(EmbedDim, SrcLen), _>;
 

@@ -5,7 +5,7 @@ use typed_transformer::{dims::AxesAmong, prelude::*};
 
 dims! { SrcLen = 5; HiddenDim = 32; EmbedDim = 8; Batch; }
 
-fn can_be_added<Less: AxesAmong<(Batch, SrcLen, EmbedDim), Order>, Order>() {}
+fn can_be_added<Smaller: AxesAmong<(Batch, SrcLen, EmbedDim), Order>, Order>() {}
 
 const _: fn() = can_be_added::<(HiddenDim,), _>;
 

@@ -5,7 +5,7 @@ use typed_transformer::{dims::BroadcastFrom, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; Batch; OtherBatch; }
 
-fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), OtherBatch, Index>, Index>() {}
+fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), OtherBatch, WhichAxis>, WhichAxis>() {}
 
 const _: fn() = fits::<(Batch, SrcLen, EmbedDim), _>;
 

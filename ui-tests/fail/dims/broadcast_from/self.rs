@@ -5,7 +5,7 @@ use typed_transformer::{dims::BroadcastFrom, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
 
-fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), Batch, Index>, Index>() {}
+fn fits<Dims: BroadcastFrom<(SrcLen, EmbedDim), Batch, WhichAxis>, WhichAxis>() {}
 
 const _: fn() = fits::<(Batch, TgtLen, EmbedDim), _>;
 

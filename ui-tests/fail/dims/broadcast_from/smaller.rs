@@ -5,7 +5,7 @@ use typed_transformer::{dims::BroadcastFrom, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
 
-fn fits<Dims: BroadcastFrom<(SrcLen, HiddenDim), Batch, Index>, Index>() {}
+fn fits<Dims: BroadcastFrom<(SrcLen, HiddenDim), Batch, WhichAxis>, WhichAxis>() {}
 
 const _: fn() = fits::<(Batch, SrcLen, EmbedDim), _>;
 

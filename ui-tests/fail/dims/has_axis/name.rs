@@ -5,7 +5,7 @@ use typed_transformer::{dims::HasAxis, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; Batch; }
 
-fn has<Dims: HasAxis<TgtLen, Index>, Index>() {}
+fn has<Dims: HasAxis<TgtLen, WhichAxis>, WhichAxis>() {}
 
 const _: fn() = has::<(Batch, SrcLen), _>;
 

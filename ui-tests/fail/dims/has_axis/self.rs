@@ -5,7 +5,7 @@ use typed_transformer::{dims::HasAxis, prelude::*};
 
 dims! { SrcLen = 5; OtherLen = 6; Batch; }
 
-fn has<Dims: HasAxis<SrcLen, Index>, Index>() {}
+fn has<Dims: HasAxis<SrcLen, WhichAxis>, WhichAxis>() {}
 
 const _: fn() = has::<(Batch, OtherLen), _>;
 

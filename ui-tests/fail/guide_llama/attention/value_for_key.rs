@@ -2,13 +2,13 @@
 //! Right with `key` for the first `value` in line 15.
 use typed_transformer::{ops::grouped_query_attention, prelude::*};
 
-dims! { KeyValueHeads = 2; Groups = 4; QKDim = 8; VODim = 8; }
-type QueryHeads = Product<KeyValueHeads, Groups>;
+dims! { NumKeyValueHeads = 2; GroupSize = 4; QKDim = 8; VODim = 8; }
+type QueryHeads = Product<NumKeyValueHeads, GroupSize>;
 
 fn attend<B: Dim, S: Dim>(
     query: Tensor<(B, S, Product<QueryHeads, QKDim>), f32, Cpu>,
-    key: Tensor<(B, S, Product<KeyValueHeads, QKDim>), f32, Cpu>,
-    value: Tensor<(B, S, Product<KeyValueHeads, VODim>), f32, Cpu>,
+    key: Tensor<(B, S, Product<NumKeyValueHeads, QKDim>), f32, Cpu>,
+    value: Tensor<(B, S, Product<NumKeyValueHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<B, S, S>,
 ) {
     let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);

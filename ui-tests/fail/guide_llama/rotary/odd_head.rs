@@ -1,11 +1,11 @@
-//! Rotary positions turn the columns of a head in pairs.
+//! Rotary positions rotate the columns of a head in pairs.
 //! Right with `8` for `7` in line 5.
 use typed_transformer::{ops::{Rotary, rotary_positions}, prelude::*};
 
 dims! { NumHeads = 8; QKDim = 7; }
 
-fn turned<B: Dim, S: Dim>(heads: Tensor<(B, NumHeads, S, QKDim), f32, Cpu>) {
-    let _turned = rotary_positions(heads, 0, Rotary::default());
+fn rotated<B: Dim, S: Dim>(heads: Tensor<(B, NumHeads, S, QKDim), f32, Cpu>) {
+    let _rotated = rotary_positions(heads, 0, Rotary::default());
 }
 
 fn main() {}

@@ -1,11 +1,11 @@
-//! Rotary positions turn pairs of columns, so a head has an even number of them.
+//! Rotary positions rotate pairs of columns, so a head has an even number of them.
 //! Covers `HeadDim` of `models::llama::LlamaConfig`.
 //! Right with `HeadDim` for `OddDim` in line 21.
 use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4;
+    NumKeyValueHeads = 2; HeadDim = 4;
 }
 dims! { OddDim = 5; }
 
@@ -17,7 +17,7 @@ impl LlamaConfig for Small {
     type HiddenDim = HiddenDim;
     type NumLayers = NumLayers;
     type NumHeads = NumHeads;
-    type KeyValueHeads = KeyValueHeads;
+    type NumKeyValueHeads = NumKeyValueHeads;
     type HeadDim = OddDim;
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);

@@ -5,7 +5,7 @@ use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
 
 dims! {
     VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
-    KeyValueHeads = 2; HeadDim = 4;
+    NumKeyValueHeads = 2; HeadDim = 4;
 }
 dims! { OtherHeads = 7; }
 
@@ -17,7 +17,7 @@ impl LlamaConfig for Small {
     type HiddenDim = HiddenDim;
     type NumLayers = NumLayers;
     type NumHeads = OtherHeads;
-    type KeyValueHeads = KeyValueHeads;
+    type NumKeyValueHeads = NumKeyValueHeads;
     type HeadDim = HeadDim;
     const NORM_EPSILON: f64 = 1e-5;
     const ROTARY: Rotary = Rotary::halves(10_000.0);

@@ -5,7 +5,7 @@ use typed_transformer::{models::t5::T5Config, prelude::*};
 
 dims! {
     VocabSize = 28; MaxTgtLen = 16; EmbedDim = 24; NumHeads = 4; HeadDim = 6; HiddenDim = 96;
-    EncoderLayers = 2; DecoderLayers = 2; Buckets = 32;
+    NumEncoderLayers = 2; NumDecoderLayers = 2; NumBuckets = 32;
 }
 dims! { Len; }
 
@@ -17,9 +17,9 @@ impl T5Config for Small {
     type NumHeads = NumHeads;
     type HeadDim = HeadDim;
     type HiddenDim = HiddenDim;
-    type EncoderLayers = EncoderLayers;
-    type DecoderLayers = DecoderLayers;
-    type Buckets = Buckets;
+    type NumEncoderLayers = NumEncoderLayers;
+    type NumDecoderLayers = NumDecoderLayers;
+    type NumBuckets = NumBuckets;
     const MAX_DISTANCE: usize = 128;
     const NORM_EPSILON: f64 = 1e-6;
 }

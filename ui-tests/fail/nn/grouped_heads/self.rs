@@ -1,16 +1,16 @@
-//! The heads of the queries are the product of heads and groups.
+//! The heads of the queries are the product of the key heads and the size of a group.
 //! Covers `Self` of `nn::GroupedHeads`.
 //! Right with `Heads` for `NumHeads` in line 13.
 use typed_transformer::{nn::GroupedHeads, prelude::*};
 
-dims! { KeyValueHeads = 2; OtherHeads = 2; Groups = 3; OtherGroups = 3; NumHeads = 6; }
+dims! { NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; NumHeads = 6; }
 
-fn is_grouped<NumHeads: GroupedHeads<KeyValueHeads, Groups>, KeyValueHeads: ConstDim, Groups: ConstDim>() {}
+fn is_grouped<NumHeads: GroupedHeads<NumKeyValueHeads, GroupSize>, NumKeyValueHeads: ConstDim, GroupSize: ConstDim>() {}
 
-type Heads = Product<KeyValueHeads, Groups>;
+type Heads = Product<NumKeyValueHeads, GroupSize>;
 
 fn check() {
-    is_grouped::<NumHeads, KeyValueHeads, Groups>();
+    is_grouped::<NumHeads, NumKeyValueHeads, GroupSize>();
 }
 
 fn main() {}

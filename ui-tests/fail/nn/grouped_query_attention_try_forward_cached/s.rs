@@ -7,21 +7,21 @@ use typed_transformer::{
 };
 
 dims! {
-    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    EmbedDim = 8; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; HiddenDim = 16;
     SrcLen = 5; TgtLen = 5; MaxLen = 9; Batch;
 }
 
 struct Small;
 impl Arch for Small {
-    type NumHeads = Product<KeyValueHeads, Groups>;
+    type NumHeads = Product<NumKeyValueHeads, GroupSize>;
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
     type Conventions = TypedTransformer;
 }
 impl GroupedQuery for Small {
-    type KeyValueHeads = KeyValueHeads;
-    type Groups = Groups;
+    type NumKeyValueHeads = NumKeyValueHeads;
+    type GroupSize = GroupSize;
 }
 
 fn decode(

@@ -7,34 +7,34 @@ use typed_transformer::{
 };
 
 dims! {
-    EmbedDim = 8; KeyValueHeads = 2; Groups = 3; HeadDim = 4; HiddenDim = 16;
+    EmbedDim = 8; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; HiddenDim = 16;
     MaxLen = 9; Batch;
 }
 
 struct Small;
 impl Arch for Small {
-    type NumHeads = Product<KeyValueHeads, Groups>;
+    type NumHeads = Product<NumKeyValueHeads, GroupSize>;
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
     type Conventions = TypedTransformer;
 }
 impl GroupedQuery for Small {
-    type KeyValueHeads = KeyValueHeads;
-    type Groups = Groups;
+    type NumKeyValueHeads = NumKeyValueHeads;
+    type GroupSize = GroupSize;
 }
 
 struct Other;
 impl Arch for Other {
-    type NumHeads = Product<KeyValueHeads, Groups>;
+    type NumHeads = Product<NumKeyValueHeads, GroupSize>;
     type QKDim = HeadDim;
     type VODim = HeadDim;
     type HiddenDim = HiddenDim;
     type Conventions = TypedTransformer;
 }
 impl GroupedQuery for Other {
-    type KeyValueHeads = KeyValueHeads;
-    type Groups = Groups;
+    type NumKeyValueHeads = NumKeyValueHeads;
+    type GroupSize = GroupSize;
 }
 
 fn cache(cache: &KeyValueCache<Batch, MaxLen, KeyValueArch<Other>, f32, Cpu>) {

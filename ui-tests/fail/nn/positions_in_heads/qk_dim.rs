@@ -5,8 +5,8 @@ use typed_transformer::{nn::{PositionsInHeads, RotaryPositions}, prelude::*};
 
 dims! { HeadDim = 8; OddDim = 15; }
 
-fn turn<Positions: PositionsInHeads<OddDim>>() {}
+fn rotate<Positions: PositionsInHeads<OddDim>>() {}
 
-const _: fn() = turn::<RotaryPositions>;
+const _: fn() = rotate::<RotaryPositions>;
 
 fn main() {}

@@ -10,7 +10,7 @@ trait Speech:
         SrcVocab = Letters,
         MaxSrcLen = MaxLen,
         EmbedDim = KeyDim,
-        EncoderLayers = NumLayers,
+        NumEncoderLayers = NumLayers,
     >
 {
 }

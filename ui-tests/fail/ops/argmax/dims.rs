@@ -3,10 +3,10 @@
 //! Right with `SrcLen` for `TgtLen` in line 8.
 use typed_transformer::{ops::argmax, prelude::*, tokens::Indices};
 
-dims! { Experts = 4; SrcLen = 5; TgtLen = 5; }
+dims! { NumExperts = 4; SrcLen = 5; TgtLen = 5; }
 
-fn best(gates: &Tensor<(SrcLen, Experts), f32, Cpu>) -> Indices<(TgtLen,), Experts> {
-    argmax(gates, axis::<Experts>())
+fn best(gates: &Tensor<(SrcLen, NumExperts), f32, Cpu>) -> Indices<(TgtLen,), NumExperts> {
+    argmax(gates, axis::<NumExperts>())
 }
 
 fn main() {}

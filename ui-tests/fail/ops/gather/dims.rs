@@ -3,13 +3,13 @@
 //! Right with `SrcLen` for `TgtLen` in line 10.
 use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
 
-dims! { Experts = 4; Chosen = 2; SrcLen = 5; TgtLen = 5; }
+dims! { NumExperts = 4; ExpertsPerToken = 2; SrcLen = 5; TgtLen = 5; }
 
 fn weights(
-    gates: Tensor<(SrcLen, Experts), f32, Cpu>,
-    experts: &Indices<(TgtLen, Chosen), Experts>,
-) -> Tensor<(SrcLen, Chosen), f32, Cpu> {
-    gather(gates, axis::<Experts>(), experts)
+    gates: Tensor<(SrcLen, NumExperts), f32, Cpu>,
+    experts: &Indices<(TgtLen, ExpertsPerToken), NumExperts>,
+) -> Tensor<(SrcLen, ExpertsPerToken), f32, Cpu> {
+    gather(gates, axis::<NumExperts>(), experts)
 }
 
 fn main() {}

@@ -1,12 +1,12 @@
 //! The result has the axes of the indices.
 //! Covers `K` of `ops::gather`.
-//! Right with `Chosen` for `Others` in line 9.
+//! Right with `ExpertsPerToken` for `Others` in line 9.
 use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
 
-dims! { Experts = 4; Chosen = 2; Others = 2; SrcLen = 5; }
+dims! { NumExperts = 4; ExpertsPerToken = 2; Others = 2; SrcLen = 5; }
 
-fn weights(gates: Tensor<(SrcLen, Experts), f32, Cpu>, experts: &Indices<(SrcLen, Chosen), Experts>) {
-    let _weights: Tensor<(SrcLen, Others), f32, Cpu> = gather(gates, axis::<Experts>(), experts);
+fn weights(gates: Tensor<(SrcLen, NumExperts), f32, Cpu>, experts: &Indices<(SrcLen, ExpertsPerToken), NumExperts>) {
+    let _weights: Tensor<(SrcLen, Others), f32, Cpu> = gather(gates, axis::<NumExperts>(), experts);
 }
 
 fn main() {}

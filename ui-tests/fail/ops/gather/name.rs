@@ -1,15 +1,15 @@
 //! The indices are those of the axis that they read.
 //! Covers `Name` of `ops::gather`.
-//! Right with `Experts` for `NumHeads` in line 10.
+//! Right with `NumExperts` for `NumHeads` in line 10.
 use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
 
-dims! { Experts = 4; NumHeads = 4; Chosen = 2; SrcLen = 5; }
+dims! { NumExperts = 4; NumHeads = 4; ExpertsPerToken = 2; SrcLen = 5; }
 
 fn weights(
-    gates: Tensor<(SrcLen, Experts), f32, Cpu>,
-    experts: &Indices<(SrcLen, Chosen), NumHeads>,
-) -> Tensor<(SrcLen, Chosen), f32, Cpu> {
-    gather(gates, axis::<Experts>(), experts)
+    gates: Tensor<(SrcLen, NumExperts), f32, Cpu>,
+    experts: &Indices<(SrcLen, ExpertsPerToken), NumHeads>,
+) -> Tensor<(SrcLen, ExpertsPerToken), f32, Cpu> {
+    gather(gates, axis::<NumExperts>(), experts)
 }
 
 fn main() {}

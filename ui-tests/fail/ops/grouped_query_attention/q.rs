@@ -4,17 +4,17 @@
 use typed_transformer::{ops::grouped_query_attention, prelude::*};
 
 dims! {
-    SrcLen = 5; TgtLen = 7; KeyValueHeads = 2; OtherHeads = 2; Groups = 3; OtherGroups = 3; QKDim = 10; VODim = 11;
+    SrcLen = 5; TgtLen = 7; NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; QKDim = 10; VODim = 11;
     Batch; OtherBatch;
 }
-type Heads<Groups> = Product<KeyValueHeads, Groups>;
+type Heads<GroupSize> = Product<NumKeyValueHeads, GroupSize>;
 
 fn attend(
-    query: Tensor<(Batch, TgtLen, Product<Heads<Groups>, QKDim>), f32, Cpu>,
-    key: Tensor<(Batch, SrcLen, Product<KeyValueHeads, QKDim>), f32, Cpu>,
-    value: Tensor<(Batch, SrcLen, Product<KeyValueHeads, VODim>), f32, Cpu>,
+    query: Tensor<(Batch, TgtLen, Product<Heads<GroupSize>, QKDim>), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, Product<NumKeyValueHeads, QKDim>), f32, Cpu>,
+    value: Tensor<(Batch, SrcLen, Product<NumKeyValueHeads, VODim>), f32, Cpu>,
     mask: &AttentionMask<Batch, SrcLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<Heads<Groups>, VODim>), f32, Cpu> {
+) -> Tensor<(Batch, TgtLen, Product<Heads<GroupSize>, VODim>), f32, Cpu> {
     grouped_query_attention(query, key, value, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
 }
 

@@ -4,18 +4,18 @@
 use typed_transformer::{ops::grouped_query_attention_with_bias, prelude::*};
 
 dims! {
-    SrcLen = 5; TgtLen = 7; KeyValueHeads = 2; OtherHeads = 2; Groups = 3; OtherGroups = 3; QKDim = 10; VODim = 11;
+    SrcLen = 5; TgtLen = 7; NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; QKDim = 10; VODim = 11;
     Batch; OtherBatch;
 }
-type Heads<Groups> = Product<KeyValueHeads, Groups>;
+type Heads<GroupSize> = Product<NumKeyValueHeads, GroupSize>;
 
 fn attend(
-    query: Tensor<(Batch, TgtLen, Product<Heads<Groups>, QKDim>), f32, Cpu>,
-    key: Tensor<(Batch, SrcLen, Product<KeyValueHeads, VODim>), f32, Cpu>,
-    value: Tensor<(Batch, SrcLen, Product<KeyValueHeads, VODim>), f32, Cpu>,
-    bias: Tensor<(Heads<Groups>, TgtLen, SrcLen), f32, Cpu>,
+    query: Tensor<(Batch, TgtLen, Product<Heads<GroupSize>, QKDim>), f32, Cpu>,
+    key: Tensor<(Batch, SrcLen, Product<NumKeyValueHeads, VODim>), f32, Cpu>,
+    value: Tensor<(Batch, SrcLen, Product<NumKeyValueHeads, VODim>), f32, Cpu>,
+    bias: Tensor<(Heads<GroupSize>, TgtLen, SrcLen), f32, Cpu>,
     mask: &AttentionMask<Batch, TgtLen, SrcLen>,
-) -> Tensor<(Batch, TgtLen, Product<Heads<Groups>, VODim>), f32, Cpu> {
+) -> Tensor<(Batch, TgtLen, Product<Heads<GroupSize>, VODim>), f32, Cpu> {
     grouped_query_attention_with_bias(query, key, value, bias, mask, AttentionScale::HeadDim, MaskFill::MinValue, 0.0)
 }
 

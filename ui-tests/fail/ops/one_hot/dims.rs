@@ -3,9 +3,9 @@
 //! Right with `SrcLen` for `TgtLen` in line 8.
 use typed_transformer::{ops::one_hot, prelude::*, tokens::Indices};
 
-dims! { Experts = 4; SrcLen = 5; TgtLen = 5; }
+dims! { NumExperts = 4; SrcLen = 5; TgtLen = 5; }
 
-fn one_hots(chosen: &Indices<(SrcLen,), Experts>) -> Tensor<(TgtLen, Experts), f32, Cpu> {
+fn one_hots(chosen: &Indices<(SrcLen,), NumExperts>) -> Tensor<(TgtLen, NumExperts), f32, Cpu> {
     one_hot(&Cpu::default(), chosen)
 }
 

@@ -1,4 +1,4 @@
-//! A rotation turns columns in pairs.
+//! A rotation has pairs of columns.
 //! Covers `HeadDim` of `ops::rotary_positions`.
 //! Right with `HeadDim` for `OddDim` in line 11.
 use typed_transformer::{

@@ -1,4 +1,4 @@
-//! A loss is a sum over the ranks that share its rows.
+//! A loss is a sum over the ranks that have its rows.
 //! Right with `Data` for `World` in line 12.
 use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::{Partial, Shard}};
 

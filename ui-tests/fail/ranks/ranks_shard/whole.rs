@@ -1,4 +1,4 @@
-//! A shard is one of the dimension that the ranks share.
+//! A shard is one of the dimension that the ranks divide.
 //! Covers `Whole` of `ranks::Ranks::shard`.
 //! Right with `Batch` for `Rows` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}};

@@ -1,4 +1,4 @@
-//! Ranks of two axes share a dimension in two ways.
+//! Ranks of two axes divide a dimension in two ways.
 //! Covers `Axis` of `ranks::Shard`.
 //! Right with `World` for `Data` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::Shard};

@@ -1,4 +1,4 @@
-//! Columns are shared by the ranks of one axis.
+//! Columns are divided among the ranks of one axis.
 //! Covers `Axis` of `ranks::ShardedColumns`.
 //! Right with `Tp` for `Other` in line 11.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard, ShardedColumns}};

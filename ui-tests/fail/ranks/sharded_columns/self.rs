@@ -1,4 +1,4 @@
-//! Columns that the ranks share are shards.
+//! Columns that are divided among the ranks are shards.
 //! Covers `Self` of `ranks::ShardedColumns`.
 //! Right with `Part` for `HiddenDim` in line 14.
 use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};

@@ -1,4 +1,4 @@
-//! The ranks divide the heads that they share.
+//! The ranks divide the heads that are divided among them.
 //! Right with `Two` for `Three` in line 11.
 use typed_transformer::{prelude::*, ranks, ranks::{Shard, ShardedColumns}};
 

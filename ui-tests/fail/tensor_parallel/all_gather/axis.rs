@@ -1,4 +1,4 @@
-//! A gather joins the parts of the ranks that share the axis.
+//! A gather joins the parts of the ranks that divide the axis.
 //! Covers `Axis` of `tensor_parallel::all_gather`.
 //! Right with `Tp` for `Other` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, tensor_parallel::all_gather};

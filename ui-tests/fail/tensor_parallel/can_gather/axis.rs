@@ -1,4 +1,4 @@
-//! The ranks that join an axis are those that share it.
+//! The ranks that join an axis are those that divide it.
 //! Covers `Axis` of `tensor_parallel::CanGather`.
 //! Right with `Tp` for `Other` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanGather};

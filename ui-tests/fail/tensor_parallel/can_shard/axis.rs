@@ -1,4 +1,4 @@
-//! The ranks of one axis share its parts.
+//! The ranks of one axis have its parts.
 //! Covers `Axis` of `tensor_parallel::CanShard`.
 //! Right with `Tp` for `Other` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};

@@ -1,4 +1,4 @@
-//! The ranks share an axis that is whole.
+//! The ranks divide an axis that is whole.
 //! Covers `Self` of `tensor_parallel::CanShard`.
 //! Right with `HiddenDim` for `Part` in line 14.
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};

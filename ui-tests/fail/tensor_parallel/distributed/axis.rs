@@ -1,4 +1,4 @@
-//! A model belongs to the ranks that share it.
+//! A model belongs to the ranks that divide it.
 //! Covers `Axis` of `tensor_parallel::Distributed`.
 //! Right with `Axis` for the second `OtherAxis` in line 6.
 use typed_transformer::tensor_parallel::Distributed;

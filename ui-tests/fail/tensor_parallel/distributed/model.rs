@@ -1,4 +1,4 @@
-//! The ranks share one model.
+//! The ranks divide one model.
 //! Covers `Model` of `tensor_parallel::Distributed`.
 //! Right with `Model` for the second `Other` in line 6.
 use typed_transformer::tensor_parallel::Distributed;

@@ -1,4 +1,4 @@
-//! A tensor has entered the ranks that share the weight.
+//! A tensor has entered the ranks that divide the weight.
 //! Right with `Tp` for `Data` in line 8.
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::{Entered, linear_column}};
 

@@ -1,4 +1,4 @@
-//! A term is one of a sum over the ranks that share the columns.
+//! A term is one of a sum over the ranks that divide the columns.
 //! Right with `Tp` for `Data` in line 8.
 use typed_transformer::{prelude::*, ranks, ranks::{Partial, Shard}, tensor_parallel::linear_row};
 

@@ -1,4 +1,4 @@
-//! The ranks share an axis that the sum has.
+//! The ranks divide an axis that the sum has.
 //! Covers `Name` of `tensor_parallel::reduce_scatter`.
 //! Right with `HiddenDim` for `EmbedDim` in line 15.
 use typed_transformer::{

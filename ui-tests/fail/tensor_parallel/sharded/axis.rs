@@ -1,4 +1,4 @@
-//! A model belongs to the ranks that share it.
+//! A model belongs to the ranks that divide it.
 //! Covers `Axis` of `tensor_parallel::Sharded`.
 //! Right with `Tp` for the second `Other` in line 10.
 use typed_transformer::{

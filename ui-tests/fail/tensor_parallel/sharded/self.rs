@@ -1,4 +1,4 @@
-//! The ranks share a model of shards, not a whole one.
+//! The ranks have a model of shards, not a whole one.
 //! Covers `Self` of `tensor_parallel::Sharded`.
 //! Right with `Part` for `Whole` in line 11.
 use typed_transformer::{

@@ -4,10 +4,10 @@
 use typed_transformer::{
     prelude::*,
     ranks::Ranks,
-    tensor_parallel::{CanShare, Distributed, Sharded, ShardedDecoderOnly},
+    tensor_parallel::{DividesLayersOf, Distributed, Sharded, ShardedDecoderOnly},
 };
 
-fn f<Small: SingleStack, Large: SingleStack, Tp: CanShare<Small>>(
+fn f<Small: SingleStack, Large: SingleStack, Tp: DividesLayersOf<Small>>(
     whole: &DecoderOnly<Large, f32, Cpu>,
     ranks: &Ranks<Tp>,
 ) where ShardedDecoderOnly<Small, Tp, f32, Cpu>: Sharded<Tp, f32, Cpu, Whole = DecoderOnly<Small, f32, Cpu>> {

@@ -4,14 +4,14 @@
 use typed_transformer::{
     prelude::*,
     ranks::Ranks,
-    tensor_parallel::{CanShare, Entered, ShardedAttention},
+    tensor_parallel::{DividesLayersOf, Entered, ShardedAttention},
 };
 
 dims! { EmbedDim = 8; QLen; KLen; Batch; Other; }
 
 type In<Dims, Tp> = Entered<Tensor<Dims, f32, Cpu>, Tp>;
 
-fn attend<Tp: CanShare<A>, A: Arch>(
+fn attend<Tp: DividesLayersOf<A>, A: Arch>(
     attention: &ShardedAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, Tp, f32, Cpu>,
     (query, key, value): (In<(Batch, QLen, EmbedDim), Tp>, In<(Batch, KLen, EmbedDim), Tp>, In<(Batch, KLen, EmbedDim), Tp>),
     mask: &AttentionMask<Batch, KLen, KLen>,

@@ -1,9 +1,9 @@
 //! A model has one configuration.
 //! Covers `Config` of `tensor_parallel::ShardedDecoderOnly`.
 //! Right with `Small` for `Large` in line 8.
-use typed_transformer::{prelude::*, tensor_parallel::{CanShare, ShardedDecoderOnly}};
+use typed_transformer::{prelude::*, tensor_parallel::{DividesLayersOf, ShardedDecoderOnly}};
 
-fn replace<Tp: CanShare<Small>, Other: CanShare<Small> + CanShare<Large>, Small: SingleStack, Large: SingleStack>(
+fn replace<Tp: DividesLayersOf<Small>, Other: DividesLayersOf<Small> + DividesLayersOf<Large>, Small: SingleStack, Large: SingleStack>(
     model: &mut ShardedDecoderOnly<Small, Other, f32, Cpu>,
     other: ShardedDecoderOnly<Large, Other, f32, Cpu>,
 ) {

@@ -1,11 +1,11 @@
 //! Logits are those of the batch.
 //! Covers `B` of `tensor_parallel::ShardedDecoderOnly::forward`.
 //! Right with `Batch` for `Other` in line 10.
-use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedDecoderOnly}};
+use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{DividesLayersOf, ShardedDecoderOnly}};
 
 dims! { VocabSize = 28; MaxSeqLen = 8; SeqLen <= MaxSeqLen; OtherLen <= MaxSeqLen; Batch; Other; }
 
-fn predict<Tp: CanShare<Config>, Config: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>(
+fn predict<Tp: DividesLayersOf<Config>, Config: SingleStack<VocabSize = VocabSize, MaxSeqLen = MaxSeqLen>>(
     model: &ShardedDecoderOnly<Config, Tp, f32, Cpu>,
     ids: &TokenIds<Other, SeqLen, VocabSize>,
     tp: &Ranks<Tp>,

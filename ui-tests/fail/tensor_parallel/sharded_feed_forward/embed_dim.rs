@@ -1,11 +1,11 @@
 //! A feed-forward layer reads embeddings of its own width.
 //! Covers `EmbedDim` of `tensor_parallel::ShardedFeedForward`.
 //! Right with `EmbedDim` for `HiddenDim` in line 10.
-use typed_transformer::{prelude::*, tensor_parallel::{CanShare, ShardedFeedForward}};
+use typed_transformer::{prelude::*, tensor_parallel::{DividesLayersOf, ShardedFeedForward}};
 
 dims! { EmbedDim = 8; HiddenDim = 8; }
 
-fn replace<Tp: CanShare<Small>, Other: CanShare<Small> + CanShare<Large>, Small: Arch, Large: Arch>(
+fn replace<Tp: DividesLayersOf<Small>, Other: DividesLayersOf<Small> + DividesLayersOf<Large>, Small: Arch, Large: Arch>(
     layer: &mut ShardedFeedForward<EmbedDim, Small, Other, f32, Cpu>,
     other: ShardedFeedForward<HiddenDim, Small, Other, f32, Cpu>,
 ) {

@@ -1,11 +1,11 @@
 //! A feed-forward layer keeps the length.
 //! Covers `S` of `tensor_parallel::ShardedFeedForward::forward`.
 //! Right with `SeqLen` for `OtherLen` in line 10.
-use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{CanShare, ShardedFeedForward}};
+use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{DividesLayersOf, ShardedFeedForward}};
 
 dims! { EmbedDim = 8; SeqLen; OtherLen; Batch; Other; }
 
-fn transform<Tp: CanShare<A>, A: Arch>(
+fn transform<Tp: DividesLayersOf<A>, A: Arch>(
     layer: &ShardedFeedForward<EmbedDim, A, Tp, f32, Cpu>,
     input: Tensor<(Batch, OtherLen, EmbedDim), f32, Cpu>,
     tp: &Ranks<Tp>,

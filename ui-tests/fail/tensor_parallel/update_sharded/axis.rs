@@ -1,4 +1,4 @@
-//! The ranks that share a model update it.
+//! The ranks that divide a model update it.
 //! Covers `Axis` of `tensor_parallel::update_sharded`.
 //! Right with `Tp` for `OtherAxis` in line 15.
 use typed_transformer::{

@@ -1,4 +1,4 @@
-//! The ranks that share a model update it.
+//! The ranks that divide a model update it.
 //! Covers `Axis` of `tensor_parallel::update_sharded_replicated`.
 //! Right with `Tp` for `OtherAxis` in line 17.
 use typed_transformer::{

@@ -3,9 +3,9 @@
 //! Right with `SrcLen` for `TgtLen` in line 8.
 use typed_transformer::{prelude::*, tokens::Indices};
 
-dims! { Experts = 4; SrcLen = 5; TgtLen = 7; }
+dims! { NumExperts = 4; SrcLen = 5; TgtLen = 7; }
 
-fn route(chosen: Indices<(SrcLen,), Experts>) -> Indices<(TgtLen,), Experts> {
+fn route(chosen: Indices<(SrcLen,), NumExperts>) -> Indices<(TgtLen,), NumExperts> {
     chosen
 }
 

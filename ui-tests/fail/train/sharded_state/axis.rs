@@ -1,4 +1,4 @@
-//! The ranks that share the state are those of its type.
+//! The ranks that divide the state are those of its type.
 //! Covers `Axis` of `train::ShardedState`.
 //! Right with `World` for `Data` in line 8.
 use typed_transformer::{ranks, ranks::Ranks, train::{Adam, ShardedState}};

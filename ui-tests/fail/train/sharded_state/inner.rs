@@ -1,4 +1,4 @@
-//! An optimizer whose state the ranks share is one of the model.
+//! An optimizer whose state the ranks divide is one of the model.
 //! Covers `Inner` of `train::ShardedState`.
 //! Right with `Model` for `Other` in line 14.
 use typed_transformer::{

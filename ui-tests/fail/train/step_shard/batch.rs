@@ -1,4 +1,4 @@
-//! A step shares the batch that it is given.
+//! A step divides the batch that it is given.
 //! Covers `Batch` of `train::Step::shard`.
 //! Right with `Batch` for `Sentences` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, train::Step};

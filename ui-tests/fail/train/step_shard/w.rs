@@ -1,4 +1,4 @@
-//! The rows are those of the ranks that share the batch.
+//! The rows are those of the ranks that divide the batch.
 //! Covers `W` of `train::Step::shard`.
 //! Right with `World` for `Data` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, train::Step};

@@ -1,4 +1,4 @@
-//! A training is that of the ranks that resume it.
+//! A training run is that of the ranks that resume it.
 //! Covers `W` of `train::Trainer::replicate`.
 //! Right with `World` for `Data` in line 19.
 use typed_transformer::{

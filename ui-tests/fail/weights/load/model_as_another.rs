@@ -21,8 +21,8 @@ impl<VocabSize: ConstDim> Seq2Seq for Model<VocabSize> {
     type MaxSrcLen = Size;
     type MaxTgtLen = Size;
     type EmbedDim = Size;
-    type EncoderLayers = Size;
-    type DecoderLayers = Size;
+    type NumEncoderLayers = Size;
+    type NumDecoderLayers = Size;
 }
 
 fn open(device: &Cpu) -> Result<(), weights::LoadError> {

@@ -1,0 +1,27 @@
+//! The heads of the keys divide those of the queries into equal groups.
+//! Covers `NumKeyValueHeads` of `models::llama::LlamaConfig`.
+//! Right with `NumKeyValueHeads` for `OtherHeads` in line 20.
+use typed_transformer::{models::llama::LlamaConfig, ops::Rotary, prelude::*};
+
+dims! {
+    VocabSize = 28; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 2; NumHeads = 6;
+    NumKeyValueHeads = 2; HeadDim = 4;
+}
+dims! { OtherHeads = 4; }
+
+struct Small;
+impl LlamaConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers;
+    type NumHeads = NumHeads;
+    type NumKeyValueHeads = OtherHeads;
+    type HeadDim = HeadDim;
+    const NORM_EPSILON: f64 = 1e-5;
+    const ROTARY: Rotary = Rotary::halves(10_000.0);
+    const TIED_LOGITS: bool = false;
+}
+
+fn main() {}

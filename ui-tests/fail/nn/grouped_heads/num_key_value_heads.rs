@@ -1,0 +1,16 @@
+//! The heads of the queries are the product of the key heads and the size of a group.
+//! Covers `NumKeyValueHeads` of `nn::GroupedHeads`.
+//! Right with `NumKeyValueHeads` for `OtherHeads` in line 13.
+use typed_transformer::{nn::GroupedHeads, prelude::*};
+
+dims! { NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; NumHeads = 6; }
+
+fn is_grouped<NumHeads: GroupedHeads<NumKeyValueHeads, GroupSize>, NumKeyValueHeads: ConstDim, GroupSize: ConstDim>() {}
+
+type Heads = Product<NumKeyValueHeads, GroupSize>;
+
+fn check() {
+    is_grouped::<Product<NumKeyValueHeads, GroupSize>, OtherHeads, GroupSize>();
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! A maximum has no axis that its first operand does not have.
+//! Covers `Smaller` of `ops::maximum`.
+//! Right with `EmbedDim` for `HiddenDim` in line 10.
+use typed_transformer::{ops::maximum, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn apply(
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    floor: &Tensor<(HiddenDim,), f32, Cpu>,
+) {
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = maximum(input, floor);
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! Stacked tensors have the other axes of the result.
+//! Covers `Smaller` of `ops::stack`.
+//! Right with `Source` for `Target` in line 11.
+use typed_transformer::{ops::stack, prelude::*};
+
+dims! { NumExperts = 2; SrcLen = 5; TgtLen = 7; Batch; }
+
+type Source = Tensor<(Batch, SrcLen), f32, Cpu>;
+type Target = Tensor<(Batch, TgtLen), f32, Cpu>;
+
+fn of_all(outputs: Vec<Target>) -> Tensor<(Batch, NumExperts, SrcLen), f32, Cpu> {
+    stack(outputs, NumExperts)
+}
+
+fn main() {}

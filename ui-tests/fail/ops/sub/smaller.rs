@@ -1,0 +1,15 @@
+//! A difference has no axis that its first operand does not have.
+//! Covers `Smaller` of `ops::sub`.
+//! Right with `EmbedDim` for `HiddenDim` in line 10.
+use typed_transformer::{ops::sub, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
+
+fn apply(
+    input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
+    mean: &Tensor<(HiddenDim,), f32, Cpu>,
+) {
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = sub(input, mean);
+}
+
+fn main() {}
