@@ -193,7 +193,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
         start: usize,
         lengths: (Q, K),
         tape: T,
-    ) -> Result<Positions<Q, K, Config, E, D, T>, OpError> {
+    ) -> Result<PositionBias<Q, K, Config, E, D, T>, OpError> {
         let buckets = RelativeBuckets { bidirectional: false, max_distance: Config::MAX_DISTANCE };
         try_relative_position_bias(&self.decoder_position_bias, buckets, start, lengths, tape)
     }

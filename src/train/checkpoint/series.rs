@@ -78,8 +78,8 @@ fn content_of(path: &Path) -> Option<PathBuf> {
     path.exists().then(|| path.into())
 }
 
-/// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best and
-/// the earlier ones, a damaged one, the lock, and one that is being written.
+/// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best
+/// and the earlier ones, a damaged one, the lock, and one that is being written.
 ///
 /// # Errors
 /// [`SaveError::SamePath`] with both.
