@@ -143,6 +143,17 @@ pub enum OpError {
         /// The type of both models.
         model: String,
     },
+    /// One rank alone would change its part of a model that ranks share.
+    #[error(
+        "update: each rank has its part of `{parameter}`, a tensor over `{dims}`, and would change it alone; \
+         `Distributed` holds such a model, and `update_sharded` changes it on all ranks"
+    )]
+    Sharded {
+        /// The first parameter of which each rank has a part: its field path.
+        parameter: String,
+        /// Its dimensions: that of which each rank has a part is `Shard<Dimension, Axis>`.
+        dims: String,
+    },
     /// A collective operation of the ranks failed.
     #[error("{op}: {source}")]
     Ranks {

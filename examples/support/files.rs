@@ -1,7 +1,7 @@
 //! The files of a training run: checkpoints, metrics, report, weights.
 
 use super::{
-    BoxError, EXIT_SIGINT, Interrupted, Report, World, all, device_error,
+    BoxError, EXIT_SIGINT, Interrupted, Report, World, all, device_error, ensure_not_input, ensure_not_plot,
     hints::{hint, overwrite_hint, schedule_hint, with_hint},
     log, on_first, stop_on_signals,
 };
@@ -119,8 +119,13 @@ impl Files {
                 ensure_not_of_checkpoint(output, checkpoint_of(resumed))?;
             }
         }
-        for output in outputs.iter().map(PathBuf::as_path).chain([checkpoint]) {
+        let outputs_and_checkpoint = || outputs.iter().map(PathBuf::as_path).chain([checkpoint]);
+        for output in outputs_and_checkpoint() {
             inputs.iter().try_for_each(|input| ensure_not_input(output, input))?;
+        }
+        if let Some(folder) = self.report_folder() {
+            let mut files = outputs_and_checkpoint().chain(self.resume.as_deref()).chain(inputs.iter().copied());
+            files.try_for_each(|file| ensure_not_plot(file, folder))?;
         }
         if let Some(path) = &self.save {
             match weights::ensure_writable(path) {
@@ -250,16 +255,6 @@ impl Files {
         return self.report.as_deref();
         #[cfg(not(feature = "plot"))]
         None
-    }
-}
-
-/// Checks that an output is not a file that is read, nor an existing one in a folder that is read.
-fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
-    weights::ensure_distinct([output, input])?;
-    let is_inside = |(output, input): (PathBuf, PathBuf)| output != input && output.starts_with(input);
-    match output.canonicalize().ok().zip(input.canonicalize().ok()).is_some_and(is_inside) {
-        true => Err(format!("{} is a file of {}, which is read", output.display(), input.display()).into()),
-        false => Ok(()),
     }
 }
 

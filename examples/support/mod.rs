@@ -5,6 +5,7 @@
 mod device;
 mod files;
 mod hints;
+mod outputs;
 mod progress;
 mod ranks;
 #[cfg(feature = "plot")]
@@ -15,6 +16,7 @@ mod values;
 
 pub use device::{DeviceName, cuda};
 pub use files::{Files, Outcome, load_weights};
+pub use outputs::{ensure_not_input, ensure_not_plot};
 pub use progress::{Progress, log, print, stream};
 pub use ranks::{OfAllRanks, World, on_first, run_on_ranks};
 #[cfg(feature = "plot")]

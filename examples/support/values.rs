@@ -50,8 +50,10 @@ fn number(text: &str, max: usize) -> Result<usize, String> {
 /// Parses a learning rate.
 pub fn learning_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        Ok(_) => Err("it must be above 0 and finite".into()),
+        Ok(number) if !number.is_finite() || number <= 0.0 => Err("it must be above 0 and finite".into()),
+        // The parameters are numbers of this type.
+        Ok(number) if !(number as f32).is_normal() => Err("it must be in the range of f32".into()),
+        Ok(number) => Ok(number),
         Err(error) => Err(error.to_string()),
     }
 }

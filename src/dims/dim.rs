@@ -52,7 +52,7 @@ pub trait MaybeSharded: shapes::Dim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a product needs two of them, and a quotient parts that divide the whole"
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a `Product` needs two of them, and a `Quotient<Whole, Parts>` needs `Parts` that divide `Whole` without remainder"
 )]
 pub trait ConstDim: Dim + Factor {}
 
@@ -62,7 +62,7 @@ pub trait ConstDim: Dim + Factor {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a quotient and the ranks of a shard divide their whole"
+    note = "`dims! {{ pub Name = 8; }}` declares one; the parts of a `Quotient` and the ranks of a `Shard` divide their whole without remainder"
 )]
 pub trait Factor: MaybeSharded + shapes::ConstDim {}
 

@@ -58,7 +58,7 @@ pub(crate) use names::Label;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, SameFactors};
-pub use size::{CountFactor, FullyStatic, PushBit, StaticSize};
+pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
 pub use sum::Sum;
 pub(crate) use unnamed::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows};

@@ -1,5 +1,5 @@
 use super::{Const, ConstDim, Dim};
-use typenum::{B0, B1, ToUInt, UInt, UTerm};
+use typenum::{B0, B1, ToUInt, U0, U1, U2, U3, U4, U5, U6, U7, U8, U9, U10, U11, U12, U13, U14, U15, UInt, UTerm};
 
 /// A dimension whose size is a type-level number, so that the compiler can decide relations.
 ///
@@ -68,25 +68,44 @@ macro_rules! __count_by_size {
 }
 __count_by_size!([const N: usize] Const<N> where Self: StaticSize);
 
-/// Appends a bit to a typenum number, without leading zeros.
+/// Appends a hexadecimal digit to a typenum number, without leading zeros.
 ///
-/// `dims!` builds the number of a dimension from the bits of its size, because typenum converts only
-/// a fixed list of sizes.
+/// `dims!` builds the number of a dimension from the digits of its size, because typenum converts only
+/// a fixed list of sizes. The compiler evaluates each digit as a constant of its own: bits would be four times as many.
 #[doc(hidden)]
-pub trait PushBit<const BIT: bool> {
+pub trait PushDigit<const DIGIT: usize> {
     type Output;
 }
-impl PushBit<false> for UTerm {
-    type Output = UTerm;
+
+macro_rules! push_digit {
+    ($($digit:literal: $first:ty, $a:ident $b:ident $c:ident $d:ident;)*) => {
+        $(
+            impl PushDigit<$digit> for UTerm {
+                type Output = $first;
+            }
+            impl<Rest, Low> PushDigit<$digit> for UInt<Rest, Low> {
+                type Output = UInt<UInt<UInt<UInt<Self, $a>, $b>, $c>, $d>;
+            }
+        )*
+    };
 }
-impl PushBit<true> for UTerm {
-    type Output = UInt<UTerm, B1>;
-}
-impl<Rest, Low> PushBit<false> for UInt<Rest, Low> {
-    type Output = UInt<UInt<Rest, Low>, B0>;
-}
-impl<Rest, Low> PushBit<true> for UInt<Rest, Low> {
-    type Output = UInt<UInt<Rest, Low>, B1>;
+push_digit! {
+    0: U0, B0 B0 B0 B0;
+    1: U1, B0 B0 B0 B1;
+    2: U2, B0 B0 B1 B0;
+    3: U3, B0 B0 B1 B1;
+    4: U4, B0 B1 B0 B0;
+    5: U5, B0 B1 B0 B1;
+    6: U6, B0 B1 B1 B0;
+    7: U7, B0 B1 B1 B1;
+    8: U8, B1 B0 B0 B0;
+    9: U9, B1 B0 B0 B1;
+    10: U10, B1 B0 B1 B0;
+    11: U11, B1 B0 B1 B1;
+    12: U12, B1 B1 B0 B0;
+    13: U13, B1 B1 B0 B1;
+    14: U14, B1 B1 B1 B0;
+    15: U15, B1 B1 B1 B1;
 }
 
 /// The typenum number of a constant size below 2³².
@@ -94,14 +113,11 @@ impl<Rest, Low> PushBit<true> for UInt<Rest, Low> {
 #[macro_export]
 macro_rules! __nat {
     ($size:expr) => {
-        $crate::__nat!(@bits $size;
-            31 30 29 28 27 26 25 24 23 22 21 20 19 18 17 16
-            15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0
-            => $crate::__private::UTerm)
+        $crate::__nat!(@digits $size; 28 24 20 16 12 8 4 0 => $crate::__private::UTerm)
     };
-    (@bits $size:expr; $bit:literal $($rest:literal)* => $number:ty) => {
-        $crate::__nat!(@bits $size; $($rest)* =>
-            <$number as $crate::dims::PushBit<{ ($size >> $bit) & 1 == 1 }>>::Output)
+    (@digits $size:expr; $shift:literal $($rest:literal)* => $number:ty) => {
+        $crate::__nat!(@digits $size; $($rest)* =>
+            <$number as $crate::dims::PushDigit<{ ($size >> $shift) & 15 }>>::Output)
     };
-    (@bits $size:expr; => $number:ty) => { $number };
+    (@digits $size:expr; => $number:ty) => { $number };
 }

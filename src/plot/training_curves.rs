@@ -1,7 +1,7 @@
 use super::{Line, LinePlot, PlotError, min_max};
-use crate::{files::read_bounded, train::Metrics};
+use crate::{escape::escape, files::read_bounded, train::Metrics};
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 /// The longest file of metrics: those of some million steps.
 const MAX_LEN_BYTES: u64 = 1_000_000_000;
@@ -58,6 +58,8 @@ fn read_metrics(metrics: &Path) -> Result<(Vec<Line>, Vec<f64>), PlotError> {
     let text = read_bounded(metrics, MAX_LEN_BYTES).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(text).map_err(|_| unreadable("it is not UTF-8".into()))?;
     let (mut lines, mut resumed) = (Vec::<Line>::new(), Vec::new());
+    // The line of each name; a search for it would take quadratic time.
+    let mut indices: HashMap<String, usize> = HashMap::new();
     for (number, text) in (1..).zip(text.lines()) {
         let invalid = |message: &str| unreadable(format!("line {number}: {message}"));
         let metrics: Map<String, Value> = serde_json::from_str(text).map_err(|error| invalid(&error.to_string()))?;
@@ -65,11 +67,15 @@ fn read_metrics(metrics: &Path) -> Result<(Vec<Line>, Vec<f64>), PlotError> {
         let step = step.ok_or_else(|| invalid("`step` is missing"))?;
         for (name, value) in &metrics {
             let value = value.as_f64().unwrap_or(f64::NAN);
-            match lines.iter_mut().find(|line| line.name == *name) {
-                _ if name == Metrics::RESUMED => resumed.push(step),
-                Some(line) => line.points.push((step, value)),
-                None => lines.push(Line { name: name.clone(), points: vec![(step, value)] }),
+            if name == Metrics::RESUMED {
+                resumed.push(step);
+                continue;
             }
+            let index = *indices.entry(name.clone()).or_insert_with(|| {
+                lines.push(Line { name: escape(name), points: Vec::new() });
+                lines.len() - 1
+            });
+            lines[index].points.push((step, value));
         }
     }
     Ok((lines, resumed))

@@ -53,6 +53,7 @@ pub use reduced::ReducedOver;
 pub use reduced::{SumOver, TermOver};
 pub use replicated::Replicated;
 pub use shard::Shard;
+pub(crate) use shard::is_sharded;
 #[doc(hidden)]
 pub use shard::{IsAllOf, Part};
 pub use sharded_columns::ShardedColumns;

@@ -1,7 +1,8 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
 use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded};
-use dfdx::shapes;
+use dfdx::shapes::{self, Shape};
 use std::{
+    any::type_name,
     fmt,
     hash::{Hash, Hasher},
     marker::PhantomData,
@@ -109,6 +110,13 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
         let len = Whole::SIZE / <Axis as shapes::ConstDim>::SIZE;
         Self { len, start: None, whole: Some(Whole::SIZE), axis: PhantomData }
     }
+}
+
+/// Whether a dimension of the shape is a [`Shard`], or has one as a factor.
+pub(crate) fn is_sharded<Dims: Shape>() -> bool {
+    // Types are not compared, because the dimensions of a shape are not known here; names of types have their paths.
+    let shard = type_name::<Shard<(), ()>>();
+    type_name::<Dims>().contains(&shard[..=shard.find('<').unwrap_or(shard.len() - 1)])
 }
 
 /// No type implements this trait. It exists for its error message, which rustc shows where a shard stands for a whole

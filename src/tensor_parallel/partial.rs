@@ -6,10 +6,47 @@ use crate::{
 };
 use dfdx::{
     shapes::Shape,
-    tensor::{Tape, Tensor},
+    tensor::{Storage, Tape, Tensor},
     tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;
+
+/// A [`Partial`] over `Dims`: the ranks of `Axis` have its terms.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the operand is not a `Partial` of a tensor over `{Dims}`, with its terms on the ranks of `{Axis}`",
+    label = "`{Self}` is not a `Partial` over `{Dims}` and `{Axis}`",
+    note = "terms of sums over the same ranks are added; all have one dtype and one device"
+)]
+pub trait TermsOver<Dims: Shape, E, D: Storage<E>, T, Axis> {
+    #[doc(hidden)]
+    fn into_terms(self) -> Tensor<Dims, E, D, T>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: Shape, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis> for Partial<Tensor<Dims, E, D, T>, Axis> {
+    fn into_terms(self) -> Tensor<Dims, E, D, T> {
+        self.into_term()
+    }
+}
+// The compiler recommends this one, so that an error is that of `IsTermOver`.
+impl<Dims: Shape + IsTermOver<Axis>, E, D: Storage<E>, T, Axis> TermsOver<Dims, E, D, T, Axis>
+    for Tensor<Dims, E, D, T>
+{
+    fn into_terms(self) -> Tensor<Dims, E, D, T> {
+        self
+    }
+}
+
+/// No type implements this trait. It exists for its error message, which rustc shows where a value that all ranks of
+/// `Axis` have is added to a term.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tensor over `{Self}` is the same on all ranks of `{Axis}`: the sum would have it once for each rank",
+    label = "the whole value, not this rank's term of a sum over `{Axis}`",
+    note = "add it after `all_reduce(terms, &ranks)`, which makes the sum"
+)]
+pub trait IsTermOver<Axis> {}
 
 /// The sum of two sums over the ranks, term by term.
 ///
@@ -31,10 +68,10 @@ use typed_transformer_macros::panicking;
 #[panicking]
 pub fn try_add<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis>(
     left: Partial<Tensor<Dims, E, D, T>, Axis>,
-    right: Partial<Tensor<Dims, E, D, T>, Axis>,
+    right: impl TermsOver<Dims, E, D, T, Axis>,
 ) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
     use dfdx::{shapes::HasShape, tensor_ops::TryAdd};
-    let (left, right) = (left.into_term(), right.into_term());
+    let (left, right) = (left.into_term(), right.into_terms());
     if left.shape() != right.shape() {
         let [from, to] = [&left, &right].map(|term| format!("{:?}", term.shape()));
         return Err(OpError::Shape { op: "add", from, to });

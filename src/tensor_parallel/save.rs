@@ -3,7 +3,7 @@
 use super::{Distributed, DistributedError, Sharded, distributed::gather_tensors};
 use crate::{
     ranks::{Element, RankAxis, Ranks, Replicated},
-    weights::{SafetensorsDtype, save_tensors},
+    weights::{SafetensorsDtype, ensure_all_finite, save_tensors},
 };
 use dfdx::tensor_ops::Device;
 use std::{collections::HashMap, path::Path};
@@ -85,7 +85,9 @@ where
 {
     let tensors = gather_tensors(part, ranks)?;
     let saved = match ranks.is_first() {
-        true => save_tensors::<Part::Whole>(&tensors, path, HashMap::new()).map_err(Into::into),
+        true => ensure_all_finite::<E>(&tensors, path)
+            .and_then(|()| save_tensors::<Part::Whole>(&tensors, path, HashMap::new()))
+            .map_err(Into::into),
         false => Ok(()),
     };
     ranks.agree(saved)

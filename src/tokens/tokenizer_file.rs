@@ -21,6 +21,10 @@ const MAX_TOKEN_LEN_BYTES: u64 = 200;
 const MAX_STEPS: usize = 100;
 /// The most bytes that a byte of the text may become. Published tokenizers have less than 100.
 const MAX_GROWTH: f64 = 1_000.0;
+/// The most special tokens that are added to a text. Published tokenizers add two.
+const MAX_ADDED_TOKENS: usize = 10_000;
+/// The most characters of a word that WordPiece looks for in its vocabulary, in cubic time. Published tokenizers have 100.
+const MAX_WORD_CHARS: u64 = 1_000;
 
 /// The length of the longest file for a vocabulary.
 pub(super) fn max_len_bytes(vocab_size: usize) -> u64 {
@@ -37,10 +41,13 @@ pub(super) struct TokenizerFile {
     pre_tokenizer: Value,
     #[serde(default)]
     decoder: Value,
+    #[serde(default)]
+    post_processor: Value,
 }
 
 #[derive(Deserialize)]
 pub(super) struct TokenizerModel {
+    max_input_chars_per_word: Option<u64>,
     pub unk_token: Option<String>,
     pub unk_id: Option<u32>,
     #[serde(default)]
@@ -55,42 +62,93 @@ impl TokenizerFile {
 
     /// Checks that a text cannot become much longer.
     pub fn ensure_bounded_growth(&self) -> Result<(), String> {
-        let (mut steps, mut growth) = (0, 1.0);
-        for part in [&self.normalizer, &self.pre_tokenizer, &self.decoder] {
-            follow(part, &mut steps, &mut growth)?;
+        if self.model.max_input_chars_per_word > Some(MAX_WORD_CHARS) {
+            return Err(format!("it looks for words of more than {MAX_WORD_CHARS} characters"));
         }
+        Cost::of(&[&self.normalizer, &self.pre_tokenizer, &self.post_processor])?.ensure_bounded()?;
+        Cost::of(&[&self.decoder])?.ensure_bounded()
+    }
+}
+
+/// What the steps of a tokenizer make of a text, or of the texts of tokens.
+struct Cost {
+    steps: usize,
+    /// The most bytes that a byte of the text becomes.
+    growth: f64,
+    /// The most special tokens that are added.
+    added_tokens: usize,
+}
+
+impl Cost {
+    fn of(parts: &[&Value]) -> Result<Self, String> {
+        let mut cost = Self { steps: 0, growth: 1.0, added_tokens: 0 };
+        parts.iter().try_for_each(|part| cost.add(part)).map(|()| cost)
+    }
+
+    fn ensure_bounded(self) -> Result<(), String> {
+        let Self { steps, growth, added_tokens } = self;
         if steps > MAX_STEPS {
             return Err(format!("it has {steps} steps, but at most {MAX_STEPS} are allowed"));
         }
         if growth > MAX_GROWTH {
             return Err(format!("a text could become {growth:.1e} times as long, but {MAX_GROWTH} is the limit"));
         }
+        if added_tokens > MAX_ADDED_TOKENS {
+            return Err(format!("it adds up to {added_tokens} tokens to a text, but {MAX_ADDED_TOKENS} are the limit"));
+        }
+        Ok(())
+    }
+
+    /// Adds a part with all of its steps. The kind of a step is told from its fields: the parser takes it so if the name
+    /// of its type is missing or wrong.
+    fn add(&mut self, part: &Value) -> Result<(), String> {
+        if part.is_null() {
+            return Ok(());
+        }
+        // The parser also takes a list of the values of the fields.
+        let fields = part.as_object().ok_or("one of its steps is not an object")?;
+        self.steps += 1;
+        let lists =
+            ["normalizers", "pretokenizers", "decoders", "processors"].iter().filter_map(|list| fields.get(*list));
+        for list in lists {
+            list.as_array().ok_or("a list of its steps is not a list")?.iter().try_for_each(|part| self.add(part))?;
+        }
+        let len_bytes = |field: &str| fields.get(field).and_then(Value::as_str).map(str::len);
+        if let Some(content) = len_bytes("content") {
+            let pattern = fields.get("pattern").and_then(|pattern| pattern.get("String")?.as_str()).map(str::len);
+            self.growth *= match pattern {
+                Some(pattern) if pattern > 0 => (content as f64 / pattern as f64).max(1.0),
+                // A regular expression may fit between all bytes.
+                _ => content as f64 + 1.0,
+            };
+        }
+        if let Some(prepended) = len_bytes("prepend") {
+            // It comes before each part between two special tokens.
+            self.growth *= prepended as f64 + 1.0;
+        }
+        // An empty text is found between all characters, where a space takes its place.
+        let has_empty = ["suffix", "word_delimiter_token"].iter().any(|field| len_bytes(field) == Some(0));
+        if has_empty || fields.get("type").and_then(Value::as_str) == Some("ByteLevel") {
+            self.growth *= 2.0;
+        }
+        self.growth *= longest_entry(fields.get("precompiled_charsmap"))? as f64;
+        if let Some(template) = fields.get("single").and_then(Value::as_array) {
+            self.growth *= template.len().max(1) as f64;
+            let tokens = fields.get("special_tokens").and_then(Value::as_object);
+            let longest = tokens.and_then(|tokens| tokens.values().map(num_values).max()).unwrap_or(0);
+            self.added_tokens = self.added_tokens.saturating_add(template.len().saturating_mul(longest));
+        }
         Ok(())
     }
 }
 
-/// Counts the steps of a part, and multiplies their growths.
-fn follow(part: &Value, steps: &mut usize, growth: &mut f64) -> Result<(), String> {
-    *steps += usize::from(part.is_object());
-    let lists = ["normalizers", "pretokenizers", "decoders"].iter().filter_map(|list| part.get(list)?.as_array());
-    for part in lists.flatten() {
-        follow(part, steps, growth)?;
+/// The number of texts and numbers in a value.
+fn num_values(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => values.iter().map(num_values).sum(),
+        Value::Object(values) => values.values().map(num_values).sum(),
+        _ => 1,
     }
-    let len_bytes = |value: Option<&Value>| value.and_then(Value::as_str).map(str::len);
-    *growth *= match part.get("type").and_then(Value::as_str) {
-        Some("Replace") => {
-            let content = len_bytes(part.get("content")).unwrap_or(0) as f64;
-            match len_bytes(part.get("pattern").and_then(|pattern| pattern.get("String"))) {
-                Some(pattern) if pattern > 0 => (content / pattern as f64).max(1.0),
-                // A regular expression may fit between all bytes.
-                _ => content + 1.0,
-            }
-        }
-        Some("ByteLevel") => 2.0,
-        Some("Precompiled") => longest_entry(part.get("precompiled_charsmap"))? as f64,
-        _ => 1.0,
-    };
-    Ok(())
 }
 
 /// The length of the longest text that a character map puts in place of a character. The map is the length of a table,

@@ -3,9 +3,13 @@ use crate::{
     backend::Backend,
     dims::name,
     ops::{OpError, Real, cast},
-    ranks::failure,
+    ranks::{failure, is_sharded},
 };
-use dfdx::nn::TensorCollection;
+use dfdx::{
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
+    shapes::Shape,
+    tensor::Tensor,
+};
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
@@ -17,7 +21,8 @@ use dfdx::nn::TensorCollection;
 ///
 /// # Errors
 /// [`OpError::Gradient`] if the norm is NaN or infinite, and [`OpError::OtherModel`] if the gradients are those
-/// of another model of the same type: the model is unchanged.
+/// of another model of the same type, and [`OpError::Sharded`] if ranks share the model, which
+/// [`update_sharded`](crate::tensor_parallel::update_sharded) changes on all of them: the model is unchanged.
 /// [`OpError::Shape`] if a parameter has another number of elements than in the step before, and [`OpError::Device`] if
 /// the device fails; a part of the parameters may then be updated.
 ///
@@ -46,6 +51,7 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
+    Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut EnsureNotSharded })?;
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| Ok(squares.iter().sum()))
 }
 
@@ -75,4 +81,21 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     }
     optimizer.try_step(learning_rate, parameters)?;
     Ok(norm)
+}
+
+/// Refuses a parameter of which each rank has a part.
+struct EnsureNotSharded;
+
+impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for EnsureNotSharded {
+    type Viewer = ViewTensorName;
+    type Err = OpError;
+    type E2 = E;
+    type D2 = D;
+
+    fn visit<S: Shape>(&mut self, _: TensorOptions<S, E, D>, path: String) -> Result<Option<Tensor<S, E, D>>, OpError> {
+        match is_sharded::<S>() {
+            true => Err(OpError::Sharded { parameter: path, dims: name::<S>() }),
+            false => Ok(None),
+        }
+    }
 }

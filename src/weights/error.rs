@@ -226,7 +226,7 @@ pub enum SaveError {
         /// The error of the `safetensors` crate.
         message: String,
     },
-    /// A training run has an element that is NaN or infinite, so it could not continue from the file.
+    /// An element is NaN or infinite, so the model could not be loaded and a training run could not continue.
     #[error("cannot write {}: `{tensor}` holds {value} at position {index}", path.display())]
     NotFinite {
         /// The file.

@@ -20,8 +20,8 @@ const MAX_LEN_BYTES: u64 = 10;
 #[derive(Debug)]
 pub(crate) struct FileLock {
     path: PathBuf,
-    /// Closing it ends the lock.
-    _file: Option<File>,
+    /// Closing it ends the lock. `None` without locks.
+    file: Option<File>,
 }
 
 impl FileLock {
@@ -43,7 +43,7 @@ impl FileLock {
                 }
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                     ensure_lock(&mut file).map_err(cannot_write)?;
-                    return Ok(Self { path, _file: None });
+                    return Ok(Self { path, file: None });
                 }
                 Err(TryLockError::Error(error)) => return Err(cannot_write(error)),
             }
@@ -54,15 +54,18 @@ impl FileLock {
             ensure_lock(&mut file).map_err(cannot_write)?;
             let write = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
             write.map_err(cannot_write)?;
-            return Ok(Self { path, _file: Some(file) });
+            return Ok(Self { path, file: Some(file) });
         }
     }
 }
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A file that is left does no harm: the lock ended with its process.
-        let _ = fs::remove_file(&self.path);
+        // If somebody removed this file by hand, the one at its path is the lock of another process.
+        if self.file.as_ref().is_none_or(|file| is_at(file, &self.path)) {
+            // A file that is left does no harm: the lock ended with its process.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -34,10 +34,10 @@ pub(crate) use load::{build, build_with, compare_conventions};
 pub use load::{load, load_mapped, metadata};
 pub(crate) use lock::{FileLock, LOCK};
 pub use name_map::{NameMap, NameMapError};
-pub(crate) use outputs::{Found, ensure_creatable, found_at, in_private_folder, target_of};
+pub(crate) use outputs::{Found, content_of, ensure_creatable, found_at, in_private_folder, target_of};
 pub use outputs::{ensure_distinct, ensure_space, ensure_writable};
 pub use pretrained::{Pretrained, load_pretrained};
-pub(crate) use save::{FileTensor, collect, save_tensors, write};
+pub(crate) use save::{FileTensor, collect, ensure_all_finite, save_tensors, write};
 pub use save::{overwrite_with_metadata, save, save_elsewhere, save_with_metadata};
 pub(crate) use shards::Shards;
 

@@ -71,7 +71,7 @@ pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
     PartialFile::create(path).map(drop).map_err(|source| SaveError::Write { path: path.into(), source })
 }
 
-/// Checks that no two of the paths are the same file, also by another spelling or through a link.
+/// Checks that no two of the paths are the same file, also by another spelling or through a link, hard or symbolic.
 ///
 /// # Errors
 /// [`SaveError::SamePath`] with the first two that are.
@@ -83,10 +83,12 @@ pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
 /// assert_eq!(error.to_string(), "weights and ./weights are the same file");
 /// ```
 pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<(), SaveError> {
-    let mut seen: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    let (mut targets, mut contents) = (BTreeMap::new(), BTreeMap::new());
     for path in paths {
         let path = path.as_ref().to_path_buf();
-        if let Some(other) = seen.insert(target_of(&path), path.clone()) {
+        let of_target = targets.insert(target_of(&path), path.clone());
+        let of_content = content_of(&path).and_then(|content| contents.insert(content, path.clone()));
+        if let Some(other) = of_target.or(of_content) {
             return Err(SaveError::SamePath { path: other, other: path });
         }
     }
@@ -97,6 +99,20 @@ pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Res
 /// target.
 pub(crate) fn target_of(path: &Path) -> PathBuf {
     resolve_target(path).or_else(|_| fs::canonicalize(path)).unwrap_or_else(|_| path.into())
+}
+
+/// The identity of a file: two paths with the same one are names of one file. `None` if there is no file.
+#[cfg(unix)]
+pub(crate) fn content_of(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// Elsewhere each path counts as a file of its own.
+#[cfg(not(unix))]
+pub(crate) fn content_of(path: &Path) -> Option<PathBuf> {
+    path.exists().then(|| path.into())
 }
 
 /// Saves a file in a new folder of temporary files, under the name of the file at `refused`. Returns its path.

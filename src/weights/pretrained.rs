@@ -1,7 +1,10 @@
 use super::{ConfigField, LoadError, NameMap, SafetensorsDtype, Shards, config, load::build_mapped};
 use crate::{dims::name, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
-use std::path::Path;
+use std::{
+    io::{self, ErrorKind},
+    path::Path,
+};
 
 /// A model whose weights others publish: the names of its parameters in their files, and what their `config.json` says.
 ///
@@ -60,8 +63,8 @@ pub trait Pretrained: Module {
 /// memory is bounded by the model and its largest tensor.
 ///
 /// # Errors
-/// [`LoadError::Config`] with all fields of the configuration that differ; otherwise the errors of
-/// [`load_mapped`](super::load_mapped).
+/// [`LoadError::Config`] with all fields of the configuration that differ; [`LoadError::Read`] if `folder` is a file;
+/// otherwise the errors of [`load_mapped`](super::load_mapped).
 pub fn load_pretrained<Model, E, D>(folder: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
     Model: Pretrained + TensorCollection<E, D, To<E, D> = Model>,
@@ -69,6 +72,10 @@ where
     D: Device<E>,
 {
     let folder = folder.as_ref();
+    if folder.is_file() {
+        let message = "a model is a folder with config.json and its weights, but this is a file";
+        return Err(LoadError::Read { path: folder.into(), source: io::Error::new(ErrorKind::NotADirectory, message) });
+    }
     config::compare::<Model>(&folder.join(config::CONFIG), &Model::config())?;
     let names: Result<NameMap, _> = Model::NAMES.parse();
     let names = names.map_err(|source| LoadError::Names { model: name::<Model>(), source })?;

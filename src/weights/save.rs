@@ -1,7 +1,7 @@
 use super::{
     CONVENTIONS, SafetensorsDtype, SaveError,
     atomic::PartialFile,
-    checksum, conventions, decode_elements, header,
+    checksum, conventions, decode_elements, first_non_finite, header,
     outputs::{ensure_no_other_kind, in_private_folder},
 };
 use crate::nn::Module;
@@ -27,7 +27,8 @@ use std::{
 ///
 /// # Errors
 /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Exists`] if there is a file other than
-/// weights; [`SaveError::Format`] if the format cannot hold the tensors.
+/// weights; [`SaveError::NotFinite`] if an element is NaN or infinite, as after a training that diverged: the file could
+/// not be loaded; [`SaveError::Format`] if the format cannot hold the tensors.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights};
@@ -77,13 +78,16 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    save_tensors::<Model>(&collect(model, "", path)?, path, metadata)
+    let tensors = collect(model, "", path)?;
+    ensure_all_finite::<E>(&tensors, path)?;
+    save_tensors::<Model>(&tensors, path, metadata)
 }
 
 /// [`save_with_metadata`], but a file of another kind is replaced too, as atomically as weights are.
 ///
 /// # Errors
-/// [`SaveError::Write`] if the file cannot be written; [`SaveError::Format`] if the format cannot hold the tensors.
+/// [`SaveError::Write`] if the file cannot be written; [`SaveError::NotFinite`] if an element is NaN or infinite;
+/// [`SaveError::Format`] if the format cannot hold the tensors.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -107,7 +111,9 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    write_tensors::<Model>(&collect(model, "", path)?, path, metadata)
+    let tensors = collect(model, "", path)?;
+    ensure_all_finite::<E>(&tensors, path)?;
+    write_tensors::<Model>(&tensors, path, metadata)
 }
 
 /// [`save_with_metadata`] in a new folder of temporary files that only its user can read, for weights that the disk of
@@ -136,6 +142,16 @@ where
     D: Device<E>,
 {
     in_private_folder(refused.as_ref(), |path| save_with_metadata(model, path, metadata))
+}
+
+/// Checks that a file of these tensors can be loaded again.
+pub(crate) fn ensure_all_finite<E: SafetensorsDtype>(tensors: &[FileTensor], path: &Path) -> Result<(), SaveError> {
+    tensors.iter().try_for_each(|tensor| match first_non_finite(&tensor.elements::<E>()) {
+        None => Ok(()),
+        Some((index, value)) => {
+            Err(SaveError::NotFinite { path: path.into(), tensor: tensor.path.clone(), index, value })
+        }
+    })
 }
 
 /// Saves the parameters of a `Model`.

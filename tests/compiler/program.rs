@@ -81,6 +81,16 @@ impl Program {
     pub fn stderr(&self) -> String {
         read(&self.stderr_path())
     }
+
+    /// Whether it is refused because two types differ, and not by a relation between sizes.
+    pub fn is_mismatch(&self) -> bool {
+        self.stderr().starts_with("error[E0308]")
+    }
+
+    /// The expected compiler output, if there is a file of it.
+    pub fn expected(&self) -> Option<String> {
+        fs::read_to_string(root().join(self.stderr_path())).ok()
+    }
 }
 
 impl Correction {

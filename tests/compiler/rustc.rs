@@ -3,7 +3,7 @@
 //! `rustc` runs directly and takes the library from the files that this test is linked with, so neither the
 //! library nor a dependency is compiled a second time.
 
-use crate::program::root;
+use crate::program::{Program, root};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::{
@@ -50,12 +50,42 @@ impl Compiler {
     /// The compiler's output for one program, without the parts that depend on the machine and without the lines
     /// of code outside the program. `path` starts at the root of the repository.
     pub fn stderr(&self, path: &str) -> String {
-        let diagnostics = self.check(Path::new(path));
-        let texts = diagnostics.iter().map(|diagnostic| {
-            let text = diagnostic["rendered"].as_str().unwrap();
-            normalized(text, path)
+        joined(self.check(Path::new(path)).iter().map(|diagnostic| normalized(rendered(diagnostic), path)))
+    }
+
+    /// The programs whose [`stderr`](Self::stderr) is not the expected one, and what it is instead.
+    ///
+    /// Loading the library takes longer than checking a program, so programs share crates at first. There each is a
+    /// module, and rustc writes the path of the module before its names. All else is as it is alone, or differs from
+    /// it: a name that another program has too is written with its path, and errors of an early compiler phase hide
+    /// those of others. So a text that is the expected one without the module is right, and every other program is
+    /// compiled alone.
+    pub fn unexpected<'a>(&self, programs: &[&'a Program]) -> Vec<(&'a Program, String)> {
+        let crates: Vec<&[&Program]> = programs.chunks(PROGRAMS_PER_CRATE).collect();
+        let outputs = crates.par_iter().flat_map(|members| {
+            let sources: Vec<_> = members.iter().map(|program| &*program.source).enumerate().collect();
+            let folder = scratch_path();
+            let found = self.check_modules("", &sources, &folder);
+            let text = |number: usize, program: &Program| {
+                let file = format!("{}/p{number}.rs", folder.display());
+                let texts = found.get(&number)?.iter().map(|diagnostic| {
+                    let text = rendered(diagnostic).replace(&file, &program.path);
+                    normalized(&text.replace(&format!("p{number}::"), ""), &program.path)
+                });
+                Some(joined(texts))
+            };
+            let texts: Vec<_> = members.iter().enumerate().map(|(number, program)| text(number, program)).collect();
+            texts
         });
-        texts.collect::<Vec<_>>().join("\n")
+        let outputs: Vec<Option<String>> = outputs.collect();
+        let differing =
+            programs.iter().zip(outputs).filter(|(program, output)| output.is_none() || *output != program.expected());
+        let differing: Vec<&Program> = differing.map(|(program, _)| *program).collect();
+        println!("{} of {} programs are compiled alone", differing.len(), programs.len());
+        let alone: Vec<_> = differing.into_par_iter().map(|program| (program, self.stderr(&program.path))).collect();
+        let is_wrong =
+            |(program, output): &(&Program, String)| output.is_empty() || Some(output) != program.expected().as_ref();
+        alone.into_iter().filter(is_wrong).collect()
     }
 
     /// The first error of each program, or `None` if the program compiles. The items of `shared` stand in
@@ -84,23 +114,35 @@ impl Compiler {
 
     /// The first error of each program in a crate, if it has one.
     fn check_crate(&self, shared: &str, members: &[usize], programs: &[String]) -> BTreeMap<usize, String> {
-        let folder = scratch_path();
-        fs::create_dir_all(&folder).unwrap();
-        let mut main = format!("#![allow(warnings)]\n{shared}\nfn main() {{}}\n");
-        for member in members {
-            main += &format!("mod p{member};\n");
-            fs::write(folder.join(format!("p{member}.rs")), &programs[*member]).unwrap();
+        let root = format!("#![allow(warnings)]\n{shared}");
+        let sources = members.iter().map(|member| (*member, &*programs[*member]));
+        let diagnostics = self.check_modules(&root, &sources.collect::<Vec<_>>(), &scratch_path());
+        let first = |(program, diagnostics): (usize, Vec<Value>)| {
+            let message = diagnostics[0]["message"].as_str().unwrap();
+            (program, message.to_string())
+        };
+        diagnostics.into_iter().map(first).collect()
+    }
+
+    /// The errors and warnings of each program in a crate whose root begins with `root`. The crate is written to
+    /// `folder`, where the file of program `12` is `p12.rs`.
+    fn check_modules(&self, root: &str, programs: &[(usize, &str)], folder: &Path) -> BTreeMap<usize, Vec<Value>> {
+        fs::create_dir_all(folder).unwrap();
+        let mut main = format!("{root}\nfn main() {{}}\n");
+        for (number, source) in programs {
+            main += &format!("mod p{number};\n");
+            fs::write(folder.join(format!("p{number}.rs")), source).unwrap();
         }
         fs::write(folder.join("main.rs"), main).unwrap();
-        let mut errors = BTreeMap::new();
+        let mut found = BTreeMap::<usize, Vec<Value>>::new();
         for diagnostic in self.check(&folder.join("main.rs")) {
             let spans = diagnostic["spans"].as_array().unwrap();
-            let program = spans.iter().find_map(|span| program(span, &folder));
+            let program = spans.iter().find_map(|span| program(span, folder));
             let program = program.unwrap_or_else(|| panic!("an error in no program: {}", diagnostic["rendered"]));
-            errors.entry(program).or_insert_with(|| diagnostic["message"].as_str().unwrap().to_string());
+            found.entry(program).or_default().push(diagnostic);
         }
-        fs::remove_dir_all(&folder).unwrap();
-        errors
+        fs::remove_dir_all(folder).unwrap();
+        found
     }
 
     /// The errors and warnings of a crate. Nothing is built.
@@ -134,6 +176,15 @@ impl Compiler {
         assert_eq!(output.status.success(), !has_error, "rustc says: {stderr}");
         diagnostics
     }
+}
+
+/// A diagnostic as rustc prints it.
+fn rendered(diagnostic: &Value) -> &str {
+    diagnostic["rendered"].as_str().unwrap()
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// The flags that name the library and its dependencies, as cargo has built them for this test.

@@ -69,6 +69,13 @@ pub fn replaced<'a>(source: &str, places: impl IntoIterator<Item = (Range<usize>
     new + &source[rest..]
 }
 
+/// Whether `dims!` gives two different sizes at compile time.
+pub fn has_different_sizes(source: &str) -> bool {
+    let mut sizes = declarations(source).0.into_iter().filter_map(|(_, size)| size);
+    let first = sizes.next();
+    first.is_some_and(|first| sizes.any(|size| source[size] != source[first.clone()]))
+}
+
 /// The program with every size that `dims!` gives at compile time the same: an even number, and one
 /// that no index in the programs reaches.
 pub fn with_equal_sizes(source: &str) -> String {

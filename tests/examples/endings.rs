@@ -58,6 +58,42 @@ fn every_failure_is_said_and_no_checkpoint_that_does_not_exist() {
     assert!(!last.contains("--resume disk/ck"), "{last}");
 }
 
+/// The training of a closed terminal goes on under `nohup`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_nohup_ignores_does_not_stop_the_training() {
+    let folder = temp_dir();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" --steps 60 --batch 2 --metrics metrics"]);
+    command.arg(built("train_sequences")).current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null());
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = || fs::read_to_string(folder.path().join("metrics")).unwrap_or_default().lines().count();
+    let until = Instant::now() + TIMEOUT;
+    while lines() < 2 {
+        assert!(Instant::now() < until, "no steps within the time limit");
+        thread::sleep(Duration::from_millis(2));
+    }
+    signal(&child, "-HUP");
+    assert!(!end(child).stderr.contains("stopped after step"));
+    assert_eq!(lines(), 60);
+}
+
+/// The signal of a file that is too long would end the program.
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_length_of_files_is_an_error() {
+    let (folder, temporary) = (temp_dir(), temp_dir());
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -f 1; exec \"$0\" --steps 20 --batch 2 --metrics metrics --save weights"]);
+    command.arg(built("train_sequences")).current_dir(folder.path()).env("TMPDIR", temporary.path());
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let run = end(child);
+    let error = error(&run);
+    assert!(error.contains("cannot write metrics: File too large"), "{error}");
+    assert!(error.contains("cannot write weights: File too large"), "{error}");
+    assert!(run.stderr.contains("step 20/20") && !run.stdout.is_empty(), "{}", run.stderr);
+}
+
 /// A link stays a link, and another file of a similar name stays as it is.
 #[cfg(unix)]
 #[test]

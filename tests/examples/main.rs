@@ -4,6 +4,7 @@ mod endings;
 mod outputs;
 mod program;
 mod refusals;
+mod small_disks;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -161,6 +161,24 @@ fn a_report_is_drawn_however_short_the_training() {
     }
 }
 
+/// A plot would replace what another option writes or reads in the folder.
+#[test]
+fn a_file_with_the_name_of_a_plot_is_refused() {
+    let folder = temp_dir();
+    fs::create_dir(folder.path().join("report")).unwrap();
+    for (example, file) in [
+        ("train_rot13", "--save report/loss.svg"),
+        ("train_sequences", "--metrics ./report/../report/gradient_norm.png"),
+        ("train_shakespeare", "--checkpoint report/attention.svg"),
+    ] {
+        let args = format!("--steps 3 --batch 2 --report report {file}");
+        let run = end(start(&built(example), &folder, args.split_whitespace()));
+        let (_, path) = file.split_once(' ').unwrap();
+        run.assert_refused(&format!("{path} has the name of a plot of the report report"));
+    }
+    assert_eq!(fs::read_dir(folder.path().join("report")).unwrap().count(), 0);
+}
+
 #[test]
 fn an_unwritable_report_folder_is_an_error_before_training() {
     let folder = temp_dir();

@@ -101,6 +101,20 @@ fn a_tensor_of_many_dimensions_is_refused() {
     assert!(error.contains("`weight` has 4000001 dimensions, but 64 are the maximum"), "{error}");
 }
 
+#[cfg(feature = "plot")]
+#[test]
+fn many_names_of_metrics_take_linear_time() {
+    let folder = temp_dir();
+    let path = folder.path().join("metrics");
+    let names: String = (0..150_000).map(|number| format!(",\"{number}\":1")).collect();
+    fs::write(&path, format!("{{\"step\":1,\"\\u001b loss\":1{names}}}\n")).unwrap();
+    let begun = Instant::now();
+    let plots = typed_transformer::plot::training_curves(&path).unwrap();
+    assert!(begun.elapsed() < MAX_TIME, "{:?}", begun.elapsed());
+    // A page cannot hold control characters.
+    assert_eq!((plots.len(), &*plots[0].lines[0].name), (1, "\\u{1b} loss"));
+}
+
 #[test]
 fn texts_from_a_file_are_escaped() {
     const NAME: &str = "\u{1b}]0;title\u{7}\r\n\u{202e}";

@@ -15,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
+use typed_transformer::{prelude::Cpu, weights::load_pretrained};
 
 const INDEX: &str = "model.safetensors.index.json";
 /// Longer than any of these takes, even without optimisation on a busy machine.
@@ -154,6 +155,11 @@ fn a_folder_without_safetensors_says_what_it_has() {
     fs::write(adapter.path().join("adapter_model.safetensors"), "").unwrap();
     let found = "adapter_model.safetensors, but not under one of these names";
     assert_eq!(error_of(&adapter), format!("{expected}; it has {found}"));
+
+    let file = folder.path().join("model.gguf");
+    let error = load_pretrained::<Model, f32, Cpu>(&file, &Cpu::default()).map(drop).unwrap_err();
+    let expected = "a model is a folder with config.json and its weights, but this is a file";
+    assert_eq!(error.to_string(), format!("cannot read {}: {expected}", file.display()));
 
     let empty = temp_dir();
     assert!(error_of(&empty).starts_with("cannot read FOLDER/config.json: "), "{}", error_of(&empty));

@@ -86,6 +86,74 @@ fn a_text_cannot_grow_without_a_limit() {
     assert_eq!(error_with("normalizer", json!({"type": "Prepend", "prepend": "a"}), "citizen"), None);
 }
 
+/// The parser guesses the kind of a step without a type, and takes a list for its fields.
+#[test]
+fn a_step_without_its_type_is_counted_as_what_it_is() {
+    let begun = Instant::now();
+    let normalizers = |step: &Value| json!({"type": "Sequence", "normalizers": vec![step; 60]});
+    for step in [
+        json!({"pattern": {"String": "1"}, "content": "11"}),
+        json!({"type": "BertNormalizer", "pattern": {"String": "1"}, "content": "11"}),
+        json!({"prepend": "11"}),
+    ] {
+        for normalizer in [normalizers(&step), json!({"normalizers": vec![&step; 60]})] {
+            let error = error_with("normalizer", normalizer, "1").unwrap();
+            assert!(error.starts_with("FILE is not a tokenizer: a text could become "), "{error}");
+        }
+    }
+    for step in [json!([{"String": "1"}, "11"]), json!(["11"]), json!("1")] {
+        let error = error_with("normalizer", normalizers(&step), "1").unwrap();
+        assert_eq!(error, "FILE is not a tokenizer: one of its steps is not an object");
+    }
+    let error = error_with("normalizer", json!({"type": "Sequence", "normalizers": {"0": 1}}), "1").unwrap();
+    assert_eq!(error, "FILE is not a tokenizer: a list of its steps is not a list");
+    for step in [
+        json!({"type": "BPEDecoder", "suffix": ""}),
+        json!({"type": "CTC", "pad_token": "2", "word_delimiter_token": "", "cleanup": true}),
+    ] {
+        let decoder = json!({"type": "Sequence", "decoders": vec![&step; 40]});
+        assert!(error_with("decoder", decoder, "1").unwrap().contains("a text could become "));
+    }
+    // A text before each part, which then becomes longer.
+    let long = json!({"type": "Prepend", "prepend": "1".repeat(1_000_000)});
+    let longer = json!({"type": "Replace", "pattern": {"String": "1"}, "content": "1".repeat(900)});
+    let error = error_with("normalizer", json!({"type": "Sequence", "normalizers": [long, longer]}), "1").unwrap();
+    assert!(error.contains("a text could become "), "{error}");
+    assert!(begun.elapsed() < MAX_TIME, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_template_adds_a_bounded_number_of_tokens() {
+    let begun = Instant::now();
+    let template = |count: usize, ids: usize| {
+        let piece = json!({"SpecialToken": {"id": "x", "type_id": 0}});
+        let token = json!({"id": "x", "ids": vec![0; ids], "tokens": vec!["x"; ids]});
+        let text = json!({"Sequence": {"id": "A", "type_id": 0}});
+        let pieces: Vec<_> = [text].into_iter().chain(vec![piece; count]).collect();
+        json!({"type": "TemplateProcessing", "single": pieces, "pair": [], "special_tokens": {"x": token}})
+    };
+    let error = error_with("post_processor", template(400, 100_000), "citizen").unwrap();
+    assert!(error.contains(" tokens to a text, but 10000 are the limit"), "{error}");
+    let twice = json!({"Sequence": {"id": "A", "type_id": 0}});
+    let twice = json!({"type": "TemplateProcessing", "single": [twice, twice], "pair": [], "special_tokens": {}});
+    let error = error_with("post_processor", json!({"type": "Sequence", "processors": vec![twice; 60]}), "citizen");
+    assert!(error.as_ref().unwrap().contains("a text could become "), "{error:?}");
+    assert!(begun.elapsed() < MAX_TIME, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn long_words_are_not_looked_for() {
+    let mut file: Value = serde_json::from_slice(&fixture("wordpiece")).unwrap();
+    let bytes = |chars: u64| {
+        file["model"]["max_input_chars_per_word"] = json!(chars);
+        serde_json::to_vec(&file).unwrap()
+    };
+    let [allowed, refused] = [1_000, 1_001].map(bytes);
+    assert_eq!(error_of(&allowed, "citizen"), None);
+    let error = error_of(&refused, "citizen").unwrap();
+    assert_eq!(error, "FILE is not a tokenizer: it looks for words of more than 1000 characters");
+}
+
 #[test]
 fn a_vocabulary_of_another_model_costs_no_memory() {
     let entries: Vec<String> = (0..500_000).map(|id| format!("\"{id}\":{id}")).collect();

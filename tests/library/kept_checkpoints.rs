@@ -224,20 +224,6 @@ fn a_training_does_not_replace_what_another_one_saved_meanwhile() {
     assert_eq!(steps_in(&path), 3);
 }
 
-#[cfg(unix)]
-#[test]
-fn two_outputs_at_one_path_are_found_through_links() {
-    let folder = temp_dir();
-    let at = |name: &str| folder.path().join(name);
-    fs::write(at("file"), "").unwrap();
-    std::os::unix::fs::symlink("file", at("link")).unwrap();
-    let distinct = |names: &[&str]| weights::ensure_distinct(names.iter().map(|name| at(name)));
-    distinct(&["file", "other", "no/such/folder"]).unwrap();
-    for names in [["file", "link"], ["new", "./new"], ["no/folder", "no/folder"]] {
-        assert!(matches!(distinct(&names), Err(SaveError::SamePath { .. })), "{names:?}");
-    }
-}
-
 #[test]
 fn a_disk_without_room_is_an_error_before_the_first_step() {
     let error = weights::ensure_space(Path::new("weights"), u64::MAX).unwrap_err().to_string();

@@ -35,6 +35,7 @@ mod model_parts;
 mod modules;
 mod named_axes;
 mod names;
+mod other_files;
 mod outputs;
 mod params;
 mod parity;
@@ -50,6 +51,7 @@ mod sampling;
 mod sharded_state;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
+mod small_disks;
 mod sublayers;
 mod tensor_parallel;
 mod tensor_parallel_models;

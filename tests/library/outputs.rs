@@ -2,7 +2,7 @@
 
 use crate::{
     support::{file_names, temp_dir},
-    tiny_training::{Tiny, saved, step, step_with_loss, steps_in, trainer},
+    tiny_training::{OutDim, Tiny, saved, step, step_with_loss, steps_in, trainer},
 };
 use std::{fs, path::Path};
 use typed_transformer::{
@@ -185,6 +185,30 @@ fn a_diverged_checkpoint_is_not_the_best_of_recorded_losses() {
     drop(trainer);
     let steps = ["nan", "nan.best"].map(|name| steps_in(&folder.path().join(name)));
     assert_eq!(steps, [2, 1]);
+}
+
+// ---- Weights ----
+
+/// A model that diverged in the last step.
+#[test]
+fn weights_that_could_not_be_loaded_are_not_saved() {
+    let folder = temp_dir();
+    let path = folder.path().join("weights");
+    let mut model = Tiny::build(&Cpu::seed_from_u64(1));
+    weights::save(&model, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    for value in [f32::NAN, f32::NEG_INFINITY] {
+        model.bias = Cpu::default().tensor_from_vec(vec![0.0, value, 0.0], (OutDim,));
+        for error in [
+            weights::save(&model, &path).unwrap_err(),
+            weights::overwrite_with_metadata(&model, &path, Default::default()).unwrap_err(),
+            weights::save_elsewhere(&model, &path, Default::default()).map(drop).unwrap_err(),
+        ] {
+            assert!(error.to_string().ends_with(&format!("`bias` holds {value} at position 1")), "{error}");
+        }
+        assert!(fs::read(&path).unwrap() == before);
+    }
+    assert_eq!(file_names(&folder), ["weights"]);
 }
 
 // ---- Room on the disk ----

@@ -669,6 +669,14 @@ fn a_file_without_a_training_is_not_a_checkpoint() {
         *header = format!("{before}\"best_loss\":\"NaN\"{after}");
     });
     assert!(no_checkpoint(no_number).starts_with("a loss is NaN"));
+    for loss in ["first_loss", "last_loss", "mean_loss"] {
+        let infinite = error_after(|_, header| {
+            let (before, after) = header.split_once(&format!("\"{loss}\":\"")).unwrap();
+            let (_, after) = after.split_once('"').unwrap();
+            *header = format!("{before}\"{loss}\":\"-inf\"{after}");
+        });
+        assert_eq!(no_checkpoint(infinite), "a loss of its 3 steps is infinite");
+    }
     assert_eq!(replaced("\"step\":3", "\"step\":2"), "it has made 2 steps, but its optimizer 3");
     let negative = error_after(|tensors, _| {
         let bytes = &mut tensors.get_mut("optimizer.exp_avg_sq.logit.bias").unwrap().2;

@@ -392,6 +392,22 @@ fn a_new_model_has_the_parameters_of_one_rank() {
 }
 
 #[test]
+fn a_rank_does_not_change_its_part_alone() {
+    Ranks::<Two>::in_threads(2, |ranks| {
+        let mut model = ShardedDecoderOnly::<Plain<NanoGpt>, Two, f32, Cpu>::build(&Cpu::seed_from_u64(7));
+        let (before, ids) = (elements_of::<_, f32>(&model), batch(TgtLen::new(6).unwrap(), 1));
+        let loss = cross_entropy(model.forward(&ids, model.recording(), ranks), &ids, Reduction::MeanAll);
+        let error = update(&mut model, loss.backward(), &mut Sgd::default(), 1e-1, 1.0).unwrap_err();
+        let expected = OpError::Sharded {
+            parameter: "decoder.layers.0.self_attention.attention.query_proj.weight".into(),
+            dims: "(Product<Shard<NumHeads, Two>, QKDim>, EmbedDim)".into(),
+        };
+        assert_eq!(error, expected);
+        assert!(elements_of::<_, f32>(&model) == before);
+    });
+}
+
+#[test]
 fn a_file_of_weights_does_not_depend_on_the_ranks() {
     let whole = DecoderOnly::<Plain<NanoGpt>, f32, Cpu>::build(&Cpu::seed_from_u64(7));
     let folder = tempfile::tempdir().unwrap();

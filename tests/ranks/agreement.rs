@@ -9,6 +9,9 @@ use std::fs;
 /// The difference of losses that rounding may make.
 const TOLERANCE: f64 = 1e-5;
 
+/// The steps over which docs/ranks.md says how far losses differ.
+const LONG: usize = 200;
+
 /// Trains on 1 to 4 ranks, and compares losses with those of one, and the files of two runs of the numbers of ranks in
 /// `repeated` bit by bit.
 #[track_caller]
@@ -44,7 +47,7 @@ fn assert_trains_as_one(example: &str, args: &[&str], steps: usize, code: i32, r
 
 #[test]
 fn rot13_with_unequal_parts() {
-    assert_trains_as_one("train_rot13", &["--batch", "50"], 200, 1, &[2, 3, 4]);
+    assert_trains_as_one("train_rot13", &["--batch", "50"], LONG, 1, &[2, 3, 4]);
 }
 
 #[test]
@@ -60,4 +63,16 @@ fn sequences() {
 #[test]
 fn characters() {
     assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "8", "--sample", "10"], 8, 0, &[3]);
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn two_hundred_steps_of_sequences() {
+    assert_trains_as_one("train_sequences", &["--batch", "10"], LONG, 1, &[]);
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn two_hundred_steps_of_characters() {
+    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "0", "--sample", "10"], LONG, 0, &[]);
 }

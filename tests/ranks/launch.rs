@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Longer than any run takes on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The variable that names the folder of a test to its ranks.
 const FOLDER: &str = "TYPED_TRANSFORMER_TEST_FOLDER";

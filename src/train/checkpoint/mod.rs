@@ -129,11 +129,7 @@ where
             });
         }
     }
-    for tensor in &tensors {
-        if let Some((index, value)) = weights::first_non_finite(&tensor.elements::<E>()) {
-            return Err(SaveError::NotFinite { path: path.to_path_buf(), tensor: tensor.path.clone(), index, value });
-        }
-    }
+    weights::ensure_all_finite::<E>(&tensors, path)?;
     let header = Header {
         format: FORMAT,
         progress,
@@ -172,6 +168,9 @@ where
         return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), steps_made, steps });
     }
     let invalid = |message| ResumeError::NotACheckpoint { path: path.to_path_buf(), message };
+    if !header.progress.makes_sense() {
+        return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
+    }
     // An optimizer may have made steps before the training.
     let steps_before = state.steps.wrapping_sub(training.progress.steps_made as u64);
     if header.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {

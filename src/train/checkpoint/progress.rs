@@ -62,6 +62,12 @@ impl Progress {
         self.mean_loss += (loss - self.mean_loss) / self.steps_made.min(MEAN_STEPS) as f64;
     }
 
+    /// Whether the losses of the steps made are numbers, as a training leaves them.
+    pub fn makes_sense(&self) -> bool {
+        let losses = [self.first_loss, self.last_loss, self.mean_loss];
+        self.steps_made == 0 || losses.iter().all(|loss| loss.is_finite())
+    }
+
     /// Whether the last losses are far above the first: the model predicts worse than before its training.
     pub fn is_diverged(&self) -> bool {
         self.steps_made >= MEAN_STEPS && self.mean_loss > self.loss_limit()

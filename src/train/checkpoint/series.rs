@@ -4,7 +4,7 @@ use super::{Progress, read_progress};
 use crate::weights::{
     FileLock, Found, LOCK, SaveError,
     atomic::{self, PartialFile, with_suffix},
-    ensure_creatable, found_at, target_of,
+    content_of, ensure_creatable, found_at, target_of,
 };
 use std::{
     collections::BTreeSet,
@@ -64,18 +64,16 @@ fn unused(path: &Path) -> PathBuf {
     paths.find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| path.into())
 }
 
-/// The identity of a file: two paths with the same one are names of one file. `None` if there is no file.
-#[cfg(unix)]
-fn content_of(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let found = fs::metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
+/// The checkpoint beside which a training keeps a file of this name, if there is such a name.
+fn owner(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let mut bases = name.match_indices('.').filter(|&(dot, _)| dot > 0 && is_suffix(&name[dot..]));
+    bases.next().map(|(dot, _)| path.with_file_name(&name[..dot]))
 }
 
-/// Elsewhere each path counts as a file of its own.
-#[cfg(not(unix))]
-fn content_of(path: &Path) -> Option<PathBuf> {
-    path.exists().then(|| path.into())
+/// Moves a file to the first free name for what is kept but not used.
+fn set_aside(path: &Path) -> io::Result<()> {
+    atomic::rename(path, &unused(&with_suffix(path, DAMAGED)))
 }
 
 /// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best
@@ -108,18 +106,19 @@ pub fn ensure_not_of_checkpoint(path: impl AsRef<Path>, checkpoint: impl AsRef<P
 
 /// Whether a file with this text after the name of a checkpoint belongs to it.
 fn is_suffix(text: &str) -> bool {
-    let rest = |start: &str| text.strip_prefix(start);
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // Each kept file can have a partial one.
     let whole = text.strip_suffix(".partial").and_then(|text| text.rsplit_once('.'));
     match whole {
         Some(("", number)) => is_number(number),
         Some((kept, number)) => is_number(number) && is_suffix(kept),
-        None => {
-            [BEST, LOCK].contains(&text)
-                || rest(PREVIOUS).is_some_and(is_number)
-                || rest(DAMAGED).is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_number))
-        }
+        None => match text.split_once(DAMAGED) {
+            Some((kept, number)) => {
+                (kept.is_empty() || is_suffix(kept))
+                    && (number.is_empty() || number.strip_prefix('-').is_some_and(is_number))
+            }
+            None => [BEST, LOCK].contains(&text) || text.strip_prefix(PREVIOUS).is_some_and(is_number),
+        },
     }
 }
 
@@ -167,11 +166,15 @@ enum FoundAtStart {
 
 impl Series {
     /// Takes the lock of `path` and checks that the training may save there. It may if there is no file, if it
-    /// comes from one of the checkpoints there, or if `overwrite` is true.
+    /// comes from one of the checkpoints there, or if `overwrite` is true. Files of another kind at the names of older
+    /// checkpoints are set aside.
     pub fn open(path: &Path, interval: usize, overwrite: bool, origin: Option<&Origin>) -> Result<Self, SaveError> {
         ensure_creatable(path)?;
         let cannot_write = |source| SaveError::Write { path: path.into(), source };
         let newest = atomic::resolve_target(path).map_err(cannot_write)?;
+        if let Some(checkpoint) = owner(&newest) {
+            return Err(SaveError::PartOfCheckpoint { path: path.into(), checkpoint });
+        }
         let lock = FileLock::acquire(path, &newest)?;
         let best = with_suffix(&newest, BEST);
         for file in [&newest, &best, &previous(&newest, 1)] {
@@ -198,6 +201,11 @@ impl Series {
                 None => FoundAtStart::Own,
             },
         };
+        if before != FoundAtStart::Foreign {
+            // The next save would replace what is neither a checkpoint nor empty.
+            let is_other = |path: &&PathBuf| matches!(found_at(path), Found::Weights | Found::Other);
+            older(&newest).iter().filter(is_other).try_for_each(|path| set_aside(path)).map_err(cannot_write)?;
+        }
         let best = if before == FoundAtStart::Foreign { None } else { read_progress(&best) };
         // The other checkpoints are beside the file that a link leads to.
         let path = if path.is_symlink() { newest.clone() } else { path.into() };
@@ -229,9 +237,13 @@ impl Series {
     /// Makes `partial` the newest checkpoint. At every moment there is a whole one under one of the names.
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
+            // Somebody has put another file there, or it was damaged.
+            FoundAtStart::Own if matches!(found_at(&self.newest), Found::Weights | Found::Other) => {
+                set_aside(&self.newest)?;
+            }
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,
             FoundAtStart::Damaged => {
-                atomic::rename(&self.newest, &unused(&with_suffix(&self.newest, DAMAGED)))?;
+                set_aside(&self.newest)?;
                 // It is away, whatever fails now.
                 self.before = FoundAtStart::Own;
             }

@@ -37,7 +37,8 @@ impl<O, S> Trainer<O, S> {
     /// [`SaveError::Write`] if the file cannot be written; [`SaveError::Locked`] if another training run saves
     /// there; [`SaveError::Exists`] if the file there is not a checkpoint of this training run, unless
     /// [`overwrite`](Self::overwrite) is true; [`SaveError::SamePath`] and [`SaveError::PartOfCheckpoint`] if the
-    /// [`metrics`](Self::metrics) are one of these files.
+    /// [`metrics`](Self::metrics) are one of these files, or if `path` has the name of a file beside another
+    /// checkpoint, such as `PATH.best`.
     pub fn checkpoint_every(&mut self, path: impl AsRef<Path>, steps: usize) -> Result<(), SaveError> {
         // Ends the lock of an earlier call.
         self.checkpoints = None;

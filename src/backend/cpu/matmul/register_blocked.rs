@@ -42,9 +42,6 @@ pub struct Extent {
     pub columns: usize,
 }
 
-/// Rows per register tile: enough independent sums to hide add latency, and each loaded element is reused.
-const TILE_ROWS: usize = 4;
-
 /// `out = a b`, or `out += a b` if `accumulate`, vector by vector, without a sum across lanes.
 /// Rows of `out` start `stride` vectors apart. `extent` limits the product for a range of rows; the rest of
 /// `out` is unchanged.
@@ -77,19 +74,27 @@ impl<A: Context, B: Context<Simd = A::Simd>> NullaryFnOnce for Multiply<'_, A, B
 
     #[inline(always)]
     fn call(mut self) {
-        for row in (0..self.a.rows()).step_by(TILE_ROWS) {
-            let rows = TILE_ROWS.min(self.a.rows() - row);
-            match rows {
+        for row in (0..self.a.rows()).step_by(Self::TILE_ROWS) {
+            match (self.a.rows() - row).min(Self::TILE_ROWS) {
                 1 => self.multiply_rows::<1>(row),
                 2 => self.multiply_rows::<2>(row),
                 3 => self.multiply_rows::<3>(row),
-                _ => self.multiply_rows::<4>(row),
+                4 => self.multiply_rows::<4>(row),
+                5 => self.multiply_rows::<5>(row),
+                _ => self.multiply_rows::<6>(row),
             }
         }
     }
 }
 
 impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
+    /// A register tile has enough independent sums to hide the latency of an addition. With the elements that it reads
+    /// it fits into the registers.
+    const HAS_32_REGISTERS: bool = <A::Simd as Simd>::REGISTER_COUNT >= 32;
+    const TILE_ROWS: usize = if Self::HAS_32_REGISTERS { 4 } else { 6 };
+    /// In vectors.
+    const TILE_COLUMNS: usize = if Self::HAS_32_REGISTERS { 4 } else { 2 };
+
     /// The rows `row..row + ROWS` of the product.
     #[inline(always)]
     fn multiply_rows<const ROWS: usize>(&mut self, row: usize) {
@@ -102,7 +107,7 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
                     column += $columns;
                 }};
             }
-            match columns - column {
+            match (columns - column).min(Self::TILE_COLUMNS) {
                 1 => columns!(1),
                 2 => columns!(2),
                 3 => columns!(3),

@@ -5,7 +5,7 @@ use super::{
 use crate::backend::cpu::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{add_assign, dot, exp, round_up},
+    simd::{Context, LaneWise, add_assign, dot, exp_element, round_up},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl WithSimd for BlockedBackward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let (dims, scale) = (self.config.dims, self.config.scale);
+        let (c, dims, scale) = (LaneWise(simd), self.config.dims, self.config.scale);
         let (qk_len, vo_len) = (round_up(dims.qk_dim), round_up(dims.vo_dim));
         let [mut weights, mut d_scores] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
         let mut dq = Buffer::recycled(dims.queries * qk_len);
@@ -91,17 +91,18 @@ impl WithSimd for BlockedBackward<'_> {
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
                     for (query, (weights, d_scores)) in queries.clone().zip(rows) {
                         let len = self.mask.visible_len_in(&keys, query..query + 1);
-                        let (weights, tail) = weights[..width].split_at_mut(len);
-                        tail.fill(0.0);
-                        let (d_scores, tail) = d_scores[..width].split_at_mut(len);
-                        tail.fill(0.0);
-                        let visible = self.mask.mask_scores(weights, query, keys.start, scale, &mut visible);
-                        let (max_logit, inv_sum, weighted_mean) =
-                            (max_logits[query], inv_sums[query], weighted_means[query]);
-                        for (weight, d_score) in weights.iter_mut().zip(d_scores.iter_mut()) {
-                            *weight = exp(*weight - max_logit) * inv_sum;
-                            *d_score = *weight * (*d_score - weighted_mean) * scale;
+                        let (weights, d_scores) = (&mut weights[..width], &mut d_scores[..width]);
+                        let visible =
+                            self.mask.mask_scores(&mut weights[..len], query, keys.start, scale, &mut visible);
+                        let [max_logit, inv_sum, weighted_mean] =
+                            [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
+                        let elements = LaneWise::<S>::elements_mut(weights).iter_mut();
+                        for (weight, d_score) in elements.zip(LaneWise::<S>::elements_mut(d_scores)) {
+                            *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
+                            *d_score = c.mul(c.mul(*weight, c.sub(*d_score, weighted_mean)), c.splat(scale));
                         }
+                        weights[len..].fill(0.0);
+                        d_scores[len..].fill(0.0);
                         if self.mask.hides_gradients() {
                             for (d_score, visible) in d_scores.iter_mut().zip(visible) {
                                 *d_score = if *visible { *d_score } else { 0.0 };

@@ -5,7 +5,7 @@ use super::{
 use crate::backend::cpu::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{dot, exp, max, round_up, sum},
+    simd::{Context, LaneWise, dot, exp, exp_element, max, round_up, sum},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -79,10 +79,10 @@ impl WithSimd for BlockedForward<'_> {
                     let width = round_up(len_of(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
                     for (query, (row, sums)) in queries.clone().zip(rows) {
-                        let (row, tail) = row[..width].split_at_mut(self.mask.visible_len_in(&keys, query..query + 1));
-                        tail.fill(0.0);
-                        self.mask.mask_scores(row, query, keys.start, self.config.scale, &mut visible);
-                        online_softmax(row, sums, &mut max_logits[query], &mut sum_exps[query]);
+                        let row = &mut row[..width];
+                        let len = self.mask.visible_len_in(&keys, query..query + 1);
+                        self.mask.mask_scores(&mut row[..len], query, keys.start, self.config.scale, &mut visible);
+                        online_softmax(simd, row, len, sums, &mut max_logits[query], &mut sum_exps[query]);
                     }
                     let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
                     match &packed {
@@ -114,11 +114,19 @@ impl WithSimd for BlockedForward<'_> {
     }
 }
 
-/// One step of the online softmax. `logits` become `exp(logit - max_logit)`. If they raise `max_logit`, the earlier
-/// `sums` and `sum_exp` are rescaled.
+/// One step of the online softmax. The first `len` elements of a row of whole vectors are logits, which become
+/// `exp(logit - max_logit)`; the rest becomes 0. If the logits raise `max_logit`, the earlier `sums` and `sum_exp` are
+/// rescaled.
 #[inline(always)]
-fn online_softmax(logits: &mut [f32], sums: &mut [f32], max_logit: &mut f32, sum_exp: &mut f32) {
-    let largest = max(logits);
+fn online_softmax<S: Simd>(
+    simd: S,
+    row: &mut [f32],
+    len: usize,
+    sums: &mut [f32],
+    max_logit: &mut f32,
+    sum_exp: &mut f32,
+) {
+    let largest = max(&row[..len]);
     if largest > *max_logit {
         let factor = exp(*max_logit - largest);
         *max_logit = largest;
@@ -127,10 +135,12 @@ fn online_softmax(logits: &mut [f32], sums: &mut [f32], max_logit: &mut f32, sum
             *sum *= factor;
         }
     }
-    for logit in logits.iter_mut() {
-        *logit = exp(*logit - *max_logit);
+    let c = LaneWise(simd);
+    for logits in LaneWise::<S>::elements_mut(row) {
+        *logits = exp_element(c, c.sub(*logits, c.splat(*max_logit)));
     }
-    *sum_exp += sum(logits);
+    row[len..].fill(0.0);
+    *sum_exp += sum(row);
 }
 
 /// `(Q, Dim), (K, Dim) -> (Q, KEYS_PER_BLOCK)`: `a bᵀ`.

@@ -1,0 +1,32 @@
+//! Checks that no output takes the place of a file that is read, or of another output.
+
+use super::BoxError;
+use std::path::{Path, PathBuf};
+use typed_transformer::weights;
+
+/// Checks that an output is not a file that is read, nor an existing one in a folder that is read.
+pub fn ensure_not_input(output: &Path, input: &Path) -> Result<(), BoxError> {
+    weights::ensure_distinct([output, input])?;
+    let is_inside = |(output, input): (PathBuf, PathBuf)| output != input && output.starts_with(input);
+    match output.canonicalize().ok().zip(input.canonicalize().ok()).is_some_and(is_inside) {
+        true => Err(format!("{} is a file of {}, which is read", output.display(), input.display()).into()),
+        false => Ok(()),
+    }
+}
+
+/// Checks that a file is not one of the plots in the folder of a report, which would replace it.
+pub fn ensure_not_plot(file: &Path, report: &Path) -> Result<(), BoxError> {
+    let is_picture = |path: &Path| path.extension().is_some_and(|ending| ending == "svg" || ending == "png");
+    match location(file).zip(report.canonicalize().ok()) {
+        Some((file_at, report_at)) if is_picture(&file_at) && file_at.parent() == Some(&report_at) => {
+            Err(format!("{} has the name of a plot of the report {}", file.display(), report.display()).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The path of a file with all links followed. The file may not exist yet.
+fn location(file: &Path) -> Option<PathBuf> {
+    let of_new = || Some(Path::new(".").join(file.parent()?).canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(of_new)
+}
