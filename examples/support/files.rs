@@ -1,8 +1,9 @@
 //! The files of a training run: checkpoints, metrics, report, weights.
 
 use super::{
-    BoxError, EXIT_SIGINT, Interrupted, OfAllRanks, World, all, device_error, ensure_not_input, ensure_not_plot, log,
-    on_first, stop_on_signals,
+    BoxError, EXIT_SIGINT, Interrupted, Report, World, all, device_error, ensure_not_input, ensure_not_plot,
+    hints::{hint, overwrite_hint, schedule_hint, with_hint},
+    log, on_first, stop_on_signals,
 };
 use clap::Args;
 use dfdx::nn::TensorCollection;
@@ -16,7 +17,7 @@ use typed_transformer::{
     backend::Backend,
     nn::Module,
     ranks::{Ranks, Replicated},
-    train::{Metrics, Optimizer, ResumeError, Schedule, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint},
+    train::{Metrics, Optimizer, Schedule, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint},
     weights::{self, LoadError, SaveError},
 };
 
@@ -58,9 +59,10 @@ impl Files {
         self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into())
     }
 
-    /// Whether the user named a checkpoint file.
-    pub fn has_checkpoint(&self) -> bool {
-        self.checkpoint.is_some() || self.resume.is_some()
+    /// The steps between checkpoints: `interval` if given, else `default` if the user named a checkpoint file, else 0.
+    pub fn checkpoint_interval(&self, interval: Option<usize>, default: usize) -> usize {
+        let has_file = self.checkpoint.is_some() || self.resume.is_some();
+        interval.unwrap_or(if has_file { default } else { 0 })
     }
 
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
@@ -167,16 +169,6 @@ impl Files {
         Ok(metrics)
     }
 
-    /// The error of a training step; a diverged training gets a hint.
-    pub fn step_error<O, S>(&self, error: TrainError, trainer: &Trainer<O, S>) -> BoxError {
-        match error {
-            TrainError::Loss { .. } | TrainError::Gradient { .. } => {
-                OfAllRanks(with_hint(&error, &hint(trainer))).into()
-            }
-            error => error.into(),
-        }
-    }
-
     /// Ends a training run of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
     /// stopped the training; otherwise its results are to be shown.
     pub fn finish<Model, O, S, D>(
@@ -254,9 +246,8 @@ impl Files {
     }
 
     /// The report of `--report`.
-    #[cfg(feature = "plot")]
-    pub fn report(&self, title: &str) -> Result<Option<super::Report>, BoxError> {
-        self.report_folder().map(|folder| super::Report::new(folder, title, self.overwrite)).transpose()
+    pub fn report(&self, title: &str) -> Result<Option<Report>, BoxError> {
+        self.report_folder().map(|folder| Report::new(folder, title, self.overwrite)).transpose()
     }
 
     fn report_folder(&self) -> Option<&Path> {
@@ -264,47 +255,6 @@ impl Files {
         return self.report.as_deref();
         #[cfg(not(feature = "plot"))]
         None
-    }
-}
-
-/// Advice on going on with a training run that has diverged.
-fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
-    match trainer.best_checkpoint() {
-        Some(best) => format!(
-            "--resume {} --new-schedule goes on from the best checkpoint with a lower --learning-rate",
-            best.display()
-        ),
-        None => "try a lower --learning-rate".into(),
-    }
-}
-
-/// The text of an error; a divergence gets a hint.
-fn with_hint(error: &TrainError, hint: &str) -> String {
-    match error {
-        TrainError::Loss { step, .. } | TrainError::Gradient { step, .. } => {
-            format!("the loss or its gradient is no longer a number at step {step}; {hint}")
-        }
-        TrainError::Diverged { .. } => format!("{error}; {hint}"),
-        error => error.to_string(),
-    }
-}
-
-fn overwrite_hint(error: SaveError) -> BoxError {
-    match error {
-        SaveError::Exists { found: "the checkpoint of another training run", .. } => {
-            format!("{error}; --resume goes on with it, --overwrite replaces it").into()
-        }
-        SaveError::Exists { .. } => format!("{error}; --overwrite replaces it").into(),
-        error => error.into(),
-    }
-}
-
-fn schedule_hint(error: ResumeError) -> BoxError {
-    match &error {
-        ResumeError::Setting { setting, .. } if setting == "the schedule" => {
-            format!("{error}; --new-schedule accepts that").into()
-        }
-        _ => error.into(),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod device;
 mod files;
+mod hints;
 mod outputs;
 mod progress;
 mod ranks;
@@ -24,7 +25,18 @@ pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
 pub use stdin::{args_or_stdin, escape};
 pub use values::{batch_size, count, learning_rate, parse};
 
-use std::{error::Error, fmt::Display, process::ExitCode};
+use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
+
+/// Reports need the feature `plot`: there is none.
+#[cfg(not(feature = "plot"))]
+pub enum Report {}
+
+#[cfg(not(feature = "plot"))]
+impl Report {
+    pub fn new(_: &Path, _: &str, _: bool) -> Result<Self, BoxError> {
+        Err("a report needs the feature `plot`".into())
+    }
+}
 
 /// Any error; its message is one line.
 pub type BoxError = Box<dyn Error>;
@@ -62,4 +74,12 @@ pub fn both<Value>(outcome: Outcome, result: Result<Value, BoxError>) -> Result<
 pub fn all<const N: usize>(outcomes: [Outcome; N]) -> Outcome {
     let errors: Vec<String> = outcomes.into_iter().filter_map(|outcome| Some(outcome.err()?.to_string())).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ").into()) }
+}
+
+/// Fails if the accuracy is below `min`. `what` says what the accuracy is the part of.
+pub fn ensure_accuracy(accuracy: f64, min: f64, what: &str) -> Outcome {
+    match accuracy < min {
+        true => Err(format!("only {:.1} % {what}; try more --steps", 100.0 * accuracy).into()),
+        false => Ok(()),
+    }
 }

@@ -1,6 +1,6 @@
 //! A progress bar on a terminal, plain lines elsewhere.
 
-use super::{BoxError, Outcome, World};
+use super::{BoxError, Outcome, World, hints::step_error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     cell::Cell,
@@ -8,7 +8,7 @@ use std::{
 };
 use typed_transformer::{
     ranks::Ranks,
-    train::{StepReport, TrainError},
+    train::{StepReport, TrainError, Trainer},
 };
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
@@ -31,17 +31,25 @@ impl Progress {
         Self { bar, is_shown, logged: Cell::new(0) }
     }
 
-    /// Updates the bar, or logs a line ten times per training run. Logs new failures of files.
-    pub fn show(&self, report: &StepReport, failures: &[TrainError]) {
+    /// Updates the bar, or logs a line ten times per training run. Logs new failures of files. Returns the report of
+    /// the step, or its error with a hint.
+    pub fn show<O, S>(
+        &self,
+        report: Result<StepReport, TrainError>,
+        trainer: &Trainer<O, S>,
+    ) -> Result<StepReport, BoxError> {
+        let report = report.map_err(|error| step_error(error, trainer))?;
+        let failures = trainer.failures();
         let logged = self.logged.replace(failures.len());
         failures.iter().skip(logged).for_each(|failure| self.log(&format!("warning: {failure}")));
-        let StepReport { steps_made, steps, .. } = *report;
+        let StepReport { steps_made, steps, .. } = report;
         if let Some(bar) = &self.bar {
-            bar.set_message(format_step(report));
+            bar.set_message(format_step(&report));
             bar.set_position(steps_made as u64);
         } else if steps_made.is_multiple_of(steps.div_ceil(10)) || steps_made == steps {
-            self.log(&format_step(report));
+            self.log(&format_step(&report));
         }
+        Ok(report)
     }
 
     /// Logs a line above the bar.

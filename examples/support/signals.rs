@@ -29,7 +29,10 @@ const SAME_REQUEST: Duration = Duration::from_millis(300);
 
 /// A signal stopped the training; the message says how to resume it.
 #[derive(Debug, thiserror::Error)]
-#[error("stopped after step {steps_made} of {steps}; the same command with --resume {} goes on from there", path.display())]
+#[error(
+    "stopped after step {steps_made} of {steps}; the same command with --resume {} goes on from there",
+    path.display()
+)]
 pub struct Interrupted {
     pub steps_made: usize,
     pub steps: usize,

@@ -4,21 +4,15 @@ use crate::{
     Batch, EmbedDim, MaxSeqLen, Model, START, SrcLen, TgtLen, Word, batch,
     cli::{Cli, format_word},
     rot13,
-    support::{BoxError, Report},
+    support::{Outcome, Report},
 };
 use std::slice::from_ref;
 use typed_transformer::{backend::Backend, ops::try_sinusoidal_positions, plot::ScatterPlot};
 
-/// Writes the report. `result` is the printed result.
-pub fn write<D: Backend<f32>>(
-    mut report: Report,
-    cli: &Cli,
-    model: &Model<D>,
-    result: &str,
-    words: &[Word],
-) -> Result<(), BoxError> {
+/// Writes the report. `text` is the printed result.
+pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, text: &str, words: &[Word]) -> Outcome {
     report.page.heading("Decoded");
-    report.page.preformatted(result);
+    report.page.preformatted(text);
     if let (None, Some(metrics)) = (&cli.load, cli.files.metrics()) {
         report.training_curves(&metrics);
     }
@@ -31,8 +25,7 @@ pub fn write<D: Backend<f32>>(
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
         let (plain, cipher) = (format_word(plain), format_word(cipher));
         let (src, tgt) = (letters(&plain), letters(&cipher));
-        let start = ["<start>".to_string()].into_iter();
-        let inputs: Vec<String> = start.chain(tgt.clone()).take(tgt.len()).collect();
+        let inputs = [&["<start>".to_string()], &tgt[..tgt.len() - 1]].concat();
         report.page.heading("Attention");
         let title = format!("Cross-attention: {plain} to {cipher}");
         let text = (&*title, "One row per output letter: how much each head attends to each input letter.");

@@ -18,7 +18,7 @@ use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, labels, sources};
 use std::{collections::HashMap, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, on_first, parse, print};
+use support::{BoxError, DeviceName, Outcome, Progress, Report, World, cuda, on_first, parse, print};
 use typed_transformer::{
     generate::try_greedy,
     nn::Module,
@@ -110,9 +110,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
         let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * (MaxSeqLen::SIZE + TgtLen::SIZE);
         let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
-        let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
-        progress.show(&report, trainer.failures());
-        losses.push(report.loss);
+        losses.push(progress.show(report, &trainer)?.loss);
     }
     let last = &losses[losses.len().saturating_sub(LAST_STEPS)..];
     if !last.is_empty() {
@@ -132,30 +130,19 @@ fn decode<D: Backend<f32>>(model: &Model<D>, sequences: &[Sequence]) -> Result<V
 }
 
 fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
-    #[cfg(feature = "plot")]
     let report = on_first(ranks, || cli.files.report("Sequences of integers"))?.flatten();
     let (model, trained) = train(cli, ranks, device)?;
     // The first rank decodes and shows.
     if !ranks.is_first() {
         return Ok(());
     }
-    #[cfg(feature = "plot")]
-    let accuracy = evaluate(cli, &model, report);
-    #[cfg(not(feature = "plot"))]
-    let accuracy = evaluate(cli, &model);
-    let accuracy = support::both(trained, accuracy)?;
-    if accuracy < MIN_ACCURACY {
-        return Err(format!("only {:.1} % were continued correctly; try more --steps", 100.0 * accuracy).into());
-    }
-    Ok(())
+    let accuracy = support::both(trained, evaluate(cli, &model, report))?;
+    support::ensure_accuracy(accuracy, MIN_ACCURACY, "were continued correctly")
 }
 
 /// Continues fresh sequences, and shows some. Returns the part of them that are right.
-fn evaluate<D: Backend<f32>>(
-    cli: &Cli,
-    model: &Model<D>,
-    #[cfg(feature = "plot")] report: Option<support::Report>,
-) -> Result<f64, BoxError> {
+#[cfg_attr(not(feature = "plot"), expect(unused_variables, reason = "there is no report"))]
+fn evaluate<D: Backend<f32>>(cli: &Cli, model: &Model<D>, report: Option<Report>) -> Result<f64, BoxError> {
     let mut rng = StdRng::seed_from_u64(cli.seed);
     let sequences: Vec<Sequence> = (0..NUM_EVAL_SEQUENCES).map(|_| Sequence::random(&mut rng)).collect();
     let written = decode(model, &sequences)?;

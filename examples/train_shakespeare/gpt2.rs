@@ -1,11 +1,12 @@
 //! `--from`: goes on from the weights of a GPT-2, with its tokenizer.
 
 use crate::{
-    SeqLen, TextModel,
+    SeqLen,
     cli::Cli,
+    loss::{TextModel, validation},
     support::{self, BoxError, Outcome, World, load_weights, on_first, print},
     text::Text,
-    train, validation,
+    train,
 };
 use std::{collections::HashMap, path::Path};
 use typed_transformer::{

@@ -12,6 +12,7 @@
 mod cli;
 #[cfg(feature = "tokenizers")]
 mod gpt2;
+mod loss;
 #[cfg(feature = "plot")]
 mod plots;
 #[path = "../support/mod.rs"]
@@ -21,27 +22,23 @@ mod text;
 use cli::Cli;
 #[cfg(feature = "tokenizers")]
 use cli::Gpt2Size;
-use dfdx::nn::TensorCollection;
-use rand::{SeedableRng, rngs::StdRng};
+use loss::{TextModel, estimate_loss, partial_loss, validation};
 use std::{collections::HashMap, path::Path, process::ExitCode};
 use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, load_weights, log, on_first, parse, print};
-use text::{Text, Windows, random_starts};
+use text::{Text, random_starts};
 #[cfg(feature = "tokenizers")]
 use typed_transformer::models::published;
 use typed_transformer::{
     generate::Sampler,
     models::nano_gpt::NanoGpt,
     nn::Module,
-    ops::{try_cross_entropy, try_partial_cross_entropy},
     prelude::*,
-    ranks::{Partial, Ranks, Shard},
+    ranks::Ranks,
     tokens::CharTokenizer,
-    train::{AdamW, Recording, Trainer, WarmupCosine},
+    train::{AdamW, Trainer, WarmupCosine},
     weights,
 };
 
-/// Batches per estimate of a loss.
-const EVAL_BATCHES: usize = 20;
 /// The default checkpoint after Ctrl-C.
 const CHECKPOINT: &str = "train_shakespeare.checkpoint";
 /// The name of the characters in the metadata of a weights file.
@@ -75,7 +72,6 @@ impl SingleStack for CharModel {
 }
 
 type Model<D> = DecoderOnly<CharModel, f32, D>;
-type Loss<M, D> = Tensor<(), f32, D, Recording<M, f32, D>>;
 
 // 804,096 with the 65 characters of nanoGPT's text.
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 804_096 + (VocabSize::SIZE - 65) * EmbedDim::SIZE);
@@ -92,17 +88,6 @@ fn new_model<D: Backend<f32>>(device: &D) -> Result<Model<D>, D::Err> {
         *feed_forward = feed_forward.clone() * factor;
     }
     Ok(model)
-}
-
-/// A model that is trained here: the one of characters, or GPT-2.
-trait TextModel<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {
-    type VocabSize: ConstDim;
-
-    fn try_logits<B: MaybeSharded, T: Tape<f32, D>>(
-        &self,
-        ids: &TokenIds<B, SeqLen, Self::VocabSize>,
-        tape: T,
-    ) -> Result<Tensor<(B, SeqLen, Self::VocabSize), f32, D, T>, OpError>;
 }
 
 impl<D: Backend<f32>> TextModel<D> for Model<D> {
@@ -155,8 +140,7 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
         let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * BlockSize::SIZE;
         let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
-        let report = report.map_err(|error| cli.files.step_error(error, &trainer))?;
-        progress.show(&report, trainer.failures());
+        progress.show(report, &trainer)?;
     }
     progress.finish();
     let saved = cli.files.finish(ranks, trainer, (steps, &checkpoint), &*model, metadata)?;
@@ -165,55 +149,6 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
         false => Ok(()),
     };
     Ok((model.into_inner(), support::all([saved, estimated])))
-}
-
-/// The part of the loss that this rank's windows have.
-fn partial_loss<M: TextModel<D>, D: Backend<f32>>(
-    model: &M,
-    text: &Text,
-    starts: &[usize],
-    rows: Shard<Batch, World>,
-    device: &D,
-) -> Result<Partial<Loss<M, D>, World>, BoxError> {
-    if rows.is_empty() {
-        return Ok(Partial::of_no_rows(device, model.recording())?);
-    }
-    let windows = Windows::at(&text.training, starts, rows, BlockSize::SIZE)?;
-    let logits = model.try_logits(&windows.inputs, model.recording())?; // (Shard<Batch, World>, SeqLen, VocabSize)
-    Ok(try_partial_cross_entropy(logits, &windows.labels, Reduction::MeanAll)?)
-}
-
-/// The loss of a whole batch.
-fn loss<M: TextModel<D>, D: Backend<f32>>(
-    model: &M,
-    windows: &Windows<Batch, M::VocabSize>,
-) -> Result<Tensor<(), f32, D>, OpError> {
-    let logits = model.try_logits(&windows.inputs, NoneTape)?; // (Batch, SeqLen, VocabSize)
-    try_cross_entropy(logits, &windows.labels, Reduction::MeanAll)
-}
-
-/// The mean loss per token.
-fn mean_loss<M: TextModel<D>, D: Backend<f32>>(
-    model: &M,
-    batches: impl Iterator<Item = Result<Windows<Batch, M::VocabSize>, BoxError>>,
-) -> Result<f64, BoxError> {
-    let (mut sum, mut count) = (0.0, 0);
-    for windows in batches {
-        let windows = windows?;
-        let tokens = windows.labels.as_slice().len();
-        sum += f64::from(loss(model, &windows)?.as_vec()[0]) * tokens as f64;
-        count += tokens;
-    }
-    Ok(sum / count as f64)
-}
-
-/// Training and validation loss, over the same few batches at every call.
-fn estimate_loss<M: TextModel<D>, D: Backend<f32>>(model: &M, text: &Text, cli: &Cli) -> Result<(f64, f64), BoxError> {
-    let estimate = |part: &[usize]| {
-        let mut rng = StdRng::seed_from_u64(cli.seed);
-        mean_loss(model, (0..EVAL_BATCHES).map(|_| Windows::random(part, cli.batch, &mut rng)))
-    };
-    Ok((estimate(&text.training)?, estimate(&text.validation)?))
 }
 
 fn format_losses(step: usize, (training, validation): (f64, f64)) -> String {
@@ -289,17 +224,6 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
         support::all([print(&format!("{sample}\n")), reported])
     });
     support::all([trained, evaluated, shown])
-}
-
-/// The loss over the validation text, as a line.
-fn validation<M: TextModel<D>, D: Backend<f32>>(
-    cli: &Cli,
-    model: &M,
-    text: &Text,
-    unit: &str,
-) -> Result<String, BoxError> {
-    let loss = mean_loss(model, Windows::all(&text.validation, cli.batch))?;
-    Ok(format!("validation loss {loss:.4} over all {} {unit}", text.validation.len()))
 }
 
 /// Weights, and the characters that were saved with them.

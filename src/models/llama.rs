@@ -71,6 +71,8 @@ type QueryHeads<Config> = Product<<Config as LlamaConfig>::NumKeyValueHeads, Gro
 
 /// The columns of the queries.
 type QueryDim<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
+/// The columns of the keys, and those of the values.
+type KeyValueDim<Config> = Product<<Config as LlamaConfig>::NumKeyValueHeads, <Config as LlamaConfig>::HeadDim>;
 
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
 pub(super) type KeyValueHeadsOf<Config> = Heads<
@@ -88,9 +90,9 @@ module! {
         /// To the queries of all heads.
         pub query: param (QueryDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// To the keys.
-        pub key: param (Product<Config::NumKeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
+        pub key: param (KeyValueDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// To the values.
-        pub value: param (Product<Config::NumKeyValueHeads, Config::HeadDim>, Config::EmbedDim) = |w| init::normal(w, 0.02),
+        pub value: param (KeyValueDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
         /// Mixes the outputs of the heads.
         pub output: param (Config::EmbedDim, QueryDim<Config>) = |weight| init::normal(weight, 0.02),
     }

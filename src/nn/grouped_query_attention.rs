@@ -18,9 +18,9 @@ use typed_transformer_macros::panicking;
 /// An [`Arch`] whose attention has fewer heads for keys and values than for queries:
 /// `NumHeads = Product<NumKeyValueHeads, GroupSize>`.
 ///
-/// The query heads form `NumKeyValueHeads` groups of `GroupSize` heads. Groups of 1 head are multi-head attention. A single
-/// group is multi-query attention ([Shazeer, 2019](https://arxiv.org/abs/1911.02150)). The size of a head is even, because
-/// [rotary positions](crate::ops::rotary_positions) use columns in pairs.
+/// The query heads form `NumKeyValueHeads` groups of `GroupSize` heads. Groups of 1 head are multi-head attention. A
+/// single group is multi-query attention ([Shazeer, 2019](https://arxiv.org/abs/1911.02150)). The size of a head is
+/// even, because [rotary positions](crate::ops::rotary_positions) use columns in pairs.
 ///
 /// ```
 /// use typed_transformer::{nn::GroupedQuery, prelude::*};
@@ -94,8 +94,8 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 module! {
-    /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values ([Ainslie
-    /// et al., 2023](https://arxiv.org/abs/2305.13245)).
+    /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values
+    /// ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)).
     ///
     /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
     /// by their positions. The type `Mask` says which positions a position sees.
@@ -131,7 +131,8 @@ module! {
         /// Projects to the keys.
         pub key_proj: module Projection<EmbedDim, Product<A::NumKeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
         /// Projects to the values.
-        pub value_proj: module Projection<EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
+        pub value_proj: module Projection<
+            EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
         /// Mixes the outputs of the heads.
         pub output_proj: module Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
         /// The norm, if each sublayer has one.

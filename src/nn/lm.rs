@@ -128,7 +128,8 @@ module! {
             Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::NumEncoderLayers, Config, E, D>,
         /// Decodes the target so far, attending to the encoder's output.
         pub decoder: module EmbeddingDecoder<
-            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::NumDecoderLayers, Config, E, D>,
+            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::NumDecoderLayers, Config,
+            E, D>,
         /// From vectors to logits.
         pub logit: module LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
     }

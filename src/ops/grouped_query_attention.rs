@@ -14,10 +14,10 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// [`multi_head_attention`](super::multi_head_attention) in which each head of the key and of the value serves a group of
-/// `GroupSize` heads of the query ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245), 2.2). `NumKeyValueHeads` is
-/// the paper's number of groups `G`. The heads of the query are `Product<NumKeyValueHeads, GroupSize>`: every head of group
-/// `h` reads head `h` of the key.
+/// [`multi_head_attention`](super::multi_head_attention) in which each head of the key and of the value serves a group
+/// of `GroupSize` heads of the query ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245), 2.2).
+/// `NumKeyValueHeads` is the paper's number of groups `G`. The heads of the query are
+/// `Product<NumKeyValueHeads, GroupSize>`: every head of group `h` reads head `h` of the key.
 ///
 /// `(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), (B, K, Product<NumKeyValueHeads, QKDim>), (B, K, Product<NumKeyValueHeads, VODim>),
 /// mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
@@ -72,7 +72,8 @@ pub fn try_grouped_query_attention<
 /// [`alibi`](super::alibi).
 ///
 /// `(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), (B, K, Product<NumKeyValueHeads, QKDim>), (B, K, Product<NumKeyValueHeads, VODim>),
-/// bias (Product<NumKeyValueHeads, GroupSize>, Q, K), mask (B, Q, K) -> (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
+/// bias (Product<NumKeyValueHeads, GroupSize>, Q, K), mask (B, Q, K) ->
+/// (B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>)`
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a dimension differ; [`OpError::Device`] if the device fails.

@@ -13,8 +13,8 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its position,
-/// which rustc infers.
+/// The shape has a whole axis of dimension `Name`, which can be divided among the ranks of `Axis`. `WhichAxis` is its
+/// position, which rustc infers.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::CanShard};

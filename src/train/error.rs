@@ -50,7 +50,8 @@ pub enum TrainError {
     },
     /// The model predicts worse than before its training, though its numbers are finite.
     #[error(
-        "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at {first_loss:.4}"
+        "the training diverged: the mean loss is {mean_loss:.4} after step {steps_made}, but it began at \
+         {first_loss:.4}"
     )]
     Diverged {
         /// The number of steps made.

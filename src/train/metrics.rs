@@ -131,8 +131,8 @@ impl Metrics {
         self.logged.push((name.to_string(), value));
     }
 
-    /// Writes the line of the last of `steps_made` steps: `values`, then those that were [logged](Self::log) for it. NaN and
-    /// infinity become `null`, because JSON has no other form for them.
+    /// Writes the line of the last of `steps_made` steps: `values`, then those that were [logged](Self::log) for it.
+    /// NaN and infinity become `null`, because JSON has no other form for them.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -1,5 +1,5 @@
-//! The end of a training run: its results are saved before anything else can fail or be interrupted, and every failure is
-//! said.
+//! The end of a training run: its results are saved before anything else can fail or be interrupted, and every failure
+//! is said.
 
 use crate::outputs::{error, run};
 use crate::program::{TIMEOUT, built, end, start};

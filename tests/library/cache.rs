@@ -12,8 +12,8 @@ use typed_transformer::{
 };
 
 dims! {
-    Batch; Len; VocabSize = 11; EmbedDim = 12; HiddenDim = 10; NumLayers = 2; NumHeads = 6; NumKeyValueHeads = 2; HeadDim = 4;
-    VODim = 3; Tiny = 1; Short = 8; MaxLen = 150; Large = 131_072;
+    Batch; Len; VocabSize = 11; EmbedDim = 12; HiddenDim = 10; NumLayers = 2; NumHeads = 6; NumKeyValueHeads = 2;
+    HeadDim = 4; VODim = 3; Tiny = 1; Short = 8; MaxLen = 150; Large = 131_072;
 }
 
 /// A configuration of any maximum length. The parameters do not depend on it.

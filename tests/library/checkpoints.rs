@@ -99,8 +99,8 @@ fn a_fault_at_any_call_of_a_save_loses_nothing() {
     }
 }
 
-/// A training run that begins at other files: whatever call fails, the next save succeeds, and what was there is kept or
-/// replaced as a whole.
+/// A training run that begins at other files: whatever call fails, the next save succeeds, and what was there is kept
+/// or replaced as a whole.
 fn later_saves_succeed(prepare: impl Fn(&Path) -> (Training, Tiny)) {
     let make = |fault| {
         let folder = temp_dir();

@@ -346,7 +346,8 @@ pub mod small_t5 {
     use super::*;
 
     dims! {
-        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30; pub NumBuckets = 12;
+        pub EmbedDim = 36; pub NumHeads = 5; pub HeadDim = 8; pub HiddenDim = 52; pub MaxTgtLen = 30;
+        pub NumBuckets = 12;
     }
 
     pub struct Config;

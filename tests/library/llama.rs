@@ -11,8 +11,8 @@ use typed_transformer::{
 };
 
 dims! {
-    Batch = 2; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; HiddenDim = 11;
-    MaxLen = 8; Width = 3;
+    Batch = 2; NumKeyValueHeads = 2; GroupSize = 3; HeadDim = 4; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6;
+    HiddenDim = 11; MaxLen = 8; Width = 3;
 }
 
 /// The conventions of Llama.

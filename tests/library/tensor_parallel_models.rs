@@ -1,4 +1,5 @@
-//! Models whose heads and hidden columns are divided among the ranks: outputs, losses, gradients and files are those of one rank.
+//! Models whose heads and hidden columns are divided among the ranks: outputs, losses, gradients and files are those of
+//! one rank.
 
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},

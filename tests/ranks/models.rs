@@ -1,5 +1,5 @@
-//! Models whose heads and hidden columns are divided among the ranks, alone and together with data parallelism: what they compute
-//! is what one rank computes.
+//! Models whose heads and hidden columns are divided among the ranks, alone and together with data parallelism: what
+//! they compute is what one rank computes.
 
 use crate::launch::on_ranks;
 use dfdx::{

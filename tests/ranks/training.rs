@@ -1,5 +1,5 @@
-//! A training run of a program's own: an optimizer whose state is sharded over the ranks, and a loss that is no number on one
-//! rank.
+//! A training run of a program's own: an optimizer whose state is sharded over the ranks, and a loss that is no number
+//! on one rank.
 
 use crate::launch::on_ranks;
 use rand::Rng;
@@ -63,8 +63,8 @@ fn train<O: Optimizer<Model, f32>>(
 }
 
 #[test]
-fn shared_state_is_that_of_one_rank_and_needs_a_part_of_the_memory() {
-    const TEST: &str = "training::shared_state_is_that_of_one_rank_and_needs_a_part_of_the_memory";
+fn sharded_state_is_that_of_one_rank_and_needs_a_part_of_the_memory() {
+    const TEST: &str = "training::sharded_state_is_that_of_one_rank_and_needs_a_part_of_the_memory";
     // Each number of ranks goes on where the one before it stopped.
     let counts = [2, 4, 1, 3];
     on_ranks(

@@ -61,7 +61,8 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         let is_chosen: Tensor<(One, Tokens, ExpertsPerToken<Config>, Config::NumExperts), E, D> =
             try_one_hot(x.device(), &chosen)?;
         let weights = try_einsum!(
-            weights: (One, Tokens, ExpertsPerToken<Config>), &is_chosen: (One, Tokens, ExpertsPerToken<Config>, Config::NumExperts)
+            weights: (One, Tokens, ExpertsPerToken<Config>),
+            &is_chosen: (One, Tokens, ExpertsPerToken<Config>, Config::NumExperts)
             -> (One, Tokens, Config::NumExperts)
         )?;
 
@@ -72,7 +73,8 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
             let routed: Vec<usize> =
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !routed.is_empty() {
-                let weight = try_select(weights.with_empty_tape(), axis::<Config::NumExperts>(), index)?; // (One, Tokens)
+                // (One, Tokens)
+                let weight = try_select(weights.with_empty_tape(), axis::<Config::NumExperts>(), index)?;
                 output = try_residual(output, try_routed(expert, x.retaped::<T>(), weight, routed)?)?;
             }
         }

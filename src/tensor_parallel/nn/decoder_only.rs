@@ -14,7 +14,8 @@ use dfdx::tensor::{Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
-    /// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms and logits.
+    /// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms
+    /// and logits.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};

@@ -76,8 +76,8 @@ fn set_aside(path: &Path) -> io::Result<()> {
     atomic::rename(path, &unused(&with_suffix(path, DAMAGED)))
 }
 
-/// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best and
-/// the earlier ones, a damaged one, the lock, and one that is being written.
+/// Checks that a path is not that of a checkpoint or of one of the files that a training run keeps beside it: the best
+/// and the earlier ones, a damaged one, the lock, and one that is being written.
 ///
 /// # Errors
 /// [`SaveError::SamePath`] with both.

@@ -60,7 +60,7 @@ impl UnitRange {
     }
 
     /// The part of a buffer that belongs to these units, each of which has `unit_len` elements.
-    pub fn of<T>(self, buffer: &[T], unit_len: usize) -> &[T] {
+    pub fn slice<T>(self, buffer: &[T], unit_len: usize) -> &[T] {
         &buffer[self.start * unit_len..self.end * unit_len]
     }
 }
@@ -179,7 +179,7 @@ mod tests {
             assert_eq!(partition.chunk_len() % group, 0);
             let numbers: Vec<usize> = (0..units).collect();
             let read = |chunks: Vec<UnitRange>| -> Vec<usize> {
-                chunks.into_iter().flat_map(|units| units.of(&numbers, 1)).copied().collect()
+                chunks.into_iter().flat_map(|units| units.slice(&numbers, 1)).copied().collect()
             };
             let parts = partition.map_threads(partition.ranges(), read);
             assert_eq!(parts.concat(), numbers);

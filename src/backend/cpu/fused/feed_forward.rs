@@ -72,7 +72,7 @@ pub fn feed_forward_kernel(
             let mut norm_saved = residual.alloc_saved(padded_rows, width);
             let activated = &mut activated[..pre_activation.len()];
 
-            let x = layout.interleave(rows.of(input.elements(), width), lane_len, &mut x_scratch);
+            let x = layout.interleave(rows.slice(input.elements(), width), lane_len, &mut x_scratch);
             let sublayer_in = residual.pre_norm(x, &mut normed, &mut norm_saved);
             hidden.forward(&mut pre_activation, sublayer_in);
             activation_forward(activated, &pre_activation, function, split);
@@ -105,14 +105,14 @@ pub fn feed_forward_kernel(
                 let activated = &mut activated[..pre_activation.len()];
                 let derivative = &mut derivative[..pre_activation.len()];
 
-                let dy = layout.interleave_zero_padded(rows.of(dy, width), lane_len, &mut y_scratch);
+                let dy = layout.interleave_zero_padded(rows.slice(dy, width), lane_len, &mut y_scratch);
                 let d_sum = residual.backward_post_norm(dy, &mut d_sum, &mut gradient.norm, norm_saved);
                 activation_forward_with_derivative(activated, derivative, pre_activation, function, split);
                 output.backward_params(&mut gradient.output, d_sum, activated);
                 let d_hidden = activated;
                 output.backward_input(d_hidden, d_sum);
                 multiply_assign(d_hidden, derivative);
-                let x = layout.interleave(rows.of(input.elements(), width), lane_len, &mut x_scratch);
+                let x = layout.interleave(rows.slice(input.elements(), width), lane_len, &mut x_scratch);
                 let sublayer_in = residual.recompute_input(x, &mut normed, norm_saved);
                 hidden.backward_params(&mut gradient.hidden, d_hidden, sublayer_in);
                 layout.add_to_rows(dx, lane_len, &mut x_scratch, |dx| {

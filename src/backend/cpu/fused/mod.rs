@@ -3,8 +3,10 @@
 
 mod attention;
 mod feed_forward;
+mod projections;
 mod residual_norm;
 
-pub use attention::{Projections, attention_sublayer_kernel};
+pub use attention::attention_sublayer_kernel;
 pub use feed_forward::feed_forward_kernel;
+pub use projections::Projections;
 pub use residual_norm::ResidualNorm;

@@ -47,7 +47,7 @@ macro_rules! map_simd_with_derivative {
 pub fn activation_forward(y: &mut [f32], x: &[f32], function: ActivationKind, split: Split) {
     let partition = partition(x.len(), split);
     let chunks = partition.ranges().zip(partition.split_mut(y, 1));
-    partition.map_chunks(chunks, |(elements, y)| forward(y, elements.of(x, 1), function));
+    partition.map_chunks(chunks, |(elements, y)| forward(y, elements.slice(x, 1), function));
 }
 
 fn forward(y: &mut [f32], x: &[f32], function: ActivationKind) {
@@ -70,7 +70,7 @@ pub fn activation_forward_with_derivative(
     let partition = partition(x.len(), split);
     let chunks = izip!(partition.ranges(), partition.split_mut(y, 1), partition.split_mut(derivative, 1));
     partition.map_chunks(chunks, |(elements, y, derivative)| {
-        forward_with_derivative(y, derivative, elements.of(x, 1), function);
+        forward_with_derivative(y, derivative, elements.slice(x, 1), function);
     });
 }
 

@@ -41,9 +41,9 @@ pub fn cross_entropy_kernel(
         let mut saved = Vec::with_capacity(rows.len());
         let mut exps = Buffer::recycled(block.rows * vocab_size);
         let blocks = izip!(
-            row_chunks(rows.of(logits.elements(), vocab_size), block.rows * vocab_size),
-            row_chunks(rows.of(&labels, 1), block.rows),
-            row_chunks(rows.of(&position_weights, 1), block.rows),
+            row_chunks(rows.slice(logits.elements(), vocab_size), block.rows * vocab_size),
+            row_chunks(rows.slice(&labels, 1), block.rows),
+            row_chunks(rows.slice(&position_weights, 1), block.rows),
         );
         let losses = blocks.map(|(logits, labels, position_weights)| {
             block.forward(&mut saved, &mut exps, logits, labels, position_weights, smoothing)
@@ -61,9 +61,9 @@ pub fn cross_entropy_kernel(
             let mut exps = Buffer::recycled(block.rows * vocab_size);
             let blocks = izip!(
                 row_chunks_mut(d_logits, block.rows * vocab_size),
-                row_chunks(rows.of(logits.elements(), vocab_size), block.rows * vocab_size),
-                row_chunks(rows.of(&labels, 1), block.rows),
-                row_chunks(rows.of(&position_weights, 1), block.rows),
+                row_chunks(rows.slice(logits.elements(), vocab_size), block.rows * vocab_size),
+                row_chunks(rows.slice(&labels, 1), block.rows),
+                row_chunks(rows.slice(&position_weights, 1), block.rows),
                 row_chunks(saved, block.rows),
             );
             for (d_logits, logits, labels, position_weights, saved) in blocks {

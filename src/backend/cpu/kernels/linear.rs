@@ -100,7 +100,7 @@ impl Linear {
             if self.split == Split::Columns {
                 fill_rows(y, bias, self.out_features, accumulate);
                 return self.add_by_columns(y, rows, self.out_features, self.in_features, |product, columns| {
-                    let weight = columns.of(self.weight.elements(), self.in_features);
+                    let weight = columns.slice(self.weight.elements(), self.in_features);
                     let weight = Matrix::new(weight, columns.len(), self.in_features);
                     // Vectors along the rows of `x`, so that gemm reads the weight row by row.
                     let x = Matrix::new(x, rows, self.in_features).transposed();
@@ -133,7 +133,7 @@ impl Linear {
         }
         let partition = Partition::new(rows, self.macs_per_row(), usize::MAX);
         let chunks = partition.ranges().zip(partition.split_mut(y, columns));
-        partition.map_chunks(chunks, |(rows, y)| multiply(y, rows.of(x, inner)));
+        partition.map_chunks(chunks, |(rows, y)| multiply(y, rows.slice(x, inner)));
     }
 
     /// Each thread computes columns of a product, a block at a time, and adds them to those of `output`.
@@ -257,7 +257,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     };
     let mut y = input.alloc_output(rows * out_features)?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, out_features));
-    partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.of(input.elements(), in_features)));
+    partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.slice(input.elements(), in_features)));
     let output = input.new_tensor(y)?;
     let linear = linear.drop_packed();
 
@@ -267,7 +267,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
         let new_gradient = || linear.new_gradient(gradients);
         let parts = partition.try_map_threads(chunks, new_gradient, |mut gradient, chunks| {
             for (rows, dx) in chunks {
-                let (x, dy) = (rows.of(input.elements(), in_features), rows.of(dy, out_features));
+                let (x, dy) = (rows.slice(input.elements(), in_features), rows.slice(dy, out_features));
                 linear.backward_input_accumulate(dx, dy);
                 linear.backward_params(&mut gradient, dy, x);
             }

@@ -240,7 +240,7 @@ pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError>
         let parts = partition.map_threads(chunks, |chunks| {
             let mut gradient = norm.zero_gradient();
             for (rows, dx, saved) in chunks {
-                norm.backward(dx, &mut gradient, rows.of(dy, width), saved);
+                norm.backward(dx, &mut gradient, rows.slice(dy, width), saved);
             }
             gradient
         });

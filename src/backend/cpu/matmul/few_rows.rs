@@ -6,7 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 pub fn matmul_few_rows(output: &mut [f32], a: &[f32], b: &[f32], k: usize, partition: Partition) {
     let parts = partition.ranges().zip(partition.split_columns_mut(output, 1));
     partition.map_chunks(parts, |(rows, output)| {
-        Arch::new().dispatch(FewRows { output, a, b: rows.of(b, k), k });
+        Arch::new().dispatch(FewRows { output, a, b: rows.slice(b, k), k });
     });
 }
 

@@ -4,8 +4,8 @@
 use typed_transformer::{ops::grouped_query_attention_with_bias, prelude::*};
 
 dims! {
-    SrcLen = 5; TgtLen = 7; NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; QKDim = 10; VODim = 11;
-    Batch; OtherBatch;
+    SrcLen = 5; TgtLen = 7; NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; QKDim = 10;
+    VODim = 11; Batch; OtherBatch;
 }
 type Heads<GroupSize> = Product<NumKeyValueHeads, GroupSize>;
 

@@ -46,8 +46,8 @@ impl WithSimd for BlockedBackward<'_> {
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
         for (i, head) in dims.heads_of(self.key_heads).enumerate() {
             let q = dims.query_head(self.q, head, dims.qk_dim);
-            let k = dims.key_head(self.k, head / dims.groups(), dims.qk_dim);
-            let v = dims.key_head(self.v, head / dims.groups(), dims.vo_dim);
+            let k = dims.key_head(self.k, head / dims.group_size(), dims.qk_dim);
+            let v = dims.key_head(self.v, head / dims.group_size(), dims.vo_dim);
             let d_out = dims.query_head(self.d_out, head, dims.vo_dim);
             let out = dims.query_head(self.out, head, dims.vo_dim);
             let is_first = dims.is_first_of_group(head);
@@ -134,7 +134,7 @@ impl WithSimd for BlockedBackward<'_> {
                     }
                 }
                 // The gradient of a key is the sum over the heads that share it.
-                let key_head = i / dims.groups();
+                let key_head = i / dims.group_size();
                 scatter(&mut self.dk[keys.clone()], key_head * dims.qk_dim, dims.qk_dim, &dk, qk_len, !is_first);
                 scatter(&mut self.dv[keys.clone()], key_head * dims.vo_dim, dims.vo_dim, &dv, vo_len, !is_first);
             }

@@ -45,8 +45,8 @@ impl WithSimd for BlockedForward<'_> {
         let mut packed = None;
         for ((i, head), softmax) in dims.heads_of(self.key_heads).enumerate().zip(softmax) {
             let q = dims.query_head(self.q, head, dims.qk_dim);
-            let k = dims.key_head(self.k, head / dims.groups(), dims.qk_dim);
-            let v = dims.key_head(self.v, head / dims.groups(), dims.vo_dim);
+            let k = dims.key_head(self.k, head / dims.group_size(), dims.qk_dim);
+            let v = dims.key_head(self.v, head / dims.group_size(), dims.vo_dim);
             if dims.is_first_of_group(head) {
                 packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v)));
             }

@@ -39,19 +39,19 @@ impl AttentionDims {
         self.queries * self.heads * self.vo_dim
     }
 
-    /// The heads of the queries that share one head of the keys.
-    pub fn groups(self) -> usize {
+    /// The number of query heads that share one head of the keys.
+    pub fn group_size(self) -> usize {
         self.heads / self.key_heads.max(1)
     }
 
     /// The heads of the queries that share these heads of the keys.
     pub fn heads_of(self, key_heads: UnitRange) -> Range<usize> {
-        key_heads.start() * self.groups()..(key_heads.start() + key_heads.len()) * self.groups()
+        key_heads.start() * self.group_size()..(key_heads.start() + key_heads.len()) * self.group_size()
     }
 
     /// Whether a head of the queries is the first that reads its head of the keys.
     pub fn is_first_of_group(self, head: usize) -> bool {
-        head.is_multiple_of(self.groups())
+        head.is_multiple_of(self.group_size())
     }
 
     /// `(Q, H·Dim) -> (Q, Dim)`: the columns of one head of the queries.

@@ -89,7 +89,7 @@ impl Attention {
     pub fn forward(&self, out: &mut [f32], softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
         let (config, dims) = (self.config, self.config.dims);
         if let Some(mask_matrix) = &self.mask_matrix {
-            let mask = sequences.of(mask_matrix, dims.mask_len());
+            let mask = sequences.slice(mask_matrix, dims.mask_len());
             let weights = softmax;
             return Arch::new().dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
         }
@@ -106,8 +106,8 @@ impl Attention {
             let partition = self.partition_heads();
             let heads = izip!(
                 partition.ranges(),
-                partition.split_columns_mut(out, dims.groups() * dims.vo_dim),
-                partition.split_mut(softmax, dims.groups() * 2 * dims.queries),
+                partition.split_columns_mut(out, dims.group_size() * dims.vo_dim),
+                partition.split_mut(softmax, dims.group_size() * 2 * dims.queries),
             );
             partition.map_chunks(heads, |(key_heads, out, softmax)| {
                 Arch::new().dispatch(BlockedForward { key_heads, out, softmax, q, k, v, mask, config });
@@ -126,7 +126,7 @@ impl Attention {
     ) {
         let (config, dims) = (self.config, self.config.dims);
         if let Some(mask_matrix) = &self.mask_matrix {
-            let mask = sequences.of(mask_matrix, dims.mask_len());
+            let mask = sequences.slice(mask_matrix, dims.mask_len());
             let weights = softmax;
             return Arch::new().dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
         }
@@ -147,12 +147,12 @@ impl Attention {
             let partition = self.partition_heads();
             let heads = izip!(
                 partition.ranges(),
-                partition.split_columns_mut(dq, dims.groups() * dims.qk_dim),
+                partition.split_columns_mut(dq, dims.group_size() * dims.qk_dim),
                 partition.split_columns_mut(dk, dims.qk_dim),
                 partition.split_columns_mut(dv, dims.vo_dim),
             );
             partition.map_chunks(heads, |(key_heads, dq, dk, dv)| {
-                let softmax = key_heads.of(softmax, dims.groups() * 2 * dims.queries);
+                let softmax = key_heads.slice(softmax, dims.group_size() * 2 * dims.queries);
                 Arch::new().dispatch(BlockedBackward {
                     key_heads,
                     dq,
@@ -176,7 +176,7 @@ impl Attention {
         let dims = self.config.dims;
         match self.split {
             Split::Rows => Partition::whole(dims.key_heads),
-            Split::Columns => Partition::new(dims.key_heads, dims.groups() * dims.macs_per_head(), usize::MAX),
+            Split::Columns => Partition::new(dims.key_heads, dims.group_size() * dims.macs_per_head(), usize::MAX),
         }
     }
 }
@@ -200,9 +200,9 @@ pub fn attention_kernel(
     let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
     let saved = partition.map_chunks(chunks, |(sequences, out)| {
         let mut softmax = Buffer::recycled(sequences.len() * dims.softmax_len(layout));
-        let q = sequences.of(query.elements(), dims.q_len());
-        let k = sequences.of(key.elements(), dims.k_len());
-        let v = sequences.of(value.elements(), dims.v_len());
+        let q = sequences.slice(query.elements(), dims.q_len());
+        let k = sequences.slice(key.elements(), dims.k_len());
+        let v = sequences.slice(value.elements(), dims.v_len());
         attention.forward(out, &mut softmax, [q, k, v], sequences);
         softmax
     });
@@ -219,10 +219,11 @@ pub fn attention_kernel(
             &saved,
         );
         partition.map_chunks(chunks, |(sequences, dq, dk, dv, softmax)| {
-            let q = sequences.of(query.elements(), dims.q_len());
-            let k = sequences.of(key.elements(), dims.k_len());
-            let v = sequences.of(value.elements(), dims.v_len());
-            let (d_out, out) = (sequences.of(d_out, dims.out_len()), sequences.of(out.elements(), dims.out_len()));
+            let q = sequences.slice(query.elements(), dims.q_len());
+            let k = sequences.slice(key.elements(), dims.k_len());
+            let v = sequences.slice(value.elements(), dims.v_len());
+            let (d_out, out) =
+                (sequences.slice(d_out, dims.out_len()), sequences.slice(out.elements(), dims.out_len()));
             attention.backward([dq, dk, dv], [d_out, out, softmax], [q, k, v], sequences);
         });
         query.accumulate_gradient(gradients, &dq)?;
