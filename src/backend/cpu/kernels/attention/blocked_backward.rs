@@ -91,16 +91,17 @@ impl WithSimd for BlockedBackward<'_> {
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
                     for (query, (weights, d_scores)) in queries.clone().zip(rows) {
                         let len = self.mask.visible_len_in(&keys, query..query + 1);
-                        let (weights, d_scores) = (&mut weights[..width], &mut d_scores[..width]);
                         let visible =
                             self.mask.mask_scores(&mut weights[..len], query, keys.start, scale, &mut visible);
                         let [max_logit, inv_sum, weighted_mean] =
                             [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
-                        let elements = LaneWise::<S>::elements_mut(weights).iter_mut();
-                        for (weight, d_score) in elements.zip(LaneWise::<S>::elements_mut(d_scores)) {
+                        let weight_vectors = LaneWise::<S>::elements_mut(&mut weights[..width]);
+                        let d_score_vectors = LaneWise::<S>::elements_mut(&mut d_scores[..width]);
+                        for (weight, d_score) in weight_vectors.iter_mut().zip(d_score_vectors) {
                             *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
                             *d_score = c.mul(c.mul(*weight, c.sub(*d_score, weighted_mean)), c.splat(scale));
                         }
+                        // Tiles of the products below may reach beyond `width`.
                         weights[len..].fill(0.0);
                         d_scores[len..].fill(0.0);
                         if self.mask.hides_gradients() {
