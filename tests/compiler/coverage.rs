@@ -25,10 +25,12 @@ use syn::{
 /// of them covers a whole module.
 const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
 
-/// Positions, orders and numbers of axes, which are inferred from shapes, and tapes of second operands, which are
-/// inferred from these. No program writes them.
-const INFERRED: [&str; 8] =
-    ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "N", "OTHER_N", "BOTH_N", "OtherTape"];
+/// Positions and orders of axes, which are inferred from shapes, and tapes of second operands, which are inferred from
+/// these. No program writes them.
+const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
+
+/// Constants that are numbers of axes, which are inferred from shapes.
+const NUMBERS_OF_AXES: [&str; 3] = ["N", "OTHER_N", "BOTH_N"];
 
 /// Parameters that no program can get wrong by themselves, and why.
 const EXEMPT: [(&str, &str, &str); 12] = [
@@ -336,7 +338,7 @@ fn ends(attribute: &Attribute, word: &str) -> bool {
     last.is_some_and(|last| last.ident == word)
 }
 
-/// The names of types and constants, without lifetimes.
+/// The names of types and constants, without lifetimes and numbers of axes.
 fn names(generics: &Generics) -> Vec<String> {
     generics.params.iter().filter_map(name).collect()
 }
@@ -344,7 +346,9 @@ fn names(generics: &Generics) -> Vec<String> {
 fn name(parameter: &GenericParam) -> Option<String> {
     match parameter {
         GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
-        GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Const(parameter) => {
+            Some(parameter.ident.to_string()).filter(|name| !NUMBERS_OF_AXES.contains(&name.as_str()))
+        }
         GenericParam::Lifetime(_) => None,
     }
 }

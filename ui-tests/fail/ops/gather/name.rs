@@ -3,12 +3,12 @@
 //! Right with `NumExperts` for `NumHeads` in line 10.
 use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
 
-dims! { NumExperts = 4; NumHeads = 4; ExpertsPerToken = 2; SrcLen = 5; }
+dims! { NumExperts = 4; NumHeads = 4; Chosen = 2; SrcLen = 5; }
 
 fn weights(
     gates: Tensor<(SrcLen, NumExperts), f32, Cpu>,
-    experts: &Indices<(SrcLen, ExpertsPerToken), NumHeads>,
-) -> Tensor<(SrcLen, ExpertsPerToken), f32, Cpu> {
+    experts: &Indices<(SrcLen, Chosen), NumHeads>,
+) -> Tensor<(SrcLen, Chosen), f32, Cpu> {
     gather(gates, axis::<NumExperts>(), experts)
 }
 
