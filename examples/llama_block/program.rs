@@ -46,7 +46,7 @@ impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
     }
 }
 
-/// Turns queries or keys by their positions: `(B, S, Product<H, QKDim>) -> (B, S, Product<H, QKDim>)`.
+/// Rotates queries or keys by their positions: `(B, S, Product<H, QKDim>) -> (B, S, Product<H, QKDim>)`.
 fn rotated<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Tensor<(B, S, Product<H, QKDim>), E, D, T>,
 ) -> Tensor<(B, S, Product<H, QKDim>), E, D, T> {

@@ -76,7 +76,7 @@ fn is_ignored(signal: i32) -> bool {
 /// Sets `stop` on Ctrl-C. The next one ends the program at once.
 #[cfg(not(unix))]
 pub fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<(), BoxError> {
-    // In this order: the signal that sets `stop` does not end the program.
+    // Shutdown is registered first, so the signal that sets `stop` does not end the program.
     flag::register_conditional_shutdown(SIGINT, EXIT_SIGINT.into(), stop.clone())
         .and_then(|_| flag::register(SIGINT, stop))
         .map(drop)

@@ -51,7 +51,8 @@ impl<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> Generat
     /// Reads the prompts, `(B, Prompt)`. All prompts have the same length, up to the model's maximum; none has padding.
     /// `ends` is `Some(end)`, `None`, or a list.
     ///
-    /// # Errors [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen);
+    /// # Errors
+    /// [`OpError::Range`] if the prompts are longer than [`MaxSeqLen`](Autoregressive::MaxSeqLen);
     /// [`OpError::Padding`] if one has padding; [`OpError::Device`] if the device fails.
     pub fn try_new<Prompt: Dim>(
         model: &'a Model,

@@ -27,7 +27,7 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The time for which the thread polls without a pause an operation for which a caller waits. Most are complete by
 /// then; in a longer one, for example with a slower rank, the processor is of more use to others.
-const LOOK: Duration = Duration::from_micros(200);
+const SPIN_TIME: Duration = Duration::from_micros(200);
 
 /// Starts MPI on a thread of its own.
 pub fn start() -> Result<(Arc<dyn Communicator>, Worker), RanksError> {
@@ -110,7 +110,7 @@ fn wait(mut request: Request<'_>, limit: Duration, give_up: impl FnOnce()) -> Mp
             give_up();
             break;
         }
-        match WAITING.load(Ordering::Relaxed) > 0 && waited < LOOK {
+        match WAITING.load(Ordering::Relaxed) > 0 && waited < SPIN_TIME {
             true => thread::yield_now(),
             false => thread::sleep(POLL_INTERVAL),
         }

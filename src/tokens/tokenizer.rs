@@ -115,8 +115,9 @@ impl<V: ConstDim> Tokenizer<V> {
     /// Texts are neither cut nor padded, whatever the file says: the length of a sequence is in its type. The file may
     /// have 10 MB and 200 bytes for each token of `V`, and a byte of a text may become at most 1,000.
     ///
-    /// # Errors [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has
-    /// more tokens than `V`, or less by 128 or more.
+    /// # Errors
+    /// [`TokenizerError::Read`], [`TokenizerError::Format`], or [`TokenizerError::Vocabulary`] if the file has more
+    /// tokens than `V`, or fewer by 128 or more.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, TokenizerError> {
         let path = path.as_ref();
         let bytes = read_bounded(path, max_len_bytes(V::SIZE))
@@ -180,8 +181,9 @@ impl<V: ConstDim> Tokenizer<V> {
 
     /// The text of tokens, without special tokens.
     ///
-    /// # Errors [`TokenizerError::NoText`] with the first token that the tokenizer does not have.
-    /// [`TokenizerError::Failed`] if the tokenizer does.
+    /// # Errors
+    /// [`TokenizerError::NoText`] with the first token that the tokenizer does not have. [`TokenizerError::Failed`] if
+    /// the tokenizer fails.
     pub fn decode(&self, tokens: &[Fin<V>]) -> Result<String, TokenizerError> {
         if let Some(token) = tokens.iter().find(|token| token.value() >= self.size) {
             return Err(TokenizerError::NoText { id: token.value(), known: self.size });

@@ -70,7 +70,7 @@ impl TokenizerFile {
     }
 }
 
-/// What the steps of a tokenizer make of a text, or of the texts of tokens.
+/// The cost of the steps of a tokenizer: encoding a text, or decoding the texts of tokens.
 struct Cost {
     steps: usize,
     /// The most bytes that a byte of the text becomes.

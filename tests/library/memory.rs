@@ -40,13 +40,13 @@ fn an_update_does_not_change_a_pass_that_is_still_on_its_tape() {
 /// its pool of scratch memory, so other tests would change what a step allocates. gemm packs parts of matrices for each
 /// thread; for models as small as these that would count with more threads.
 fn in_own_process(test: &str, check: fn()) {
-    const IS_OWN_PROCESS: &str = "TYPED_TRANSFORMER_TEST_OWN_PROCESS";
-    if env::var_os(IS_OWN_PROCESS).is_some() {
+    const OWN_PROCESS: &str = "TYPED_TRANSFORMER_TEST_OWN_PROCESS";
+    if env::var_os(OWN_PROCESS).is_some() {
         return check();
     }
     for threads in ["1", "2"] {
         let mut again = Command::new(env::current_exe().unwrap());
-        again.args(["--exact", test]).env(IS_OWN_PROCESS, "").env("RAYON_NUM_THREADS", threads);
+        again.args(["--exact", test]).env(OWN_PROCESS, "").env("RAYON_NUM_THREADS", threads);
         let output = again.output().unwrap();
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && stdout.contains("1 passed"), "{threads} threads: {stdout}");

@@ -81,7 +81,7 @@ fn relative_positions_are_learned() {
 }
 
 #[test]
-fn slow_pairs_of_rotary_positions_turn_more_slowly() {
+fn slow_pairs_of_rotary_positions_rotate_more_slowly() {
     let (factor, low, high, original_len) = (8.0, 1.0, 4.0, 64);
     let scaling = RotaryScaling { factor, low_frequency_factor: low, high_frequency_factor: high, original_len };
     let rotary = Rotary { scaling: Some(scaling), ..Rotary::halves(1000.0) };

@@ -168,7 +168,7 @@ where
         return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), steps_made, steps });
     }
     let invalid = |message| ResumeError::NotACheckpoint { path: path.to_path_buf(), message };
-    if !header.progress.makes_sense() {
+    if !header.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
     // An optimizer may have made steps before the training.

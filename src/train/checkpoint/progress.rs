@@ -62,8 +62,8 @@ impl Progress {
         self.mean_loss += (loss - self.mean_loss) / self.steps_made.min(MEAN_STEPS) as f64;
     }
 
-    /// Whether the losses of the steps made are numbers, as a training leaves them.
-    pub fn makes_sense(&self) -> bool {
+    /// Whether the losses are finite, as those of a training run are after its first step.
+    pub fn has_finite_losses(&self) -> bool {
         let losses = [self.first_loss, self.last_loss, self.mean_loss];
         self.steps_made == 0 || losses.iter().all(|loss| loss.is_finite())
     }

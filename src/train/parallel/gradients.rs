@@ -97,7 +97,7 @@ where
         if ranks.size() == 1 {
             return backward().map(Replicated::assume);
         }
-        // The next forward pass will note its parameters.
+        // The next forward pass registers its parameters.
         register_parameters();
         let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)?));
         let gradients = with_hook(buckets.clone(), backward)?;

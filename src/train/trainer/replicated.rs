@@ -20,7 +20,8 @@ impl<O, S: Schedule> Trainer<O, S> {
     /// if the disk of rank 0 is too small for the checkpoints. Call [`checkpoint_every`](Self::checkpoint_every) and
     /// set [`metrics`](Self::metrics) on rank 0 only, because it writes the files.
     ///
-    /// # Errors Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
+    /// # Errors
+    /// Those of [`update`](Self::update), on all ranks; [`TrainError::Ranks`] on the ranks that did not fail.
     pub fn update_replicated<Model, E, D, W>(
         &mut self,
         ranks: &Ranks<W>,

@@ -88,11 +88,11 @@ impl<A: Context, B: Context<Simd = A::Simd>> NullaryFnOnce for Multiply<'_, A, B
 }
 
 impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
-    /// A register tile has enough independent sums to hide the latency of an addition. With the elements that it reads
-    /// it fits into the registers.
     const HAS_32_REGISTERS: bool = <A::Simd as Simd>::REGISTER_COUNT >= 32;
+    /// A register tile has enough independent sums to hide the latency of an addition, and fits into the registers
+    /// with the elements that it reads.
     const TILE_ROWS: usize = if Self::HAS_32_REGISTERS { 4 } else { 6 };
-    /// In vectors.
+    /// The columns of a register tile, in vectors.
     const TILE_COLUMNS: usize = if Self::HAS_32_REGISTERS { 4 } else { 2 };
 
     /// The rows `row..row + ROWS` of the product.
