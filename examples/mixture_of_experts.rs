@@ -73,8 +73,8 @@ impl<D: Backend<f32>> Mixture<f32, D> {
         for (index, expert) in Fin::<NumExperts>::all().zip(&self.experts) {
             let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.retaped::<T>(), axis::<NumExperts>(), index);
             let gate: Each<Plane, D, T> = broadcast(gate, (Batch, Points, Plane), axis::<Plane>());
-            let opinion: Each<Plane, D, T> = expert.forward(points.clone().put_tape(tape()));
-            output = residual(output, gate * opinion);
+            let prediction: Each<Plane, D, T> = expert.forward(points.clone().put_tape(tape()));
+            output = residual(output, gate * prediction);
         }
         Mixed { output, chosen }
     }

@@ -123,7 +123,7 @@ pub enum OpError {
         /// The amount.
         smoothing: f64,
     },
-    /// No element is the highest one.
+    /// There is no highest element.
     #[error("{op}: every element is NaN or -inf")]
     NotANumber {
         /// The operation.

@@ -76,7 +76,7 @@ pub fn all<const N: usize>(outcomes: [Outcome; N]) -> Outcome {
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ").into()) }
 }
 
-/// Fails if the accuracy is below `min`. `what` says what the accuracy is the part of.
+/// Fails if the accuracy is below `min`. The error says `only 12.3 % {what}`.
 pub fn ensure_accuracy(accuracy: f64, min: f64, what: &str) -> Outcome {
     match accuracy < min {
         true => Err(format!("only {:.1} % {what}; try more --steps", 100.0 * accuracy).into()),

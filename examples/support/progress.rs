@@ -88,7 +88,7 @@ pub fn print(text: &str) -> Outcome {
     stream(text).map(drop)
 }
 
-/// [`print`], at once. Whether somebody still reads.
+/// [`print`], without a buffer. Returns false if nobody reads the output any more.
 pub fn stream(text: &str) -> Result<bool, BoxError> {
     let is_safe = |character: char| !character.is_control() || matches!(character, '\n' | '\t');
     let mut text = text.to_string();

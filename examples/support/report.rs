@@ -42,7 +42,7 @@ impl Report {
         Ok(Self { folder: folder.into(), page: HtmlReport::new(title), failures: Vec::new() })
     }
 
-    /// Adds a plot; `draw` writes it to a file. A failure costs only this plot.
+    /// Adds a plot; `draw` writes it to a file. If it fails, the other plots remain.
     pub fn plot(&mut self, name: &str, caption: &str, draw: impl Fn(&Path) -> Result<(), PlotError>) {
         let file = self.folder.join(name);
         let (svg, png) = (file.with_extension("svg"), file.with_extension("png"));

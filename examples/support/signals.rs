@@ -39,8 +39,8 @@ pub struct Interrupted {
     pub path: PathBuf,
 }
 
-/// Sets `stop` on Ctrl-C, SIGTERM or SIGHUP. The next one ends the program at once. A SIGHUP that `nohup` lets the program
-/// ignore stays ignored. A write beyond the size that `ulimit -f` allows is an error, and no longer ends the program.
+/// Sets `stop` on Ctrl-C, SIGTERM or SIGHUP. The next one ends the program at once. Under `nohup`, SIGHUP stays
+/// ignored. A write beyond the size that `ulimit -f` allows is an error, and no longer ends the program.
 #[cfg(unix)]
 pub fn stop_on_signals(stop: Arc<AtomicBool>) -> Result<(), BoxError> {
     let cannot_listen = |error| format!("cannot listen to signals: {error}");

@@ -35,7 +35,7 @@ use dfdx::{
 /// A device that runs modules, with its fused kernels. By default it has none.
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
-    /// Whether the device has the kernels. The compiler knows it, and leaves out what is never run.
+    /// Whether the device has the kernels. It is a constant, so the compiler removes the branch that is never taken.
     const HAS_KERNELS: bool = false;
 
     /// A kernel of [`ops::linear`](crate::ops::linear): `(.., InDim) -> (.., OutDim)`, the shape of the output.
@@ -207,7 +207,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         None
     }
 
-    /// Sets a parameter's gradient, of which nothing was computed yet.
+    /// Sets the gradient of a parameter that has none yet.
     fn try_put_gradient<S: Shape>(
         gradients: Gradients<E, Self>,
         parameter: &Tensor<S, E, Self>,

@@ -8,7 +8,7 @@ use crate::{
 use dfdx::tensor::Tensor;
 use std::fmt;
 
-/// The elementwise functions that kernels know.
+/// The elementwise functions that the kernels support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivationKind {
     /// [`ops::Relu`](crate::ops::Relu).

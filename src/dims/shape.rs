@@ -148,7 +148,8 @@ impl<From: CountFactor, To: CountFactor> CanBecome<To> for From where
 {
 }
 
-/// Two dimensions, each as its compile-time size and the list of its run-time dimension, may have one size.
+/// Two dimensions may have one size. Each is given as its compile-time size and the list of its run-time dimensions,
+/// which is `()` or `(Name, ())`. The first implementation is for equal compile-time sizes.
 pub trait OneSize {}
 impl<Size> OneSize for (Size, (), Size, ()) {}
 impl<Size, Other, Name, List> OneSize for (Size, (Name, ()), Other, List) {}
@@ -185,8 +186,8 @@ impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> Sa
 pub trait SameOrder<One, Other> {}
 #[diagnostic::do_not_recommend]
 impl<Any> SameOrder<Any, Any> for () {}
-/// No list of axes. Each list has a second implementation of [`SameOrder`] with it, so that rustc compares two lists
-/// when it knows both, and does not infer one from the other.
+/// A type that is no list of axes. `SameOrder<List, NoList>` is a second implementation for each list. Because there are
+/// two, rustc does not infer one list from the other: it compares them when it knows both.
 pub struct NoList;
 
 /// The axes of a shape. A `Product` counts as its factors.

@@ -12,7 +12,7 @@ use dfdx::{
 };
 use std::fmt;
 
-/// Texts in the course of being written: an iterator over their next tokens, one for each of the `B` texts.
+/// Texts that are being generated: an iterator over their next tokens, one for each of the `B` texts.
 ///
 /// An item has a token for each text that has not ended, and `None` for the others. A text ends with one of the
 /// tokens `ends`, which is part of it. The iterator ends once all texts have, or once the model has read

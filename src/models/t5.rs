@@ -61,7 +61,7 @@ pub trait T5Config: 'static {
     type NumDecoderLayers: ConstDim;
     /// The number of buckets of relative positions.
     type NumBuckets: ConstDim;
-    /// The distance, in positions, from which on all fall into the last bucket.
+    /// The distance, in positions, from which all keys are in the last bucket.
     const MAX_DISTANCE: usize;
     /// The number that a norm adds to the mean square.
     const NORM_EPSILON: f64;

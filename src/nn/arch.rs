@@ -75,7 +75,7 @@ pub trait Conventions: 'static {
     const ATTENTION_BIAS: bool = false;
     /// Whether the linear maps of a feed-forward layer have biases.
     const FEED_FORWARD_BIAS: bool = true;
-    /// Whether layer norms have biases; [`NormKind::RmsNorm`] never has.
+    /// Whether layer norms have biases; [`NormKind::RmsNorm`] has none.
     const NORM_BIAS: bool = true;
     /// Whether the logits have a bias for each token.
     const LOGIT_BIAS: bool = true;

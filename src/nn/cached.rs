@@ -3,9 +3,9 @@ use dfdx::shapes;
 use std::fmt;
 use typenum::U1;
 
-/// The positions that a cache of at most `MaxLen` has room for. The number grows with those that it holds.
+/// The capacity of a cache of at most `MaxLen` positions. It grows with the positions that the cache holds.
 ///
-/// There is room for at most a quarter more positions than the cache holds, so a decoding step takes time and memory
+/// The capacity is at most a quarter more positions than the cache holds, so a decoding step takes time and memory
 /// for the positions so far, not for `MaxLen`.
 ///
 /// ```
@@ -18,16 +18,16 @@ use typenum::U1;
 pub struct Cached<MaxLen>(BoundedSize<MaxLen>);
 
 impl<MaxLen: ConstDim> Cached<MaxLen> {
-    /// Room for `len` positions, or for `MaxLen` if these are fewer.
+    /// A capacity of at least `len` positions, but at most `MaxLen`.
     ///
-    /// The room is rounded up to one of eight steps between two powers of two. So it grows seldom, and all copies to
-    /// larger memory together copy a position at most about nine times.
+    /// It is rounded up to one of eight steps between two powers of two. So it grows seldom, and all copies to larger
+    /// memory together copy a position at most about nine times.
     pub(super) fn for_len(len: usize) -> Self {
         let step = (len.next_power_of_two() / 8).max(1);
         Self(BoundedSize::at_most_max(len.max(1).next_multiple_of(step)))
     }
 
-    /// The size.
+    /// The number of positions.
     #[must_use]
     pub fn size(self) -> usize {
         self.0.get()

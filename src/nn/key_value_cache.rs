@@ -14,7 +14,7 @@ use std::fmt;
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
 ///
-/// It holds at most `MaxLen` positions, and has [room](Cached) for a few more than it holds. Attention runs over all of
+/// It holds at most `MaxLen` positions, and has a [capacity](Cached) of a few more than it holds. Attention runs over all of
 /// these; [`mask`](Self::mask) hides the unused ones.
 ///
 /// ```
@@ -68,11 +68,11 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn try_new(device: &D, batch: B) -> Result<Self, OpError> {
-        let room = Cached::for_len(0);
+        let capacity = Cached::for_len(0);
         let allocate = || {
             Ok(Self {
-                keys: device.try_zeros_like(&(batch, room, Product::default()))?,
-                values: device.try_zeros_like(&(batch, room, Product::default()))?,
+                keys: device.try_zeros_like(&(batch, capacity, Product::default()))?,
+                values: device.try_zeros_like(&(batch, capacity, Product::default()))?,
                 len: 0,
             })
         };
@@ -127,7 +127,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         keys: &Keys<B, S, A, E, D>,
         values: &Values<B, S, A, E, D>,
     ) -> Result<(), OpError> {
-        let (batch, room, _) = *self.keys.shape();
+        let (batch, capacity, _) = *self.keys.shape();
         let ((key_batch, len, _), (value_batch, value_len, _)) = (*keys.shape(), *values.shape());
         let check = || {
             check_same_size("the cache", batch, "the keys", key_batch)?;
@@ -137,7 +137,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         check().map_err(dim_error("cache"))?;
         check_fits(self.len, len, MaxLen::default())?;
         let needed = Cached::for_len(self.len + len.size());
-        if needed.size() > room.size() {
+        if needed.size() > capacity.size() {
             self.keys = try_grow(&self.keys, needed)?;
             self.values = try_grow(&self.values, needed)?;
         }
@@ -169,13 +169,13 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     }
 }
 
-/// The keys or the values, with room for more positions: `(B, Cached<MaxLen>, M) -> (B, Cached<MaxLen>, M)`.
+/// The keys or the values, with a larger capacity: `(B, Cached<MaxLen>, M) -> (B, Cached<MaxLen>, M)`.
 fn try_grow<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
     old: &Tensor<(B, Cached<MaxLen>, M), E, D>,
-    room: Cached<MaxLen>,
+    capacity: Cached<MaxLen>,
 ) -> Result<Tensor<(B, Cached<MaxLen>, M), E, D>, OpError> {
     let (batch, _, width) = *old.shape();
-    let grown = old.device().try_zeros_like(&(batch, room, width));
+    let grown = old.device().try_zeros_like(&(batch, capacity, width));
     let mut grown = grown.map_err(device_error::<D::Err>("cache"))?;
     D::try_assign_positions(&mut grown, old, 0)?;
     Ok(grown)

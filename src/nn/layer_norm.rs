@@ -25,7 +25,7 @@ module! {
     pub struct LayerNorm<EmbedDim: ConstDim; E, D> -> EmbedDim {
         /// A factor for each column.
         pub weight: param (EmbedDim,) = init::ones,
-        /// A summand for each column.
+        /// A number that is added to each column.
         pub bias: param (EmbedDim,) = init::zeros,
     }
 }

@@ -161,7 +161,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> MHAttenti
     }
 }
 
-/// Whether the device has a kernel of a whole attention sublayer. The kernel knows no dropout.
+/// Whether the device has a kernel of a whole attention sublayer. The kernel does not support dropout.
 pub(crate) const fn has_sublayer_kernel<A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>() -> bool {
     let has_dropout = T::OWNS_TAPE && (A::ATTENTION_DROPOUT != 0.0 || A::DROPOUT != 0.0);
     D::HAS_KERNELS && !has_dropout

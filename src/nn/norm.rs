@@ -24,7 +24,7 @@ module! {
     pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
         /// A factor for each column.
         pub weight: param (EmbedDim,) = init::ones,
-        /// A summand for each column, if the conventions have it.
+        /// A number that is added to each column, if the conventions have biases.
         pub bias: optional(has_bias::<A::Conventions>()) param (EmbedDim,) = init::zeros,
     }
 }

@@ -54,7 +54,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
-        // The kernel knows no rotary positions.
+        // The kernel does not support rotary positions.
         if const { has_sublayer_kernel::<A, E, D, T>() && rotary::<A::Conventions>().is_none() } {
             let (params, residual) = (self.attention.params(), residual_params(&self.norm));
             return D::fused_self_attention(input, &params, &mask, &residual);

@@ -13,7 +13,7 @@ use std::f64::consts::{PI, SQRT_2};
     note = "`Relu`, `Gelu`, `GeluErf`, `Silu` and `Tanh` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
-    /// The function, if kernels know it.
+    /// The function, if the kernels support it.
     const KIND: Option<ActivationKind> = None;
 
     /// Applies the function to every element.

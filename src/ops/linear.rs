@@ -1,6 +1,6 @@
 use super::{
     OpError, Real, device_error,
-    unnamed::{try_product, try_reshape_to, try_zip},
+    unnamed::{try_matmul_2d_transposed, try_reshape_to, try_zip},
 };
 use crate::{
     backend::{Backend, LinearParams},
@@ -52,7 +52,7 @@ where
     }
     let positions = Positions::new(input.shape().num_elements() / InDim::SIZE.max(1));
     let input = try_reshape_to(OP, input, (positions, InDim::default()))?;
-    let output: Tensor<(Positions, OutDim), E, D, T> = try_product(OP, input, weight.retaped::<T>())?;
+    let output: Tensor<(Positions, OutDim), E, D, T> = try_matmul_2d_transposed(OP, input, weight.retaped::<T>())?;
     let output = match bias {
         Some(bias) => {
             let shape = *output.shape();

@@ -17,7 +17,7 @@ use typed_transformer_macros::panicking;
 /// `(Shard<B, W>, S, V), (Shard<B, W>, S) ids of V -> Partial<(), W>`
 ///
 /// Each row is divided by the size of the whole batch, which the labels' [`Shard`] stores: the mean of the ranks' means
-/// would be wrong where they have differently many rows. `S` must have the same size on all ranks.
+/// would be wrong where they have different numbers of rows. `S` must have the same size on all ranks.
 ///
 /// # Errors
 /// [`OpError::Whole`] if the labels' shard does not know the whole batch; [`OpError::Dim`] if two sizes of a run-time

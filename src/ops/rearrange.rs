@@ -92,7 +92,7 @@ macro_rules! __rearrange {
     };
 
     // Reads an axis: its type, and the axes of which it is the product. An axis that is no product is the product of
-    // itself. A type such as `Const<2>` leaves `> >` of the `>>` behind it.
+    // itself. After a type such as `Const<2>`, the `>>` that follows it is read as `> >`.
     (@axes $next:tt [$($t:tt)*] [$($n:tt)*]
         Product<$a:ty, Product<$b:ty, Product<$c:ty, $d:ty>>> $(, $($rest:tt)*)?) => {
         $crate::__rearrange!(@axes $next

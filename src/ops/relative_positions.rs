@@ -16,7 +16,7 @@ pub struct RelativeBuckets {
     /// Whether a query also sees keys after it, as in an encoder. Half of the buckets are for these. Otherwise all keys
     /// after the query fall into bucket 0.
     pub bidirectional: bool,
-    /// The distance from which on all are in one bucket, in positions.
+    /// The distance, in positions, from which all keys are in the last bucket.
     pub max_distance: usize,
 }
 

@@ -104,6 +104,29 @@ pub enum RotaryPairs {
     Halves,
 }
 
+/// A column of a head, as one of its pair.
+struct PairedColumn {
+    /// The number of the pair.
+    pair: usize,
+    /// Whether the column is `b` of the pair `(a, b)`.
+    is_second: bool,
+    /// The other column of the pair.
+    other: usize,
+}
+
+impl RotaryPairs {
+    /// The pair of a column of a head of `width` columns.
+    fn of_column(self, column: usize, width: usize) -> PairedColumn {
+        let half = width / 2;
+        match self {
+            Self::Adjacent => PairedColumn { pair: column / 2, is_second: column % 2 == 1, other: column ^ 1 },
+            Self::Halves => {
+                PairedColumn { pair: column % half, is_second: column >= half, other: (column + half) % width }
+            }
+        }
+    }
+}
+
 impl Rotary {
     /// The base and the pairs of RoFormer.
     pub const ROFORMER: Self = Self { base: 10_000.0, pairs: RotaryPairs::Adjacent, scaling: None };
@@ -151,23 +174,17 @@ fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: De
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
     const OP: &str = "rotary positions";
     let shape @ (_, _, len, width) = *input.shape();
-    // The other column of the pair, the pair, and whether the column is the second one of it.
-    let half = HeadDim::SIZE / 2;
-    let pair_of = |column: usize| match rotary.pairs {
-        RotaryPairs::Adjacent => (column ^ 1, column / 2, column % 2 == 1),
-        RotaryPairs::Halves => ((column + half) % HeadDim::SIZE, column % half, column >= half),
-    };
     let (mut cosines, mut sines) = (Vec::new(), Vec::new());
     for position in start..start + len.size() {
         for column in 0..HeadDim::SIZE {
-            let (_, pair, is_second) = pair_of(column);
+            let PairedColumn { pair, is_second, .. } = rotary.pairs.of_column(column, HeadDim::SIZE);
             let angle = position as f64 * rotary.angle(pair, HeadDim::SIZE);
             cosines.push(cast(angle.cos()));
             sines.push(cast(if is_second { angle.sin() } else { -angle.sin() }));
         }
     }
     let columns: Vec<Fin<HeadDim>> = Fin::all().collect();
-    let others = Indices::from_fn((width,), |column| columns[pair_of(column).0]);
+    let others = Indices::from_fn((width,), |column| columns[rotary.pairs.of_column(column, HeadDim::SIZE).other]);
     let others = try_take(input.retaped::<T>(), axis::<HeadDim>(), &others)?;
     let device = input.device().clone();
     let broadcast = |table: Vec<E>| {

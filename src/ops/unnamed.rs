@@ -77,7 +77,7 @@ pub fn try_matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D:
 }
 
 /// `x yᵀ` of two matrices: `(P, M), (N, M) -> (P, N)`.
-pub fn try_product<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,

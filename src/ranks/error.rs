@@ -73,7 +73,7 @@ pub enum RanksError {
         /// The shard, with its size.
         dim: String,
     },
-    /// Other ranks failed in what all of them did, so this one stops too.
+    /// Other ranks failed in an operation of all ranks, so this one stops too.
     #[error("{} of `{axis}` failed", Listed(ranks))]
     OtherRanks {
         /// The axis of ranks.

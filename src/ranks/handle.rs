@@ -124,8 +124,8 @@ impl<Axis: RankAxis> Ranks<Axis> {
     }
 
     /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel: rank `r` is
-    /// `r / columns` along `Outer` and `r % columns` along `Inner`. The ranks of one `Inner` are neighbours, which are
-    /// on one machine if any are.
+    /// `r / columns` along `Outer` and `r % columns` along `Inner`. The ranks of one `Inner` have consecutive
+    /// numbers, so they are on one machine if it has enough ranks.
     ///
     /// # Errors
     /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of

@@ -25,8 +25,8 @@ const TIMEOUT: Duration = Duration::from_secs(1800);
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time between two polls of an operation that takes long, or for which no caller waits.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
-/// The time for which the thread polls without a pause an operation for which a caller waits. Most are complete by
-/// then; in a longer one, for example with a slower rank, the processor is of more use to others.
+/// The time for which the thread polls without a pause while a caller waits. Most operations are complete by then. A
+/// longer one, for example with a slower rank, leaves the processor to other threads.
 const SPIN_TIME: Duration = Duration::from_micros(200);
 
 /// Starts MPI on a thread of its own.
@@ -63,7 +63,7 @@ fn run(jobs: &Receiver<Job>, world: &Sender<Result<Group, RanksError>>, finished
         Ok(started) => started,
         Err(error) => return drop(world.send(Err(error))),
     };
-    // If no one takes it, the queue is closed too.
+    // If the receiver is gone, the queue of jobs is closed too, and the loop ends.
     let _ = world.send(Ok(Group(ManuallyDrop::new(mpi.world()))));
     for job in jobs {
         // Unwinding would end MPI, which waits for the other ranks.

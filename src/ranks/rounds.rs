@@ -32,8 +32,8 @@ pub fn all_gather<E: Element>(
     Ok(())
 }
 
-/// Sums this rank's part of `values` over the ranks: `sum` makes the sums of as many terms from each rank, of which it
-/// gets all, and their number.
+/// Sums this rank's part of `values` over the ranks. `sum(terms, len)` gets the terms of a round, `len` from each rank,
+/// one rank after another, and returns their `len` sums.
 pub fn reduce_scatter<E: Element>(
     communicator: &dyn Communicator,
     values: &[E],

@@ -168,7 +168,7 @@ impl<V: ConstDim> Tokenizer<V> {
             }
             is_encoded.get_mut(start..end).into_iter().flatten().for_each(|byte| *byte = true);
         }
-        // A tokenizer without a token for the unknown leaves it out.
+        // Without an unknown token, a tokenizer leaves out the characters that it does not know.
         let is_left_out = |&(index, c): &(usize, char)| !c.is_whitespace() && !c.is_control() && !is_encoded[index];
         if self.unknown.is_none()
             && let Some((index, character)) = text.char_indices().find(is_left_out)
@@ -210,14 +210,14 @@ impl<V: ConstDim> Tokenizer<V> {
     }
 }
 
-/// A text that is decoded token by token. A character may have several tokens; it comes with its last one.
+/// A text that is decoded token by token. A character that takes several tokens is shown with the last of them.
 ///
 /// [`Tokenizer::stream`] makes it.
 pub struct TextStream<'a, V> {
     tokenizer: &'a Tokenizer<V>,
-    /// The last tokens that were shown, for the text between them and the next, and those that were not.
+    /// The last shown tokens, then those that are not yet shown. The text of a token may depend on those before it.
     tokens: Vec<Fin<V>>,
-    /// The number of shown ones.
+    /// The number of shown tokens in `tokens`.
     shown: usize,
 }
 

@@ -13,7 +13,7 @@ use std::{
     sync::Once,
 };
 
-/// The longest file, apart from its tokens. The longest published ones have 1 MB of other things.
+/// The longest file, without its tokens. In published files, the rest has at most 1 MB.
 const MAX_REST_LEN_BYTES: u64 = 10_000_000;
 /// The most bytes for each token: its text, its number, and the pairs that it is merged from.
 const MAX_TOKEN_LEN_BYTES: u64 = 200;
@@ -99,8 +99,8 @@ impl Cost {
         Ok(())
     }
 
-    /// Adds a part with all of its steps. The kind of a step is told from its fields: the parser takes it so if the name
-    /// of its type is missing or wrong.
+    /// Adds a part with all of its steps. The kind of a step follows from its fields, because the parser
+    /// also reads a step whose type is missing or wrong.
     fn add(&mut self, part: &Value) -> Result<(), String> {
         if part.is_null() {
             return Ok(());
@@ -126,7 +126,7 @@ impl Cost {
             // It comes before each part between two special tokens.
             self.growth *= prepended as f64 + 1.0;
         }
-        // An empty text is found between all characters, where a space takes its place.
+        // An empty text occurs between all characters. A space is put at each of these places.
         let has_empty = ["suffix", "word_delimiter_token"].iter().any(|field| len_bytes(field) == Some(0));
         if has_empty || fields.get("type").and_then(Value::as_str) == Some("ByteLevel") {
             self.growth *= 2.0;

@@ -47,8 +47,8 @@ impl Metrics {
     /// draw a vertical line there.
     pub const RESUMED: &str = "resumed";
 
-    /// Opens the file of a training run that has made `steps` steps. Lines of later steps are removed by the first line
-    /// that is written, because the training repeats those steps; so is an incomplete last line of such a step.
+    /// Opens the file of a training run that has made `steps` steps. The training repeats later steps, so the
+    /// first line that is written removes the lines of these, and an incomplete last line too.
     ///
     /// A named pipe must have a reader. One that falls behind by more than the pipe holds is an error of
     /// [`write`](Self::write).
@@ -103,7 +103,7 @@ impl Metrics {
     }
 
     /// Removes the lines of steps that are repeated.
-    fn cut(&mut self) -> io::Result<()> {
+    fn remove_later_lines(&mut self) -> io::Result<()> {
         if let Some(len_bytes) = self.len_bytes {
             self.file.set_len(len_bytes)?;
             self.file.seek(SeekFrom::End(0))?;
@@ -114,7 +114,7 @@ impl Metrics {
 
     /// Makes the lines written so far survive a power cut.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.cut()?;
+        self.remove_later_lines()?;
         match self.file.metadata()?.is_file() {
             true => self.file.sync_all(),
             false => Ok(()),
@@ -145,7 +145,7 @@ impl Metrics {
             line.push_str(&format!(",{name}:{value}"));
         }
         line.push_str("}\n");
-        self.cut()?;
+        self.remove_later_lines()?;
         self.file.write_all(line.as_bytes())
     }
 }
@@ -210,10 +210,9 @@ enum Earlier {
 fn earlier_lines(file: &File, last_step: usize) -> io::Result<Earlier> {
     let mut reader = BufReader::new(file);
     let (mut len_bytes, mut line, mut before) = (0, Vec::new(), None);
-    // The lines that remain.
-    let (read, step) = loop {
-        line.clear();
-        let read = reader.by_ref().take(MAX_LINE_LEN_BYTES).read_until(b'\n', &mut line)?;
+    // The lines that remain. The loop ends with the first line of a later step, or at the end of the file.
+    let step = loop {
+        let read = read_line(&mut reader, &mut line)?;
         let step = step_of(&line);
         let is_next = |step: usize| before.is_none_or(|before: usize| before.checked_add(1) == Some(step));
         match (step, before) {
@@ -222,23 +221,34 @@ fn earlier_lines(file: &File, last_step: usize) -> io::Result<Earlier> {
                 len_bytes += read as u64;
             }
             (None, None) if read > 0 => return Ok(Earlier::NoMetrics),
-            // Here a later step begins, or the file ends.
-            _ => break (read, step),
+            _ => break step,
         }
     };
     let is_complete = match before {
         Some(before) => before == last_step,
-        None => last_step == 0 || read == 0 || step.is_some_and(|step| step == last_step + 1),
+        None => last_step == 0 || line.is_empty() || step.is_some_and(|step| step == last_step + 1),
     };
-    // The lines that would be removed must be metrics too; the last one may be cut off.
-    while is_complete && !line.is_empty() {
-        if step_of(&line).is_none() && (line.ends_with(b"\n") || line.len() as u64 == MAX_LINE_LEN_BYTES) {
-            return Ok(Earlier::Incomplete);
-        }
-        line.clear();
-        reader.by_ref().take(MAX_LINE_LEN_BYTES).read_until(b'\n', &mut line)?;
+    match is_complete && are_metrics(reader, line)? {
+        true => Ok(Earlier::Lines { len_bytes }),
+        false => Ok(Earlier::Incomplete),
     }
-    Ok(if is_complete { Earlier::Lines { len_bytes } } else { Earlier::Incomplete })
+}
+
+/// Whether `line` and all lines after it are metrics. The last line may be cut off.
+fn are_metrics(mut reader: impl BufRead, mut line: Vec<u8>) -> io::Result<bool> {
+    while !line.is_empty() {
+        if step_of(&line).is_none() && (line.ends_with(b"\n") || line.len() as u64 == MAX_LINE_LEN_BYTES) {
+            return Ok(false);
+        }
+        read_line(&mut reader, &mut line)?;
+    }
+    Ok(true)
+}
+
+/// Reads the next line, or the beginning of a longer one than [`MAX_LINE_LEN_BYTES`]. Returns its length, 0 at the end.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    line.clear();
+    reader.by_ref().take(MAX_LINE_LEN_BYTES).read_until(b'\n', line)
 }
 
 /// The step of a complete line of metrics: an object of numbers, the first of which is `step`.

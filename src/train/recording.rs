@@ -102,7 +102,7 @@ pub struct GradientsOf<Model, E, D: Storage<E>> {
 impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     /// Zeros for all parameters of a model, to which [`accumulate_gradients`](super::accumulate_gradients)
     /// and [`master_gradients`](super::master_gradients) add. They hold the model's parameters only, so a
-    /// backward pass keeps nothing else.
+    /// backward pass keeps no other gradients.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

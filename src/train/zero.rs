@@ -122,7 +122,7 @@ where
 }
 
 /// Cuts a state of the whole model, such as a checkpoint's, down to the elements `own`. The parameters have `lens`
-/// elements. A state that is cut already stays as it is.
+/// elements. A state that is already cut down is unchanged.
 fn keep_part<Model, E: Element, D: Backend<E>>(
     state: &mut OptimizerState<Model, E, [Slot<E, D>]>,
     lens: &[usize],

@@ -23,7 +23,7 @@ pub enum LoadError {
         /// A description of the fault.
         message: String,
     },
-    /// A folder has no file of weights that this crate reads, or not under the names that it looks for.
+    /// A folder has no file of weights under a name that this crate reads.
     #[error("{} has neither model.safetensors nor model.safetensors.index.json{}", path.display(), others(found))]
     NoWeights {
         /// The folder.
@@ -205,7 +205,7 @@ pub enum SaveError {
     Locked {
         /// The file.
         path: PathBuf,
-        /// The number of the process, if it is known.
+        /// The ID of the process, if it is known.
         process: Option<u32>,
     },
     /// The disk has too little room.

@@ -8,15 +8,15 @@ use std::{
 };
 
 /// The end of the name of a lock.
-pub(crate) const LOCK: &str = ".lock";
+pub(crate) const LOCK_SUFFIX: &str = ".lock";
 /// The length of the largest number of a process.
 const MAX_LEN_BYTES: u64 = 10;
 
 /// The right of one process to write a file and the files beside it that belong to it. The operating system
 /// takes it back when the process ends, however it ends.
 ///
-/// It is a lock on a file `PATH.lock`, which holds the number of the process. On a file system without
-/// locks, it does nothing. A file of that name with anything but a number is not a lock, and stays as it is.
+/// It is a lock on a file `PATH.lock`, which holds the ID of the process. On a file system without
+/// locks, it does nothing. A file of that name with anything but a process ID is not a lock, and stays as it is.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     path: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) struct FileLock {
 impl FileLock {
     /// Takes the lock of the file at `target`. Errors call it `name`.
     pub fn acquire(name: &Path, target: &Path) -> Result<Self, SaveError> {
-        let path = with_suffix(target, LOCK);
+        let path = with_suffix(target, LOCK_SUFFIX);
         let cannot_write = |source| SaveError::Write { path: path.clone(), source };
         loop {
             if let Ok(found) = fs::symlink_metadata(&path) {

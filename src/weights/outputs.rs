@@ -14,8 +14,8 @@ use std::{
 
 /// The kind of file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// No file, an empty one, or something that cannot be replaced at all, which writing reports.
+pub(crate) enum FileKind {
+    /// No file, an empty file, or what is not a file, such as a folder. Writing to that fails with its own error.
     Nothing,
     /// Weights: a safetensors file.
     Weights,
@@ -26,24 +26,24 @@ pub(crate) enum Found {
 }
 
 /// The kind of the file at `path`. Only its header is read.
-pub(crate) fn found_at(path: &Path) -> Found {
+pub(crate) fn file_kind(path: &Path) -> FileKind {
     match fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() > 0 => match TensorFile::open(path) {
-            Ok(file) if file.metadata().contains_key(TRAINING) => Found::Checkpoint,
-            Ok(_) => Found::Weights,
-            Err(_) => Found::Other,
+            Ok(file) if file.metadata().contains_key(TRAINING) => FileKind::Checkpoint,
+            Ok(_) => FileKind::Weights,
+            Err(_) => FileKind::Other,
         },
-        _ => Found::Nothing,
+        _ => FileKind::Nothing,
     }
 }
 
 /// Checks that a file at `path` may be replaced by weights.
 pub(super) fn ensure_no_other_kind(path: &Path) -> Result<(), SaveError> {
     let exists = |found| Err(SaveError::Exists { path: path.into(), found });
-    match found_at(path) {
-        Found::Nothing | Found::Weights => Ok(()),
-        Found::Checkpoint => exists("the checkpoint of a training run"),
-        Found::Other => exists("not a file of weights"),
+    match file_kind(path) {
+        FileKind::Nothing | FileKind::Weights => Ok(()),
+        FileKind::Checkpoint => exists("the checkpoint of a training run"),
+        FileKind::Other => exists("not a file of weights"),
     }
 }
 
@@ -83,12 +83,12 @@ pub(crate) fn ensure_creatable(path: &Path) -> Result<(), SaveError> {
 /// assert_eq!(error.to_string(), "weights and ./weights are the same file");
 /// ```
 pub fn ensure_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<(), SaveError> {
-    let (mut targets, mut contents) = (BTreeMap::new(), BTreeMap::new());
+    let (mut targets, mut ids) = (BTreeMap::new(), BTreeMap::new());
     for path in paths {
         let path = path.as_ref().to_path_buf();
         let of_target = targets.insert(target_of(&path), path.clone());
-        let of_content = content_of(&path).and_then(|content| contents.insert(content, path.clone()));
-        if let Some(other) = of_target.or(of_content) {
+        let of_id = file_id_of(&path).and_then(|id| ids.insert(id, path.clone()));
+        if let Some(other) = of_target.or(of_id) {
             return Err(SaveError::SamePath { path: other, other: path });
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn target_of(path: &Path) -> PathBuf {
 
 /// The identity of a file: two paths with the same one are names of one file. `None` if there is no file.
 #[cfg(unix)]
-pub(crate) fn content_of(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn file_id_of(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let found = fs::metadata(path).ok()?;
     Some((found.dev(), found.ino()))
@@ -111,7 +111,7 @@ pub(crate) fn content_of(path: &Path) -> Option<(u64, u64)> {
 
 /// Elsewhere each path counts as a file of its own.
 #[cfg(not(unix))]
-pub(crate) fn content_of(path: &Path) -> Option<PathBuf> {
+pub(crate) fn file_id_of(path: &Path) -> Option<PathBuf> {
     path.exists().then(|| path.into())
 }
 
@@ -145,7 +145,8 @@ fn private_folder() -> io::Result<PathBuf> {
     }
 }
 
-/// Checks that the disk of `path` has room for `needed_bytes` more. On systems that do not tell, it has.
+/// Checks that the disk of `path` has room for `needed_bytes` more. If the system does not report the free space, the
+/// check passes.
 ///
 /// # Errors
 /// [`SaveError::Space`] with both numbers.

@@ -54,7 +54,7 @@ impl Backend<f32> for Cpu {
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
         shape: Output,
     ) -> Result<Tensor<Output, f32, Cpu, T>, OpError> {
-        fused("linear", shape, T::default(), |tape| {
+        run_kernel("linear", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             linear_kernel(input, read_linear(&params, tape)?)
         })
@@ -67,7 +67,9 @@ impl Backend<f32> for Cpu {
         tape: T,
     ) -> Result<Tensor<(usize,), f32, Cpu, T>, OpError> {
         let len = axes.iter().filter(|axis| axis.is_in_output).map(|axis| axis.size).product();
-        fused("einsum", (len,), tape, |_| contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes))
+        run_kernel("einsum", (len,), tape, |_| {
+            contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes)
+        })
     }
 
     fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
@@ -76,7 +78,7 @@ impl Backend<f32> for Cpu {
         tape: T,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let (batch, len) = ids.shape();
-        fused("embed", (batch, len, M::default()), tape, |tape| {
+        run_kernel("embed", (batch, len, M::default()), tape, |tape| {
             let table = Operand::read_parameter(table, tape)?;
             embedding_kernel(table, ids.clone_arc(), M::SIZE)
         })
@@ -86,7 +88,7 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        fused("add positions", *input.shape(), T::default(), |tape| {
+        run_kernel("add positions", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             positions_kernel(input, Operand::read(positions, tape)?)
         })
@@ -96,7 +98,7 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         output: Tensor<(B, S, M), f32, Cpu, T>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        fused("residual", *input.shape(), T::default(), |tape| {
+        run_kernel("residual", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             residual_kernel(input, Operand::read(output, tape)?)
         })
@@ -106,7 +108,7 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
-        fused("norm", *input.shape(), T::default(), |tape| {
+        run_kernel("norm", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             norm_kernel(input, read_norm(&params, tape)?)
         })
@@ -131,7 +133,7 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *query.shape();
         let config = AttentionConfig::new::<H, KeyHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
-        fused("attention", (batch, len, Product::default()), T::default(), |tape| {
+        run_kernel("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
             let value = Operand::read(value, tape)?;
@@ -147,7 +149,7 @@ impl Backend<f32> for Cpu {
         let Some(activation) = params.activation else {
             return no_kernel("feed-forward");
         };
-        fused("feed-forward", *input.shape(), T::default(), |tape| {
+        run_kernel("feed-forward", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let hidden = read_linear(&params.hidden, tape)?;
             let output = read_linear(&params.output, tape)?;
@@ -173,7 +175,7 @@ impl Backend<f32> for Cpu {
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
         let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
-        fused("attention", shape, T::default(), |tape| {
+        run_kernel("attention", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
             let residual = read_residual_norm(residual, tape)?;
@@ -201,7 +203,7 @@ impl Backend<f32> for Cpu {
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
         let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
-        fused("attention", shape, T::default(), |tape| {
+        run_kernel("attention", shape, T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key_value = Operand::read(key_value, tape)?;
             let projections = read_projections(params, tape)?;
@@ -216,7 +218,7 @@ impl Backend<f32> for Cpu {
         position_weights: &[f32],
         smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
-        fused("cross-entropy", (), T::default(), |tape| {
+        run_kernel("cross-entropy", (), T::default(), |tape| {
             let logits = Operand::read(logits, tape)?;
             cross_entropy_kernel(logits, V::SIZE, labels.clone_arc(), position_weights.to_vec(), smoothing)
         })
@@ -242,8 +244,8 @@ impl Backend<f32> for Cpu {
     }
 }
 
-/// Runs [`record_kernel`].
-fn fused<Dims: Shape, T: Tape<f32, Cpu>>(
+/// [`record_kernel`], with the name of the operation in its error.
+fn run_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     op: &'static str,
     shape: Dims,
     tape: T,

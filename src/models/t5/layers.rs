@@ -20,7 +20,7 @@ module! {
     pub struct Attention<Config: T5Config; E, D> in Config -> Config::EmbedDim {
         /// The weight of the norm.
         pub norm: param (Config::EmbedDim,) = init::ones,
-        /// To the queries of all heads. New ones have the scale that attention lacks.
+        /// To the queries of all heads. T5 does not scale the scores; instead, initial queries are `1 / √HeadDim` as large.
         pub query: param (Columns<Config>, Config::EmbedDim)
             = |weight| init::normal(weight, 1.0 / ((Config::EmbedDim::SIZE * Config::HeadDim::SIZE) as f64).sqrt()),
         /// To the keys of all heads.

@@ -15,7 +15,7 @@ use dfdx::{
 use std::array;
 
 /// The contraction by the device's kernel, which reads both operands in place.
-pub fn fused<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn contract_by_kernel<const L: usize, const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     left: Labelled<L, E, D, T>,
     right: Labelled<R, E, D, T>,

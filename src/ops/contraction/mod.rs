@@ -19,7 +19,7 @@ use dfdx::{
     tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{Device, PermuteTo, RealizeTo, ReshapeTo, TryMatMul, TryMul},
 };
-use kernel::fused;
+use kernel::contract_by_kernel;
 use std::array;
 
 /// The label of the only axis of a tensor without axes.
@@ -170,7 +170,7 @@ where
         return output.try_reshape_like(&shape).and_then(|output| permuted(output, order)).map_err(device_error(op));
     }
     if D::HAS_KERNELS {
-        return fused(op, left, right, to, &inner);
+        return contract_by_kernel(op, left, right, to, &inner);
     }
     let compute = || {
         let left = into_blocks(left, [&batch, &last_batch, &rows, &inner])?;

@@ -1,4 +1,4 @@
-use super::{Labelled, kernel::fused, label_array, position};
+use super::{Labelled, kernel::contract_by_kernel, label_array, position};
 use crate::{
     backend::Backend,
     dims::Label,
@@ -29,7 +29,13 @@ where
     if D::HAS_KERNELS && !summed.is_empty() {
         // A contraction with the number 1 reads `x` in place.
         let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
-        return fused(op, x, Labelled { tensor: one.retaped::<T>(), labels: label_array(&[]) }, to, &summed);
+        return contract_by_kernel(
+            op,
+            x,
+            Labelled { tensor: one.retaped::<T>(), labels: label_array(&[]) },
+            to,
+            &summed,
+        );
     }
     let kept = to.iter().filter(|label| x.has(**label)).copied();
     let order: Vec<Label> = kept.chain(summed.iter().copied()).collect();

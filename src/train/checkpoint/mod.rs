@@ -18,7 +18,13 @@ use crate::{
     },
 };
 use compare::{compare_dimensions, compare_settings};
-use dfdx::{nn::TensorCollection, shapes::HasShape, tensor::Cpu, tensor_ops::Device};
+use dfdx::{
+    nn::TensorCollection,
+    shapes::HasShape,
+    tensor::{Cpu, Tensor},
+    tensor_ops::Device,
+};
+use parameter_info::ParameterInfo;
 pub(crate) use parameter_info::parameter_infos;
 pub(super) use progress::Progress;
 use rayon::current_num_threads;
@@ -82,7 +88,7 @@ where
     D: Device<E>,
 {
     let parameters = parameter_infos::<Model, E, D>();
-    let elements = |is_counted: fn(&&parameter_info::ParameterInfo) -> bool| -> usize {
+    let elements = |is_counted: fn(&&ParameterInfo) -> bool| -> usize {
         parameters.iter().filter(is_counted).map(|p| p.sizes.iter().product::<usize>()).sum()
     };
     ((elements(|_| true) + state.slots.len() * elements(|p| p.is_trained)) * size_of::<E>()) as u64
@@ -163,6 +169,28 @@ where
     compare_dimensions(path, &parameters, &header.dimensions)?;
     let settings = with_model::<Model, E, D>(training.settings.clone());
     compare_settings(path, &settings, &header.settings, training.ignored_setting)?;
+    ensure_consistent(path, &header, training, state.steps)?;
+
+    let model = weights::build(&mut file, "model", device).map_err(load_error)?;
+    let slots = state.slots.iter().map(|slot| read_slot(&mut file, slot.name, &parameters, device));
+    let slots: Vec<Vec<Tensor<(usize,), E, D>>> = slots.collect::<Result<_, _>>()?;
+    file.ensure_all_read(|_| false).map_err(load_error)?;
+
+    state.steps = header.optimizer_steps;
+    for (slot, values) in state.slots.iter_mut().zip(slots) {
+        slot.values = values;
+    }
+    Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
+}
+
+/// Checks the numbers of steps and the losses of a checkpoint. `optimizer_steps` are those of the optimizer that
+/// continues; it may have made some before the training.
+fn ensure_consistent(
+    path: &Path,
+    header: &Header,
+    training: &Training,
+    optimizer_steps: u64,
+) -> Result<(), ResumeError> {
     let (steps_made, steps) = (header.progress.steps_made, training.steps);
     if steps_made > steps {
         return Err(ResumeError::BeyondEnd { path: path.to_path_buf(), steps_made, steps });
@@ -171,39 +199,39 @@ where
     if !header.progress.has_finite_losses() {
         return Err(invalid(format!("a loss of its {steps_made} steps is infinite")));
     }
-    // An optimizer may have made steps before the training.
-    let steps_before = state.steps.wrapping_sub(training.progress.steps_made as u64);
+    let steps_before = optimizer_steps.wrapping_sub(training.progress.steps_made as u64);
     if header.optimizer_steps != steps_before.wrapping_add(steps_made as u64) {
         let optimizer_steps = header.optimizer_steps;
         return Err(invalid(format!("it has made {steps_made} steps, but its optimizer {optimizer_steps}")));
     }
+    Ok(())
+}
 
-    let model = weights::build(&mut file, "model", device).map_err(load_error)?;
-    let mut slots = Vec::new();
-    for slot in &state.slots {
-        let (mut values, mut has_negative) = (Vec::new(), false);
-        for parameter in parameters.iter().filter(|parameter| parameter.is_trained) {
-            let tensor = format!("optimizer.{}.{}", slot.name, parameter.path);
-            let (sizes, dims) = (parameter.sizes.clone(), &Dims(&parameter.dims));
-            let elements: Vec<E> = file.read(&ExpectedTensor { path: &tensor, sizes, dims }).map_err(load_error)?;
-            has_negative |= elements.iter().any(|&element| element < E::zero());
-            let len = elements.len();
-            let elements = device.try_tensor_from_vec(elements, (len,));
-            let device_error = |error: D::Err| load_error(LoadError::Device { tensor, message: error.to_string() });
-            values.push(elements.map_err(device_error)?);
-        }
-        if slot.name.ends_with(SQUARES) && has_negative {
-            return Err(invalid(format!("`optimizer.{}` holds squares, but one is negative", slot.name)));
-        }
-        slots.push(values);
+/// The values of an optimizer's slot, one tensor for each trained parameter.
+fn read_slot<E: SafetensorsDtype, D: Device<E>>(
+    file: &mut TensorFile,
+    slot: &str,
+    parameters: &[ParameterInfo],
+    device: &D,
+) -> Result<Vec<Tensor<(usize,), E, D>>, ResumeError> {
+    let path = file.path().to_path_buf();
+    let load_error = |source| ResumeError::Load { path: path.clone(), source };
+    let (mut values, mut has_negative) = (Vec::new(), false);
+    for parameter in parameters.iter().filter(|parameter| parameter.is_trained) {
+        let tensor = format!("optimizer.{slot}.{}", parameter.path);
+        let (sizes, dims) = (parameter.sizes.clone(), &Dims(&parameter.dims));
+        let elements: Vec<E> = file.read(&ExpectedTensor { path: &tensor, sizes, dims }).map_err(load_error)?;
+        has_negative |= elements.iter().any(|&element| element < E::zero());
+        let len = elements.len();
+        let elements = device.try_tensor_from_vec(elements, (len,));
+        let device_error = |error: D::Err| load_error(LoadError::Device { tensor, message: error.to_string() });
+        values.push(elements.map_err(device_error)?);
     }
-    file.ensure_all_read(|_| false).map_err(load_error)?;
-
-    state.steps = header.optimizer_steps;
-    for (slot, values) in state.slots.iter_mut().zip(slots) {
-        slot.values = values;
+    if slot.ends_with(SQUARES) && has_negative {
+        let message = format!("`optimizer.{slot}` holds squares, but one is negative");
+        return Err(ResumeError::NotACheckpoint { path, message });
     }
-    Ok(Resumed { model, progress: header.progress, threads: header.threads, ranks: header.ranks })
+    Ok(values)
 }
 
 /// Whether a file is a checkpoint of a training run with the same model and settings.

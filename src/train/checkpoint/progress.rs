@@ -1,6 +1,6 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// The mean of the losses forgets a loss after about this many steps.
+/// The number of recent steps over which the losses are averaged, approximately.
 const MEAN_STEPS: usize = 20;
 
 /// The progress of a training run.

@@ -2,9 +2,9 @@
 
 use super::{Progress, read_progress};
 use crate::weights::{
-    FileLock, Found, LOCK, SaveError,
+    FileKind, FileLock, LOCK_SUFFIX, SaveError,
     atomic::{self, PartialFile, with_suffix},
-    content_of, ensure_creatable, found_at, target_of,
+    ensure_creatable, file_id_of, file_kind, target_of,
 };
 use std::{
     collections::BTreeSet,
@@ -57,21 +57,21 @@ fn older(newest: &Path) -> Vec<PathBuf> {
     all.filter(|path| path.exists()).collect()
 }
 
-/// The path, or if there is a file, the first free one of the same path with `-2`, `-3` and so on after it.
+/// The first of `PATH`, `PATH-2`, `PATH-3`, … at which there is no file.
 fn unused(path: &Path) -> PathBuf {
     let numbered = (2..).map(|number| with_suffix(path, &format!("-{number}")));
     let mut paths = std::iter::once(path.to_path_buf()).chain(numbered);
     paths.find(|path| fs::symlink_metadata(path).is_err()).unwrap_or_else(|| path.into())
 }
 
-/// The checkpoint beside which a training keeps a file of this name, if there is such a name.
+/// The checkpoint that a file belongs to by its name: `PATH` for `PATH.best`, for example.
 fn owner(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let mut bases = name.match_indices('.').filter(|&(dot, _)| dot > 0 && is_suffix(&name[dot..]));
     bases.next().map(|(dot, _)| path.with_file_name(&name[..dot]))
 }
 
-/// Moves a file to the first free name for what is kept but not used.
+/// Moves `PATH` to the first free of `PATH.damaged`, `PATH.damaged-2`, ….
 fn set_aside(path: &Path) -> io::Result<()> {
     atomic::rename(path, &unused(&with_suffix(path, DAMAGED)))
 }
@@ -104,7 +104,8 @@ pub fn ensure_not_of_checkpoint(path: impl AsRef<Path>, checkpoint: impl AsRef<P
     }
 }
 
-/// Whether a file with this text after the name of a checkpoint belongs to it.
+/// Whether the file `PATH{text}` belongs to the checkpoint `PATH`: `.best`, `.previous-1`, `.lock`, `.damaged`,
+/// `.best.damaged-2`, `.7.partial` and `.best.7.partial` do.
 fn is_suffix(text: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     // Each kept file can have a partial one.
@@ -117,7 +118,7 @@ fn is_suffix(text: &str) -> bool {
                 (kept.is_empty() || is_suffix(kept))
                     && (number.is_empty() || number.strip_prefix('-').is_some_and(is_number))
             }
-            None => [BEST, LOCK].contains(&text) || text.strip_prefix(PREVIOUS).is_some_and(is_number),
+            None => [BEST, LOCK_SUFFIX].contains(&text) || text.strip_prefix(PREVIOUS).is_some_and(is_number),
         },
     }
 }
@@ -158,7 +159,7 @@ pub(in super::super) struct Series {
 enum FoundAtStart {
     /// Nothing, or a checkpoint of this training run.
     Own,
-    /// A damaged checkpoint of this training run, which another one replaced.
+    /// A damaged checkpoint, or a file of another kind. This run was resumed from another of its checkpoints.
     Damaged,
     /// Files of another training run, or of another kind, that `overwrite` allows to replace.
     Foreign,
@@ -183,27 +184,27 @@ impl Series {
 
         let exists = |path: &Path, found| Err(SaveError::Exists { path: path.into(), found });
         let origin = origin.filter(|origin| origin.path == newest || checkpoint_of(&origin.path) == newest);
-        let found = found_at(&newest);
+        let found = file_kind(&newest);
         let before = match (origin, found) {
             // Another run may have saved before this one took the lock.
             (Some(origin), _) if !overwrite && read_progress(&origin.path) != Some(origin.progress) => {
                 return exists(&origin.path, "no longer the checkpoint that this training run was resumed from");
             }
             (Some(origin), _) if origin.is_substitute && newest.exists() => FoundAtStart::Damaged,
-            (Some(_), Found::Nothing | Found::Checkpoint) => FoundAtStart::Own,
+            (Some(_), FileKind::Nothing | FileKind::Checkpoint) => FoundAtStart::Own,
             (Some(_), _) => FoundAtStart::Damaged,
             (None, _) if overwrite => FoundAtStart::Foreign,
-            (None, Found::Weights) => return exists(path, "a file of weights, not a checkpoint"),
-            (None, Found::Other) => return exists(path, "not a checkpoint"),
-            (None, Found::Checkpoint) => return exists(path, "the checkpoint of another training run"),
-            (None, Found::Nothing) => match older(&newest).first() {
+            (None, FileKind::Weights) => return exists(path, "a file of weights, not a checkpoint"),
+            (None, FileKind::Other) => return exists(path, "not a checkpoint"),
+            (None, FileKind::Checkpoint) => return exists(path, "the checkpoint of another training run"),
+            (None, FileKind::Nothing) => match older(&newest).first() {
                 Some(path) => return exists(path, "the checkpoint of another training run"),
                 None => FoundAtStart::Own,
             },
         };
         if before != FoundAtStart::Foreign {
             // The next save would replace what is neither a checkpoint nor empty.
-            let is_other = |path: &&PathBuf| matches!(found_at(path), Found::Weights | Found::Other);
+            let is_other = |path: &&PathBuf| matches!(file_kind(path), FileKind::Weights | FileKind::Other);
             older(&newest).iter().filter(is_other).try_for_each(|path| set_aside(path)).map_err(cannot_write)?;
         }
         let best = if before == FoundAtStart::Foreign { None } else { read_progress(&best) };
@@ -230,7 +231,7 @@ impl Series {
     pub fn needed_bytes(&self, len_bytes: u64, max_to_keep: usize) -> u64 {
         let files = older(&self.newest).into_iter().chain([self.newest.clone()]);
         // Two names of one file share its bytes.
-        let existing = files.filter_map(|path| content_of(&path)).collect::<BTreeSet<_>>().len();
+        let existing = files.filter_map(|path| file_id_of(&path)).collect::<BTreeSet<_>>().len();
         len_bytes.saturating_mul((max_to_keep + 2).saturating_sub(existing).max(1) as u64)
     }
 
@@ -238,7 +239,7 @@ impl Series {
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
             // Somebody has put another file there, or it was damaged.
-            FoundAtStart::Own if matches!(found_at(&self.newest), Found::Weights | Found::Other) => {
+            FoundAtStart::Own if matches!(file_kind(&self.newest), FileKind::Weights | FileKind::Other) => {
                 set_aside(&self.newest)?;
             }
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,

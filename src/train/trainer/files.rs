@@ -9,7 +9,7 @@ use crate::{
         Metrics, Optimizer, ResumeError, ResumeNote, Schedule, StepReport, TrainError,
         checkpoint::{self, Origin, Progress, Series, Training, ensure_not_of_checkpoint},
     },
-    weights::{self, FileLock, Found, SafetensorsDtype, SaveError, atomic},
+    weights::{self, FileKind, FileLock, SafetensorsDtype, SaveError, atomic},
 };
 use dfdx::nn::TensorCollection;
 use rayon::current_num_threads;
@@ -109,7 +109,7 @@ impl<O, S> Trainer<O, S> {
         self.use_metrics(|metrics| metrics.write(report.steps_made, &values));
     }
 
-    /// Does something with the metrics. A failure is the end of them.
+    /// Runs `action` on the metrics. After a failure, no more metrics are written.
     pub(super) fn use_metrics(&mut self, action: impl FnOnce(&mut Metrics) -> io::Result<()>) {
         if let Some(metrics) = &mut self.metrics
             && let Err(source) = action(metrics)
@@ -141,10 +141,10 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         let path = path.as_ref();
         let exists = |found| Err(SaveError::Exists { path: path.into(), found });
-        match weights::found_at(path) {
-            Found::Weights if !self.overwrite => return exists("a file of weights, not a checkpoint"),
-            Found::Other if !self.overwrite => return exists("not a checkpoint"),
-            Found::Checkpoint
+        match weights::file_kind(path) {
+            FileKind::Weights if !self.overwrite => return exists("a file of weights, not a checkpoint"),
+            FileKind::Other if !self.overwrite => return exists("not a checkpoint"),
+            FileKind::Checkpoint
                 if !self.overwrite && !checkpoint::is_same_training::<Model, E, D>(path, &self.training()) =>
             {
                 return exists("the checkpoint of another training run");

@@ -42,8 +42,8 @@ impl<O, S: Schedule> Trainer<O, S> {
             ranks.agree(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
         }
-        let wants_to_stop = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
-        let [loss, wanting_to_stop] = sum(ranks, [loss, wants_to_stop])?;
+        let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });
+        let [loss, num_stop_requests] = sum(ranks, [loss, stop_requested])?;
         if !loss.is_finite() {
             ranks.finish();
             return Err(TrainError::Loss { step: self.progress.steps_made, loss });
@@ -53,7 +53,7 @@ impl<O, S: Schedule> Trainer<O, S> {
                 ranks.finish();
             }
         })?;
-        self.stopped = wanting_to_stop > 0.0;
+        self.stopped = num_stop_requests > 0.0;
         if self.optimizer.is_sharded() {
             let is_due = Partial::term(f64::from(u8::from(self.is_checkpoint_due())));
             if sum(ranks, [is_due])? != [0.0] {

@@ -44,15 +44,15 @@ macro_rules! map_simd_with_derivative {
 }
 
 /// `(N,) -> (N,)`: `y = f(x)`.
-pub fn activation_forward(y: &mut [f32], x: &[f32], function: ActivationKind, split: Split) {
+pub fn activation_forward(y: &mut [f32], x: &[f32], activation: ActivationKind, split: Split) {
     let partition = partition(x.len(), split);
     let chunks = partition.ranges().zip(partition.split_mut(y, 1));
-    partition.map_chunks(chunks, |(elements, y)| forward(y, elements.slice(x, 1), function));
+    partition.map_chunks(chunks, |(elements, y)| forward(y, elements.slice(x, 1), activation));
 }
 
-fn forward(y: &mut [f32], x: &[f32], function: ActivationKind) {
+fn forward(y: &mut [f32], x: &[f32], activation: ActivationKind) {
     // One loop for each function, so that no loop branches.
-    match function {
+    match activation {
         ActivationKind::Relu => map_simd!(y, x, relu),
         ActivationKind::Gelu => map_simd!(y, x, gelu),
         ActivationKind::GeluErf => map_simd!(y, x, gelu_erf),
@@ -64,13 +64,13 @@ pub fn activation_forward_with_derivative(
     y: &mut [f32],
     derivative: &mut [f32],
     x: &[f32],
-    function: ActivationKind,
+    activation: ActivationKind,
     split: Split,
 ) {
     let partition = partition(x.len(), split);
     let chunks = izip!(partition.ranges(), partition.split_mut(y, 1), partition.split_mut(derivative, 1));
     partition.map_chunks(chunks, |(elements, y, derivative)| {
-        forward_with_derivative(y, derivative, elements.slice(x, 1), function);
+        forward_with_derivative(y, derivative, elements.slice(x, 1), activation);
     });
 }
 
@@ -82,8 +82,8 @@ fn partition(len: usize, split: Split) -> Partition {
     }
 }
 
-fn forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], function: ActivationKind) {
-    match function {
+fn forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], activation: ActivationKind) {
+    match activation {
         ActivationKind::Relu => map_simd_with_derivative!(y, derivative, x, relu),
         ActivationKind::Gelu => map_simd_with_derivative!(y, derivative, x, gelu),
         ActivationKind::GeluErf => map_simd_with_derivative!(y, derivative, x, gelu_erf),
@@ -131,14 +131,14 @@ mod tests {
         all.collect()
     }
 
-    fn assert_near(function: ActivationKind, exact: impl Fn(f64) -> (f64, f64)) {
+    fn assert_near(activation: ActivationKind, exact: impl Fn(f64) -> (f64, f64)) {
         let x = arguments();
         let (mut y, mut same_y, mut derivatives) = <(Vec<f32>, Vec<f32>, Vec<f32>)>::default();
         for result in [&mut y, &mut same_y, &mut derivatives] {
             result.resize(x.len(), 0.0);
         }
-        activation_forward(&mut y, &x, function, Split::Columns);
-        activation_forward_with_derivative(&mut same_y, &mut derivatives, &x, function, Split::Rows);
+        activation_forward(&mut y, &x, activation, Split::Columns);
+        activation_forward_with_derivative(&mut same_y, &mut derivatives, &x, activation, Split::Rows);
         assert_eq!(y, same_y);
         for ((&x, y), derivative) in x.iter().zip(y).zip(derivatives) {
             let (exact_y, exact_derivative) = exact(f64::from(x));
@@ -179,13 +179,13 @@ mod tests {
 
     #[test]
     fn infinity_and_nan_are_passed_on() {
-        for function in [ActivationKind::Relu, ActivationKind::Gelu, ActivationKind::GeluErf] {
+        for activation in [ActivationKind::Relu, ActivationKind::Gelu, ActivationKind::GeluErf] {
             let x = [f32::INFINITY, f32::NAN, -f32::MAX];
             let (mut y, mut derivatives) = ([0.0; 3], [0.0; 3]);
-            activation_forward_with_derivative(&mut y, &mut derivatives, &x, function, Split::Rows);
-            assert_eq!((y[0], derivatives[0]), (f32::INFINITY, 1.0), "{function:?}");
-            assert!(y[1].is_nan(), "{function:?}");
-            assert_eq!((y[2], derivatives[2]), (0.0, 0.0), "{function:?}");
+            activation_forward_with_derivative(&mut y, &mut derivatives, &x, activation, Split::Rows);
+            assert_eq!((y[0], derivatives[0]), (f32::INFINITY, 1.0), "{activation:?}");
+            assert!(y[1].is_nan(), "{activation:?}");
+            assert_eq!((y[2], derivatives[2]), (0.0, 0.0), "{activation:?}");
         }
     }
 }

@@ -15,9 +15,9 @@ pub fn embedding_kernel(table: Operand, ids: Arc<[usize]>, width: usize) -> Resu
     let output = table.new_tensor(y)?;
 
     let table = table.tensor.ghost();
-    Ok(with_backward(output, move |d_out, gradients| {
+    Ok(with_backward(output, move |dy, gradients| {
         let d_table = gradients.get_or_alloc_mut(&table)?;
-        for (id, d_row) in ids.iter().zip(row_chunks(d_out, width)) {
+        for (id, d_row) in ids.iter().zip(row_chunks(dy, width)) {
             add_row(&mut d_table[id * width..][..width], d_row);
         }
         Ok(())

@@ -90,30 +90,41 @@ impl Linear {
     fn multiply_forward(&self, y: &mut [f32], x: &[f32], accumulate: bool) {
         let rows = self.layout.matrix_rows(y, self.out_features);
         let bias = self.bias.as_ref().map(Operand::elements);
-        if self.layout == Layout::RowMajor && self.weight_t.is_none() {
-            if rows <= MAX_FEW_ROWS {
-                fill_rows(y, bias, self.out_features, accumulate);
-                let macs_per_column = rows.max(MACS_PER_READ) * self.in_features;
-                let partition = self.partition_columns(self.out_features, macs_per_column, usize::MAX);
-                return matmul_few_rows(y, x, self.weight.elements(), self.in_features, partition);
+        let is_row_major = self.layout == Layout::RowMajor;
+        match &self.weight_t {
+            Some(weight_t) => {
+                let weight_t = Matrix::new(weight_t, self.in_features, self.out_features);
+                self.multiply_rows(y, x, weight_t, bias, accumulate);
             }
-            if self.split == Split::Columns {
+            None if is_row_major && rows <= MAX_FEW_ROWS => {
                 fill_rows(y, bias, self.out_features, accumulate);
-                return self.add_by_columns(y, rows, self.out_features, self.in_features, |product, columns| {
-                    let weight = columns.slice(self.weight.elements(), self.in_features);
-                    let weight = Matrix::new(weight, columns.len(), self.in_features);
-                    // Vectors along the rows of `x`, so that gemm reads the weight row by row.
-                    let x = Matrix::new(x, rows, self.in_features).transposed();
-                    matmul(product, weight, x, false);
-                    Matrix::new(product, columns.len(), rows).transposed()
-                });
+                self.add_few_rows(y, x, rows);
             }
+            None if is_row_major && self.split == Split::Columns => {
+                fill_rows(y, bias, self.out_features, accumulate);
+                self.add_output_columns(y, x, rows);
+            }
+            None => self.multiply_rows(y, x, self.weight().transposed(), bias, accumulate),
         }
-        let weight_t = match &self.weight_t {
-            Some(weight_t) => Matrix::new(weight_t, self.in_features, self.out_features),
-            None => self.weight().transposed(),
-        };
-        self.multiply_rows(y, x, weight_t, bias, accumulate);
+    }
+
+    /// `y += x Wᵀ` for a few rows, by scalar products of the rows of `x` and of the weight.
+    fn add_few_rows(&self, y: &mut [f32], x: &[f32], rows: usize) {
+        let macs_per_column = rows.max(MACS_PER_READ) * self.in_features;
+        let partition = self.partition_columns(self.out_features, macs_per_column, usize::MAX);
+        matmul_few_rows(y, x, self.weight.elements(), self.in_features, partition);
+    }
+
+    /// `y += x Wᵀ`, where each thread computes columns of the product.
+    fn add_output_columns(&self, y: &mut [f32], x: &[f32], rows: usize) {
+        self.add_by_columns(y, rows, self.out_features, self.in_features, |product, columns| {
+            let weight = columns.slice(self.weight.elements(), self.in_features);
+            let weight = Matrix::new(weight, columns.len(), self.in_features);
+            // Vectors along the rows of `x`, so that gemm reads the weight row by row.
+            let x = Matrix::new(x, rows, self.in_features).transposed();
+            matmul(product, weight, x, false);
+            Matrix::new(product, columns.len(), rows).transposed()
+        });
     }
 
     fn weight(&self) -> Matrix<'_> {

@@ -16,10 +16,10 @@ pub fn positions_kernel(input: Operand, positions: Operand) -> Result<KernelOutp
     let output = input.new_tensor(y)?;
 
     let (input, positions) = (input.tensor.ghost(), positions.tensor.ghost());
-    Ok(with_backward(output, move |d_out, gradients| {
-        add_assign(gradients.get_or_alloc_mut(&input)?, d_out);
+    Ok(with_backward(output, move |dy, gradients| {
+        add_assign(gradients.get_or_alloc_mut(&input)?, dy);
         let d_positions = gradients.get_or_alloc_mut(&positions)?;
-        for d_sequence in row_chunks(d_out, sequence_len) {
+        for d_sequence in row_chunks(dy, sequence_len) {
             add_assign(d_positions, d_sequence);
         }
         Ok(())

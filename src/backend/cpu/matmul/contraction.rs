@@ -57,14 +57,14 @@ impl Offsets {
 pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[StridedAxis], accumulate: bool) {
     let plan = Plan::new(axes);
     let Some(split) = plan.split_axis() else {
-        return plan.run(output, left, right, accumulate, None);
+        return plan.run(output, left, right, accumulate);
     };
-    // Each thread has a range of the axis that the output's elements are farthest apart on.
+    // Each thread computes a range of the axis along which the output's elements are farthest apart.
     let macs_per_index = axes.iter().map(|axis| axis.size).product::<usize>() / split.size;
     let partition = Partition::new(split.size, macs_per_index, usize::MAX);
     let last_offset = |axis: &StridedAxis| (axis.size - 1) * axis.output;
     let len = axes.iter().map(last_offset).sum::<usize>() + 1;
-    // The elements after the last one, up to the next index of the axis, are not there.
+    // The output ends with its last element, so the last chunk can be shorter than its range.
     let mut rest = &mut output[..len];
     let chunks = partition.ranges().map(|range| {
         let len = (range.len() * split.output).min(rest.len());
@@ -75,8 +75,8 @@ pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[Strided
     let chunks: Vec<_> = chunks.collect();
     partition.map_chunks(chunks.into_iter(), |(range, chunk)| {
         let start = split.offsets(range.start());
-        let part = StridedAxis { size: range.len(), ..split };
-        plan.run(chunk, &left[start.left..], &right[start.right..], accumulate, Some((split, part)));
+        let part = plan.with_size(split, range.len());
+        part.run(chunk, &left[start.left..], &right[start.right..], accumulate);
     });
 }
 
@@ -113,25 +113,25 @@ impl Plan {
         (others < axis.output).then_some(axis)
     }
 
-    /// The contraction, with a part of one axis in place of the whole.
-    fn run(
-        &self,
-        output: &mut [f32],
-        left: &[f32],
-        right: &[f32],
-        accumulate: bool,
-        part: Option<(StridedAxis, StridedAxis)>,
-    ) {
-        let of_part = |axis: StridedAxis| match part {
-            Some((whole, part)) if whole == axis => part,
-            _ => axis,
-        };
-        let (rows, columns, inner) = (of_part(self.rows), of_part(self.columns), self.inner);
-        let outer: Vec<StridedAxis> = self.outer.iter().copied().map(of_part).collect();
+    /// The plan of a part of the output: `size` indices of its axis `whole`.
+    fn with_size(&self, whole: StridedAxis, size: usize) -> Self {
+        let part_of = |axis: StridedAxis| if axis == whole { StridedAxis { size, ..axis } } else { axis };
+        Self {
+            rows: part_of(self.rows),
+            columns: part_of(self.columns),
+            inner: self.inner,
+            outer: self.outer.iter().copied().map(part_of).collect(),
+            sums: self.sums.clone(),
+        }
+    }
+
+    /// The contraction: a product of matrices for each index of the outer axes and of the other axes of the sum.
+    fn run(&self, output: &mut [f32], left: &[f32], right: &[f32], accumulate: bool) {
+        let Self { rows, columns, inner, outer, sums } = self;
         let (is_small, mut scratch) = (is_small(rows.size, columns.size, inner.size), Vec::new());
-        for_each_index(&outer, Offsets::default(), &mut |start| {
+        for_each_index(outer, Offsets::default(), &mut |start| {
             let mut is_first = true;
-            for_each_index(&self.sums, start, &mut |at| {
+            for_each_index(sums, start, &mut |at| {
                 let left = Matrix::of_strides(&left[at.left..], [rows.size, inner.size], [rows.left, inner.left]);
                 let strides = [inner.right, columns.right];
                 let right = Matrix::of_strides(&right[at.right..], [inner.size, columns.size], strides);

@@ -1,5 +1,6 @@
 use super::{Matrix, matrix::MatrixMut};
 use crate::backend::cpu::simd::{dispatch_simd, dot};
+use std::ops::Range;
 
 /// The most multiply-adds of a product that takes less time here than gemm takes to pack its operands.
 const MAX_MACS: usize = 1 << 13;
@@ -24,61 +25,86 @@ pub fn matmul_small(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, s
     multiply_along_rows(output, a, b, accumulate, scratch);
 }
 
-fn multiply_along_rows(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
-    let MatrixMut { elements: output, rows, columns, row_stride, column_stride } = output;
-    let inner = a.columns;
-    if rows * columns == 1 && (a.column_stride, b.row_stride) == (1, 1) {
-        let product = dispatch_simd(
-            #[inline(always)]
-            || dot(&a.elements[..inner], &b.elements[..inner]),
-        );
-        output[0] = if accumulate { output[0] + product } else { product };
-        return;
+/// [`matmul_small`] with vectors along the rows of the output.
+fn multiply_along_rows(mut output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool, scratch: &mut Vec<f32>) {
+    let (inner, columns) = (a.columns, output.columns);
+    if output.rows * columns == 1 && (a.column_stride, b.row_stride) == (1, 1) {
+        return write_dot(&mut output.elements[0], &a.elements[..inner], &b.elements[..inner], accumulate);
     }
-    if rows * inner == 1 && (b.column_stride, column_stride) == (1, 1) {
-        let (factor, output, b) = (a.get(0, 0), &mut output[..columns], &b.elements[..columns]);
-        return dispatch_simd(
-            #[inline(always)]
-            || match accumulate {
-                true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
-                false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
-            },
-        );
+    if output.rows * inner == 1 && (b.column_stride, output.column_stride) == (1, 1) {
+        return write_multiple(&mut output.elements[..columns], a.get(0, 0), &b.elements[..columns], accumulate);
     }
     scratch.clear();
     scratch.resize(inner * COLUMNS_PER_TILE, 0.0);
     for start in (0..columns).step_by(COLUMNS_PER_TILE) {
-        let width = COLUMNS_PER_TILE.min(columns - start);
-        // Lanes without a column keep what they have; nothing reads them.
-        for (l, row) in scratch.chunks_exact_mut(COLUMNS_PER_TILE).enumerate() {
-            for (lane, element) in row[..width].iter_mut().enumerate() {
-                *element = b.get(l, start + lane);
-            }
-        }
+        let range = start..columns.min(start + COLUMNS_PER_TILE);
+        copy_columns(scratch, b, range.clone());
         let (b, _) = scratch.as_chunks::<COLUMNS_PER_TILE>();
-        let mut put = |i: usize, sums: &[f32; COLUMNS_PER_TILE]| {
-            let row = output[i * row_stride + start * column_stride..].iter_mut().step_by(column_stride.max(1));
-            for (to, sum) in row.zip(&sums[..width]) {
-                *to = if accumulate { *to + sum } else { *sum };
-            }
-        };
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for i in (0..rows).step_by(TILE_ROWS) {
-                    match rows - i {
-                        rest if rest < TILE_ROWS => {
-                            (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
-                        }
-                        _ => {
-                            let sums = multiply_rows::<TILE_ROWS>(a, b, i);
-                            sums.iter().enumerate().for_each(|(row, sums)| put(i + row, sums));
-                        }
+        write_columns(&mut output, a, b, range, accumulate);
+    }
+}
+
+/// `output = a · b`, or `output += a · b` if `accumulate`.
+fn write_dot(output: &mut f32, a: &[f32], b: &[f32], accumulate: bool) {
+    let product = dispatch_simd(
+        #[inline(always)]
+        || dot(a, b),
+    );
+    *output = if accumulate { *output + product } else { product };
+}
+
+/// `output = factor b`, or `output += factor b` if `accumulate`.
+fn write_multiple(output: &mut [f32], factor: f32, b: &[f32], accumulate: bool) {
+    dispatch_simd(
+        #[inline(always)]
+        || match accumulate {
+            true => output.iter_mut().zip(b).for_each(|(output, b)| *output += factor * b),
+            false => output.iter_mut().zip(b).for_each(|(output, b)| *output = factor * b),
+        },
+    );
+}
+
+/// Copies a few columns of `b` to rows of [`COLUMNS_PER_TILE`] lanes. Lanes without a column keep what they have;
+/// nothing reads them.
+fn copy_columns(rows: &mut [f32], b: Matrix, columns: Range<usize>) {
+    for (l, row) in rows.chunks_exact_mut(COLUMNS_PER_TILE).enumerate() {
+        for (element, column) in row.iter_mut().zip(columns.clone()) {
+            *element = b.get(l, column);
+        }
+    }
+}
+
+/// Writes a few columns of the product of `a` and of `b`, which holds these columns only.
+fn write_columns(
+    output: &mut MatrixMut,
+    a: Matrix,
+    b: &[[f32; COLUMNS_PER_TILE]],
+    columns: Range<usize>,
+    accumulate: bool,
+) {
+    let &mut MatrixMut { ref mut elements, rows, row_stride, column_stride, .. } = output;
+    let mut put = |i: usize, sums: &[f32; COLUMNS_PER_TILE]| {
+        let row = elements[i * row_stride + columns.start * column_stride..].iter_mut().step_by(column_stride.max(1));
+        for (to, sum) in row.zip(&sums[..columns.len()]) {
+            *to = if accumulate { *to + sum } else { *sum };
+        }
+    };
+    dispatch_simd(
+        #[inline(always)]
+        || {
+            for i in (0..rows).step_by(TILE_ROWS) {
+                match rows - i {
+                    rest if rest < TILE_ROWS => {
+                        (i..rows).for_each(|i| put(i, &multiply_rows::<1>(a, b, i)[0]));
+                    }
+                    _ => {
+                        let sums = multiply_rows::<TILE_ROWS>(a, b, i);
+                        sums.iter().enumerate().for_each(|(row, sums)| put(i + row, sums));
                     }
                 }
-            },
-        );
-    }
+            }
+        },
+    );
 }
 
 /// The columns that are computed at once: a vector of AVX-512, or two of AVX2.
