@@ -186,8 +186,8 @@ impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> Sa
 pub trait SameOrder<One, Other> {}
 #[diagnostic::do_not_recommend]
 impl<Any> SameOrder<Any, Any> for () {}
-/// A type that is no list of axes. `SameOrder<List, NoList>` is a second implementation for each list. Because there are
-/// two, rustc does not infer one list from the other: it compares them when it knows both.
+/// A type that is no list of axes. `SameOrder<List, NoList>` is a second implementation for each list. Because of it,
+/// rustc does not infer one list from the other: it compares them when it knows both.
 pub struct NoList;
 
 /// The axes of a shape. A `Product` counts as its factors.

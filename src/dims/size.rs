@@ -71,7 +71,7 @@ __count_by_size!([const N: usize] Const<N> where Self: StaticSize);
 /// Appends a hexadecimal digit to a typenum number, without leading zeros.
 ///
 /// `dims!` builds the number of a dimension from the digits of its size, because typenum converts only
-/// a fixed list of sizes. The compiler evaluates each digit as one constant. Bits would take four times as many constants.
+/// a fixed list of sizes. The compiler evaluates each digit as one constant. Bits would take four times as many.
 #[doc(hidden)]
 pub trait PushDigit<const DIGIT: usize> {
     type Output;

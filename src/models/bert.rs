@@ -64,6 +64,12 @@ type Columns<Config> = Product<
 
 module! {
     /// `norm(token + type + position)`
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::bert::Embeddings, prelude::*};
+    /// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let table: &Tensor<(TokenTypes, EmbedDim), f32, Cpu> = &layer.token_type;
+    /// ```
     pub struct Embeddings<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
         /// A vector for each token.
         pub token: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
@@ -93,6 +99,12 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
 
 module! {
     /// Self-attention in both directions, with biases.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::bert::Attention, prelude::*};
+    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
+    /// ```
     pub struct Attention<Config: BertConfig; E, D> -> Config::EmbedDim {
         /// To the queries of all heads.
         pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
@@ -107,6 +119,12 @@ module! {
 
 module! {
     /// `output(gelu(hidden(x)))`
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::bert::FeedForward, prelude::*};
+    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+    /// ```
     pub struct FeedForward<Config: BertConfig; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
@@ -117,6 +135,12 @@ module! {
 
 module! {
     /// Attention and feed-forward layer, each with a residual around it and a norm after that.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::bert::Layer, nn::LayerNorm, prelude::*};
+    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
+    /// ```
     pub struct Layer<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
         /// Each position attends to all that are not padding.
         pub attention: module Attention<Config, E, D>,

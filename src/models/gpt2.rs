@@ -70,6 +70,12 @@ pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen
 
 module! {
     /// Causal self-attention, with biases.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::gpt2::Attention, prelude::*};
+    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
+    /// ```
     pub struct Attention<Config: Gpt2Config; E, D> -> Config::EmbedDim {
         /// To the queries of all heads.
         pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
@@ -84,6 +90,12 @@ module! {
 
 module! {
     /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::gpt2::FeedForward, prelude::*};
+    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+    /// ```
     pub struct FeedForward<Config: Gpt2Config; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
@@ -94,6 +106,12 @@ module! {
 
 module! {
     /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::gpt2::Layer, nn::LayerNorm, prelude::*};
+    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
+    /// ```
     pub struct Layer<Config: Gpt2Config; E, D> in Config -> Config::EmbedDim {
         /// The norm before the attention.
         pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,

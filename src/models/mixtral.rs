@@ -62,6 +62,12 @@ impl<ExpertsPerToken: ConstDim + AtMost<NumExperts>, NumExperts: ConstDim> Chose
 
 module! {
     /// Attention and a mixture of experts, each with a norm before it and a residual around it.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::mixtral::Layer, prelude::*};
+    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.experts_norm;
+    /// ```
     pub struct Layer<Config: MixtralConfig; E, D> in Config -> Config::EmbedDim {
         /// The weight of the norm before the attention.
         pub attention_norm: param (Config::EmbedDim,) = init::ones,

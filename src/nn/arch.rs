@@ -135,6 +135,12 @@ pub(crate) const fn rotary<C: Conventions>() -> Option<Rotary> {
 }
 
 /// The place of the norm in a block. `f` is a sublayer: an attention or a feed-forward layer.
+///
+/// ```
+/// use typed_transformer::nn::NormPlacement;
+/// assert!(NormPlacement::Pre.has_final_norm() && !NormPlacement::Post.has_final_norm());
+/// assert!(NormPlacement::PostShared.per_block());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormPlacement {
     /// After each sublayer: `norm(x + f(x))` (*Attention Is All You Need*, 3.1).
@@ -248,6 +254,13 @@ impl PositionKind for NoPositions {}
 
 /// A kind of positions that exists for embeddings of width `M`: [`Sinusoidal`] for even widths, the others for every
 /// width.
+///
+/// ```
+/// use typed_transformer::{nn::{PositionsFor, Sinusoidal}, prelude::*};
+/// dims! { pub EmbedDim = 8; }
+/// fn exist<Positions: PositionsFor<EmbedDim>>() {}
+/// exist::<Sinusoidal>();
+/// ```
 pub trait PositionsFor<M: ConstDim>: PositionKind {}
 impl<M: ConstDim> PositionsFor<M> for Learned {}
 impl<M: Even> PositionsFor<M> for Sinusoidal {}
@@ -271,6 +284,12 @@ impl<QKDim: Even> PositionsInHeads<QKDim> for RotaryPositions {}
 impl<QKDim> PositionsInHeads<QKDim> for NoPositions {}
 
 /// An [`Arch`] whose kind of positions exists for width `EmbedDim`. It is implemented for every such `Arch`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::HasPositionsFor};
+/// fn exist<A: HasPositionsFor<EmbedDim>>() {}
+/// exist::<Model>();
+/// ```
 pub trait HasPositionsFor<EmbedDim: ConstDim>: Arch {}
 impl<A, EmbedDim: ConstDim> HasPositionsFor<EmbedDim> for A where
     A: Arch<Conventions: Conventions<Positions: PositionsFor<EmbedDim>>>

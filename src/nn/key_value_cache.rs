@@ -37,10 +37,21 @@ pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: R
 }
 
 /// The keys of all heads: `(B, Len, Product<NumHeads, QKDim>)`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{KeyValueCache, Keys, Values}, prelude::*};
+/// let device = Cpu::default();
+/// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&device, Batch)?;
+/// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// let values: Values<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
+/// cache.try_append(&keys, &values)?;
+/// assert_eq!(cache.len(), 4);
+/// # Ok::<(), OpError>(())
+/// ```
 pub type Keys<B, Len, A, E, D> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
 
-/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
+/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`. [`Keys`] has an example.
 pub type Values<B, Len, A, E, D> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
 

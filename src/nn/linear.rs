@@ -51,9 +51,19 @@ pub trait ProjectionRule: 'static {
 }
 
 /// A projection of an attention layer, with a bias if [`Conventions::ATTENTION_BIAS`] of `A` is true.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{AttentionProjection, ProjectionRule}};
+/// assert!(!AttentionProjection::<Model>::BIAS);
+/// ```
 pub struct AttentionProjection<A>(PhantomData<fn() -> A>);
 
 /// A projection of a feed-forward layer, with a bias if [`Conventions::FEED_FORWARD_BIAS`] of `A` is true.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FeedForwardProjection, ProjectionRule}};
+/// assert!(FeedForwardProjection::<Model>::BIAS);
+/// ```
 pub struct FeedForwardProjection<A>(PhantomData<fn() -> A>);
 
 impl<A: Arch> ProjectionRule for AttentionProjection<A> {

@@ -33,6 +33,14 @@ use std::{
 };
 
 /// The error of drawing a plot.
+///
+/// ```
+/// use typed_transformer::plot::{Line, LinePlot};
+/// let lines = vec![Line { name: "train".into(), points: vec![(0.0, 3.3)] }];
+/// let plot = LinePlot { title: "Training".into(), x: "step".into(), y: "loss".into(), lines };
+/// let error = plot.draw("loss.pdf".as_ref()).unwrap_err();
+/// assert_eq!(error.to_string(), "loss.pdf: the name of a plot must end in .svg or .png");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
     /// The extension of the file is not that of a supported format.

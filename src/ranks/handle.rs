@@ -24,6 +24,14 @@ const PMIX_LAUNCHER: &str = "PMIX_RANK";
 
 /// The time in which collective operations ran, and the part of it in which the caller waited. The difference was
 /// hidden behind computation.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Ranks, RanksError}};
+/// ranks! { pub World; }
+/// let time = Ranks::<World>::start()?.communication_time();
+/// assert!(time.waited <= time.running);
+/// # Ok::<(), RanksError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommunicationTime {
     /// The time in which operations ran.

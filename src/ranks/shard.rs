@@ -16,6 +16,14 @@ use std::{
 ///
 /// It is a dimension of a tensor, but not a [`Dim`] of the crate's own: a sum, mean, norm, softmax or contraction along
 /// it would take a part for the whole.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
+/// ranks! { pub World; }
+/// dims! { pub Batch; }
+/// let lens = Ranks::<World>::in_threads(2, |ranks| ranks.shard(Batch::new(5)).size());
+/// assert_eq!(lens, [3, 2]);
+/// ```
 pub struct Shard<Whole, Axis> {
     len: usize,
     /// The index of the first element in the whole; `None` if `Ranks::shard` did not make the shard.

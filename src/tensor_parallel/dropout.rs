@@ -4,8 +4,8 @@ use crate::{
 };
 use dfdx::{tensor::Tape, tensor_ops::Device};
 
-/// A guard: while it lives, all ranks drop the same elements of a tensor that all of them have. If the caller has set no
-/// [`DropoutSeed`], rank 0 draws one and the others use it too.
+/// A guard: while it lives, all ranks drop the same elements of a tensor that all of them have. If the caller has set
+/// no [`DropoutSeed`], rank 0 draws one, and the others use it too.
 pub(super) fn same_dropout<E: Element, D: Device<E>, T: Tape<E, D>, Axis: RankAxis>(
     rate: f64,
     device: &D,

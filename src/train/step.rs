@@ -9,6 +9,13 @@ use std::time::{Duration, Instant};
 
 /// A step of a training run. Keep it alive until the forward pass is done: while it lives, dropout draws from
 /// its random numbers.
+///
+/// ```
+/// use typed_transformer::train::{Constant, Sgd, Trainer};
+/// let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 3, 0);
+/// let step = trainer.next_step().unwrap();
+/// assert_eq!(step.number, 0);
+/// ```
 pub struct Step {
     /// The index of the step, the first being 0.
     pub number: usize,

@@ -5,6 +5,12 @@ use safetensors::Dtype;
 use std::{io, path::PathBuf};
 
 /// The error of loading weights.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights::{self, LoadError}};
+/// let model = weights::load::<Linear<EmbedDim, VocabSize, f32, Cpu>, _, _>("/no/such/file", &Cpu::default());
+/// assert!(matches!(model, Err(LoadError::Read { .. })));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
@@ -166,6 +172,13 @@ fn others(found: &[String]) -> String {
 }
 
 /// The error of saving weights.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, weights::{self, SaveError}};
+/// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// let error = weights::save(&model, "/no/such/folder/model.safetensors").unwrap_err();
+/// assert!(matches!(error, SaveError::Write { .. }));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The file or its folder cannot be written.

@@ -20,6 +20,13 @@ use dfdx::{
 
 module! {
     /// The best experts for each token, weighted by the softmax of the router's logits for them.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
+    /// let layer = MixtureOfExperts::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &layer.router;
+    /// assert_eq!(layer.experts.len(), 4);
+    /// ```
     pub struct MixtureOfExperts<Config: MixtralConfig; E, D> -> Config::EmbedDim {
         /// To a logit for each expert.
         pub router: param (Config::NumExperts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),

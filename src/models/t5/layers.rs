@@ -17,10 +17,16 @@ use dfdx::{
 
 module! {
     /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::t5::Attention, prelude::*};
+    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.norm;
+    /// ```
     pub struct Attention<Config: T5Config; E, D> in Config -> Config::EmbedDim {
         /// The weight of the norm.
         pub norm: param (Config::EmbedDim,) = init::ones,
-        /// To the queries of all heads. T5 does not scale the scores; instead, initial queries are `1 / √HeadDim` as large.
+        /// To the queries of all heads. The scores are not divided by `√HeadDim`; the initial weights are instead.
         pub query: param (Columns<Config>, Config::EmbedDim)
             = |weight| init::normal(weight, 1.0 / ((Config::EmbedDim::SIZE * Config::HeadDim::SIZE) as f64).sqrt()),
         /// To the keys of all heads.
@@ -70,6 +76,12 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
 
 module! {
     /// `x + output(relu(hidden(norm(x))))`
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::t5::FeedForward, prelude::*};
+    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden;
+    /// ```
     pub struct FeedForward<Config: T5Config; E, D> in Config -> Config::EmbedDim {
         /// The weight of the norm.
         pub norm: param (Config::EmbedDim,) = init::ones,
@@ -96,6 +108,12 @@ impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
 
 module! {
     /// Self-attention, then feed-forward layer.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::t5::EncoderLayer, prelude::*};
+    /// let layer = EncoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.self_attention.norm;
+    /// ```
     pub struct EncoderLayer<Config: T5Config; E, D> in Config -> Config::EmbedDim {
         /// Each position attends to all that are not padding.
         pub self_attention: module Attention<Config, E, D>,
@@ -120,6 +138,12 @@ impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
 
 module! {
     /// Self-attention, attention to the source, then feed-forward layer.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::t5::DecoderLayer, prelude::*};
+    /// let layer = DecoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.cross_attention.norm;
+    /// ```
     pub struct DecoderLayer<Config: T5Config; E, D> in Config -> Config::EmbedDim {
         /// Each position attends to itself and the ones before it.
         pub self_attention: module Attention<Config, E, D>,

@@ -1,6 +1,12 @@
 use std::{fmt, path::PathBuf};
 
 /// A fact about a resumed training run that its user should know. It prints as one line.
+///
+/// ```
+/// use typed_transformer::train::ResumeNote;
+/// let note = ResumeNote::Threads { before: 4, now: 8 };
+/// assert!(note.to_string().starts_with("the training ran with 4 threads and goes on with 8"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResumeNote {
