@@ -16,6 +16,14 @@ use rand_distr::{Distribution, StandardNormal, Uniform};
 ///
 /// # Errors
 /// The errors of the device.
+///
+/// ```
+/// use typed_transformer::{nn::init, prelude::*};
+/// let mut bias: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().ones();
+/// init::zeros(&mut bias)?;
+/// assert_eq!(bias.as_vec(), [0.0, 0.0]);
+/// # Ok::<(), CpuError>(())
+/// ```
 pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_zeros()
 }
@@ -24,6 +32,14 @@ pub fn zeros<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E,
 ///
 /// # Errors
 /// The errors of the device.
+///
+/// ```
+/// use typed_transformer::{nn::init, prelude::*};
+/// let mut weight: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().zeros();
+/// init::ones(&mut weight)?;
+/// assert_eq!(weight.as_vec(), [1.0, 1.0]);
+/// # Ok::<(), CpuError>(())
+/// ```
 pub fn ones<Dims: Shape, E: Real, D: Device<E>>(parameter: &mut Tensor<Dims, E, D>) -> Result<(), D::Err> {
     parameter.try_fill_with_ones()
 }
@@ -54,6 +70,14 @@ pub fn uniform<FanIn: ConstDim, Dims: Shape, E: Real, D: Device<E>>(
 ///
 /// # Errors
 /// The errors of the device.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::init, prelude::*};
+/// let mut weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// init::weight::<Model, _, _, _, _>(&mut weight)?;
+/// assert!(weight.as_vec().iter().all(|w| w.abs() <= 1.0 / 8f32.sqrt()));
+/// # Ok::<(), CpuError>(())
+/// ```
 pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(OutDim, InDim), E, D>,
 ) -> Result<(), D::Err> {
@@ -67,6 +91,14 @@ pub fn weight<A: Arch, InDim: ConstDim, OutDim: ConstDim, E: Real, D: Device<E>>
 ///
 /// # Errors
 /// The errors of the device.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::init, prelude::*};
+/// let mut table: Tensor<(VocabSize, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// init::embedding::<Model, _, _, _, _>(&mut table)?;
+/// assert!(table.as_vec().iter().all(|w| *w != 0.0));
+/// # Ok::<(), CpuError>(())
+/// ```
 pub fn embedding<A: Arch, N: ConstDim, EmbedDim: ConstDim, E: Real, D: Device<E>>(
     parameter: &mut Tensor<(N, EmbedDim), E, D>,
 ) -> Result<(), D::Err> {

@@ -133,7 +133,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
 
     /// Arranges the ranks in a grid of the axes `Outer` and `Inner`, for example data × tensor parallel: rank `r` is
     /// `r / columns` along `Outer` and `r % columns` along `Inner`. The ranks of one `Inner` have consecutive
-    /// numbers, so they are on one machine if it has enough ranks.
+    /// numbers, and launchers usually start those on one machine.
     ///
     /// # Errors
     /// [`RanksError::Grid`] if `Inner` does not divide the number of ranks; [`RanksError::Size`] if the type of

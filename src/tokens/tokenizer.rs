@@ -206,7 +206,7 @@ impl<V: ConstDim> Tokenizer<V> {
     /// A text that is decoded while its tokens are written.
     #[must_use]
     pub fn stream(&self) -> TextStream<'_, V> {
-        TextStream { tokenizer: self, tokens: Vec::new(), shown: 0 }
+        TextStream { tokenizer: self, tokens: Vec::new(), num_shown: 0 }
     }
 }
 
@@ -218,7 +218,7 @@ pub struct TextStream<'a, V> {
     /// The last shown tokens, then those that are not yet shown. The text of a token may depend on those before it.
     tokens: Vec<Fin<V>>,
     /// The number of shown tokens in `tokens`.
-    shown: usize,
+    num_shown: usize,
 }
 
 impl<V: ConstDim> TextStream<'_, V> {
@@ -232,8 +232,8 @@ impl<V: ConstDim> TextStream<'_, V> {
         if text.is_empty() || text.ends_with(char::REPLACEMENT_CHARACTER) {
             return Ok(String::new());
         }
-        self.tokens.drain(..self.shown);
-        self.shown = self.tokens.len();
+        self.tokens.drain(..self.num_shown);
+        self.num_shown = self.tokens.len();
         Ok(text)
     }
 
@@ -247,7 +247,7 @@ impl<V: ConstDim> TextStream<'_, V> {
 
     /// The text of the tokens that were not shown, behind those that were.
     fn unseen(&self) -> Result<String, TokenizerError> {
-        let shown = self.tokenizer.decode(&self.tokens[..self.shown])?;
+        let shown = self.tokenizer.decode(&self.tokens[..self.num_shown])?;
         let all = self.tokenizer.decode(&self.tokens)?;
         Ok(all.get(shown.len()..).unwrap_or_default().to_string())
     }

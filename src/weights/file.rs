@@ -156,16 +156,22 @@ impl TensorFile {
                 }
                 return Err(LoadError::Unexpected { tensor });
             };
-            let unread = |parts| (1..=parts).find(|&part| !read.contains(&(parts, part)));
-            let divisions = read.iter().map(|&(parts, _)| (unread(parts), parts));
-            // The minimum is `None` if any division into parts was read completely.
-            if let Some((Some(part), parts)) = divisions.min() {
+            if let Some((part, parts)) = first_unread(read) {
                 let tensor = format!("{tensor} part {part} of {parts}");
                 return Err(LoadError::Unexpected { tensor });
             }
         }
         Ok(())
     }
+}
+
+/// The first part of a tensor that was not read, with the number of parts. `read` has pairs (number of parts, part).
+/// `None` if all parts of one of these divisions were read.
+fn first_unread(read: &BTreeSet<(usize, usize)>) -> Option<(usize, usize)> {
+    let unread = |parts| (1..=parts).find(|&part| !read.contains(&(parts, part)));
+    // `None` is less than every part.
+    let (part, parts) = read.iter().map(|&(parts, _)| (unread(parts), parts)).min()?;
+    part.map(|part| (part, parts))
 }
 
 pub(crate) fn ensure_dtype<E: SafetensorsDtype>(

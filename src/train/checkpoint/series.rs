@@ -159,7 +159,7 @@ pub(in super::super) struct Series {
 enum FoundAtStart {
     /// Nothing, or a checkpoint of this training run.
     Own,
-    /// A damaged checkpoint, or a file of another kind. This run was resumed from another of its checkpoints.
+    /// A damaged checkpoint of this training run, or a file of another kind. The next checkpoint sets it aside.
     Damaged,
     /// Files of another training run, or of another kind, that `overwrite` allows to replace.
     Foreign,

@@ -87,9 +87,7 @@ impl Rule {
         if axes.count != sizes.len() || axes.groups.len() != expected.sizes.len() || sizes.is_empty() && parts > 1 {
             return false;
         }
-        // The alternate form writes a tuple in lines: one indented line per dimension.
-        let dims = format!("{:+#?}", expected.dims);
-        let mut dims = dims.lines().filter_map(|line| line.strip_prefix("    "));
+        let mut dims = written_dims(expected).into_iter();
         let mut groups = axes.groups.iter().zip(&expected.sizes).enumerate();
         groups.all(|(position, (group, &size))| {
             let parts = if position == 0 { parts } else { 1 };
@@ -98,12 +96,19 @@ impl Rule {
             match found[..] {
                 [found] => size.checked_mul(parts) == Some(found),
                 _ => {
-                    let factors = factors(dim);
+                    let factors = factors(&dim);
                     parts == 1 && (factors == found || found.into_iter().filter(|&size| size != 1).eq(factors))
                 }
             }
         })
     }
+}
+
+/// The dimensions as text, such as `NumHeads=7 * HeadDim=5,`.
+fn written_dims(expected: &ExpectedTensor) -> Vec<String> {
+    // The alternate form writes a tuple in lines: one indented line per dimension.
+    let dims = format!("{:+#?}", expected.dims);
+    dims.lines().filter_map(|line| line.strip_prefix("    ").map(String::from)).collect()
 }
 
 /// The sizes in `NumHeads=7 * HeadDim=5,`.
