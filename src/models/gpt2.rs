@@ -90,12 +90,6 @@ module! {
 
 module! {
     /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::gpt2::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-    /// ```
     pub struct FeedForward<Config: Gpt2Config; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,

@@ -120,12 +120,6 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
 
 module! {
     /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
-    /// ```
     pub struct FeedForward<Config: LlamaConfig; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`, before the activation.
         pub gate: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
@@ -150,12 +144,6 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
 
 module! {
     /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::Layer, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
-    /// ```
     pub struct Layer<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
         /// The weight of the norm before the attention.
         pub attention_norm: param (Config::EmbedDim,) = init::ones,

@@ -76,11 +76,6 @@ type PatchDim<Config> = Product<
 >;
 
 /// The patches of an image.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::NumPatches, prelude::*};
-/// assert_eq!(NumPatches::<Small>::SIZE, 4); // 4 × 6 in patches of 2 × 3
-/// ```
 pub type NumPatches<Config> = PatchGrid<
     <Config as VitConfig>::Height,
     <Config as VitConfig>::Width,
@@ -89,31 +84,14 @@ pub type NumPatches<Config> = PatchGrid<
 >;
 
 /// The positions of a [`Vit`]: the class token, then the patches.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::ClassAndPatches, prelude::*};
-/// assert_eq!(ClassAndPatches::<Small>::SIZE, 5);
-/// ```
 pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
 
 /// A batch of images.
-///
-/// ```
-/// use typed_transformer::{doctest::*, models::vit::Images, prelude::*};
-/// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
-/// let images: Tensor<(Batch, Channels, Height, Width), f32, Cpu> = images;
-/// ```
 pub type Images<B, Config, E, D> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
 
 module! {
     /// The class token and a linear map of each patch, with a vector for each position added.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::Embeddings, prelude::*};
-    /// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let token: &Tensor<(EmbedDim,), f32, Cpu> = &layer.class_token;
-    /// ```
     pub struct Embeddings<Config: VitConfig; E, D> -> Config::EmbedDim {
         /// The vector of the class token.
         pub class_token: param (Config::EmbedDim,) = |token| init::normal(token, 0.02),
@@ -144,12 +122,6 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
 
 module! {
     /// Self-attention of all positions, with biases.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::Attention, prelude::*};
-    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-    /// ```
     pub struct Attention<Config: VitConfig; E, D> -> Config::EmbedDim {
         /// To the queries of all heads.
         pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
@@ -164,12 +136,6 @@ module! {
 
 module! {
     /// `output(gelu(hidden(x)))`
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-    /// ```
     pub struct FeedForward<Config: VitConfig; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
@@ -180,12 +146,6 @@ module! {
 
 module! {
     /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::Layer, nn::LayerNorm, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
-    /// ```
     pub struct Layer<Config: VitConfig; E, D> in Config -> Config::EmbedDim {
         /// The norm before the attention.
         pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
