@@ -1,5 +1,5 @@
-//! A linear layer keeps the sequence length.
-//! Covers `S` of `nn::Linear::forward`.
+//! A linear layer keeps all axes but the last.
+//! Covers `Dims` of `nn::Linear::forward`.
 //! Right with `SrcLen` for `TgtLen` in line 10.
 use typed_transformer::{nn::Linear, prelude::*};
 
