@@ -15,7 +15,7 @@ use dfdx::shapes::Shape;
 #[diagnostic::on_unimplemented(
     message = "the last axis of `{Self}` is not `{Name}`",
     label = "`{Self}` does not end in `{Name}`",
-    note = "the shape has up to 6 axes, each of them is a dimension, and the last one is `{Name}`"
+    note = "the shape has up to 6 axes, and the last one is `{Name}`; each is a dimension: `usize` is none, `Unchecked` is one"
 )]
 pub trait EndsIn<Name: Dim>: Shape {
     /// The shape with `Other` in place of the last axis.
