@@ -200,6 +200,7 @@ fn libraries() -> Vec<String> {
         ("plot", cfg!(feature = "plot")),
         ("cuda", cfg!(feature = "cuda")),
         ("cudnn", cfg!(feature = "cudnn")),
+        ("mpi", cfg!(feature = "mpi")),
         ("f16", cfg!(feature = "f16")),
     ];
     let features = features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name);

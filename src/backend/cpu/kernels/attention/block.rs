@@ -58,13 +58,14 @@ impl<'a> SequenceMask<'a> {
         keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
-    /// The number of keys of a block from its first to the last that has a weight for any of these queries.
-    pub fn visible_len_in(&self, block: &Range<usize>, queries: Range<usize>) -> usize {
-        self.queries[queries]
-            .iter()
-            .map(|(keys, _)| keys.end.clamp(block.start, block.end) - block.start)
-            .max()
-            .unwrap_or(0)
+    /// For each of these queries, at most a block, the number of keys of `block` from its first to the last that has a
+    /// weight.
+    pub fn visible_lens(&self, block: &Range<usize>, queries: Range<usize>) -> [usize; QUERIES_PER_BLOCK] {
+        let mut lens = [0; QUERIES_PER_BLOCK];
+        for (len, (keys, _)) in lens.iter_mut().zip(&self.queries[queries]) {
+            *len = keys.end.clamp(block.start, block.end) - block.start;
+        }
+        lens
     }
 
     /// The index within `queries` of the first one whose keys do not end before `key`; their number if there is none.
@@ -73,36 +74,32 @@ impl<'a> SequenceMask<'a> {
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
     }
 
-    /// `(Keys,)`, in place: the masked logits of a query for the first keys of a block. Hidden keys are marked in
+    /// `(Keys,)`, in place: masks the logits of a query for the first keys of a block. Hidden keys are marked in
     /// `visible`, which stays empty if there are none.
     #[inline(always)]
-    pub fn mask_scores<'b>(
+    pub fn mask_logits<'b>(
         &self,
-        scores: &mut [f32],
+        logits: &mut [f32],
         query: usize,
         first_key: usize,
-        scale: f32,
         visible: &'b mut [bool; KEYS_PER_BLOCK],
     ) -> &'b [bool] {
         let (visible_keys, has_no_gaps) = &self.queries[query];
-        let keys = first_key..first_key + scores.len();
+        let keys = first_key..first_key + logits.len();
         if *has_no_gaps && visible_keys.start <= keys.start && keys.end <= visible_keys.end {
-            for score in scores {
-                *score *= scale;
-            }
             return &[];
         }
-        let visible = &mut visible[..scores.len()];
+        let visible = &mut visible[..logits.len()];
         self.rule.fill(self.sequence, query, keys, visible);
         match self.fill {
             MaskFill::MinValue => {
-                for (score, visible) in scores.iter_mut().zip(&*visible) {
-                    *score = if *visible { *score * scale } else { f32::MIN };
+                for (logit, visible) in logits.iter_mut().zip(&*visible) {
+                    *logit = if *visible { *logit } else { f32::MIN };
                 }
             }
             MaskFill::Subtract(amount) => {
-                for (score, visible) in scores.iter_mut().zip(&*visible) {
-                    *score = *score * scale - if *visible { 0.0 } else { amount as f32 };
+                for (logit, visible) in logits.iter_mut().zip(&*visible) {
+                    *logit -= if *visible { 0.0 } else { amount as f32 };
                 }
             }
         }
@@ -135,15 +132,17 @@ pub fn pack_transposed(matrix: Matrix) -> Buffer {
     packed
 }
 
-/// `(Rows, Dim)`: a copy whose rows are padded with zeros to whole vectors.
+/// `(Rows, Dim)`: the matrix times `factor`, in rows that are padded with zeros to whole vectors.
 #[inline(always)]
-pub fn pack_rows(matrix: Matrix) -> Buffer {
+pub fn pack_rows(matrix: Matrix, factor: f32) -> Buffer {
     let width = round_up(matrix.columns());
     let mut packed = Buffer::recycled(matrix.rows() * width);
     let rows = packed.chunks_exact_mut(width.max(1)).zip(matrix.contiguous_rows().into_iter().flatten());
     for (packed, row) in rows {
         let (packed, padding) = packed.split_at_mut(row.len());
-        packed.copy_from_slice(row);
+        for (packed, element) in packed.iter_mut().zip(row) {
+            *packed = element * factor;
+        }
         padding.fill(0.0);
     }
     packed

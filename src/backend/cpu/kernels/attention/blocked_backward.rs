@@ -37,7 +37,7 @@ impl WithSimd for BlockedBackward<'_> {
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (c, dims, scale) = (LaneWise(simd), self.config.dims, self.config.scale);
         let (qk_len, vo_len) = (round_up(dims.qk_dim), round_up(dims.vo_dim));
-        let [mut weights, mut d_scores] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
+        let [mut weights, mut d_logits] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
         let mut dq = Buffer::recycled(dims.queries * qk_len);
         let mut dk = Buffer::recycled(KEYS_PER_BLOCK * qk_len);
         let mut dv = Buffer::recycled(KEYS_PER_BLOCK * vo_len);
@@ -52,10 +52,12 @@ impl WithSimd for BlockedBackward<'_> {
             let out = dims.query_head(self.out, head, dims.vo_dim);
             let is_first = dims.is_first_of_group(head);
             if is_first {
-                packed = [pack_transposed(k), pack_transposed(v), pack_rows(k)];
+                packed = [pack_transposed(k), pack_transposed(v), pack_rows(k, 1.0)];
             }
             let [k_t, v_t, k_rows] = &packed;
-            let (q_rows, d_out_rows) = (pack_rows(q), pack_rows(d_out));
+            // Scores of scaled queries are the logits.
+            let (q_rows, d_out_rows) = (pack_rows(q, scale), pack_rows(d_out, 1.0));
+            let q = Matrix::strided(&q_rows, dims.queries, dims.qk_dim, qk_len);
             let softmax = &self.softmax[i * 2 * dims.queries..][..2 * dims.queries];
             let (max_logits, inv_sums) = softmax.split_at(dims.queries);
             // The mean of the gradients of a query's weights, weighted by these: `Σ w dw = out · d_out`.
@@ -72,9 +74,9 @@ impl WithSimd for BlockedBackward<'_> {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
-                    let len_of = |rows: Range<usize>| self.mask.visible_len_in(&keys, global(rows));
-                    for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_scores, d_out, v_t)] {
+                    let lens = self.mask.visible_lens(&keys, queries.clone());
+                    let len_of = |rows: Range<usize>| lens[rows].iter().copied().max().unwrap_or(0);
+                    for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_logits, d_out, v_t)] {
                         multiply_block(
                             simd,
                             scores,
@@ -88,25 +90,23 @@ impl WithSimd for BlockedBackward<'_> {
                         );
                     }
                     let width = round_up(len_of(0..queries.len()));
-                    let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_scores.chunks_exact_mut(KEYS_PER_BLOCK));
-                    for (query, (weights, d_scores)) in queries.clone().zip(rows) {
-                        let len = self.mask.visible_len_in(&keys, query..query + 1);
-                        let visible =
-                            self.mask.mask_scores(&mut weights[..len], query, keys.start, scale, &mut visible);
+                    let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_logits.chunks_exact_mut(KEYS_PER_BLOCK));
+                    for ((query, len), (weights, d_logits)) in queries.clone().zip(lens).zip(rows) {
+                        let visible = self.mask.mask_logits(&mut weights[..len], query, keys.start, &mut visible);
                         let [max_logit, inv_sum, weighted_mean] =
                             [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
                         let weight_vectors = LaneWise::<S>::elements_mut(&mut weights[..width]);
-                        let d_score_vectors = LaneWise::<S>::elements_mut(&mut d_scores[..width]);
-                        for (weight, d_score) in weight_vectors.iter_mut().zip(d_score_vectors) {
+                        let d_logit_vectors = LaneWise::<S>::elements_mut(&mut d_logits[..width]);
+                        for (weight, d_logit) in weight_vectors.iter_mut().zip(d_logit_vectors) {
                             *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
-                            *d_score = c.mul(c.mul(*weight, c.sub(*d_score, weighted_mean)), c.splat(scale));
+                            *d_logit = c.mul(*weight, c.sub(*d_logit, weighted_mean));
                         }
                         // Tiles of the products below may reach beyond `width`.
                         weights[len..].fill(0.0);
-                        d_scores[len..].fill(0.0);
+                        d_logits[len..].fill(0.0);
                         if self.mask.hides_gradients() {
-                            for (d_score, visible) in d_scores.iter_mut().zip(visible) {
-                                *d_score = if *visible { *d_score } else { 0.0 };
+                            for (d_logit, visible) in d_logits.iter_mut().zip(visible) {
+                                *d_logit = if *visible { *d_logit } else { 0.0 };
                             }
                         }
                     }
@@ -117,7 +117,7 @@ impl WithSimd for BlockedBackward<'_> {
                         dq,
                         qk_len,
                         true,
-                        view(&d_scores),
+                        view(&d_logits),
                         &k_rows[keys.start * qk_len..],
                         qk_len,
                         |rows| 0..len_of(rows),
@@ -128,7 +128,7 @@ impl WithSimd for BlockedBackward<'_> {
                         self.mask.first_query_seeing(keys.start + block_keys.start, queries.clone())..queries.len()
                     };
                     for (sums, len, a, b) in
-                        [(&mut dk, qk_len, &d_scores, &q_rows), (&mut dv, vo_len, &weights, &d_out_rows)]
+                        [(&mut dk, qk_len, &d_logits, &q_rows), (&mut dv, vo_len, &weights, &d_out_rows)]
                     {
                         let b = &b[queries.start * len..];
                         multiply_block(simd, sums, len, true, view(a).transposed(), b, len, seeing, |_| len);
@@ -139,6 +139,7 @@ impl WithSimd for BlockedBackward<'_> {
                 scatter(&mut self.dk[keys.clone()], key_head * dims.qk_dim, dims.qk_dim, &dk, qk_len, !is_first);
                 scatter(&mut self.dv[keys.clone()], key_head * dims.vo_dim, dims.vo_dim, &dv, vo_len, !is_first);
             }
+            dq.iter_mut().for_each(|dq| *dq *= scale);
             scatter(&mut self.dq, i * dims.qk_dim, dims.qk_dim, &dq, qk_len, false);
         }
     }

@@ -5,7 +5,7 @@ use super::{
 use crate::backend::cpu::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{Context, LaneWise, dot, exp, exp_element, max, round_up, sum},
+    simd::{Context, LaneWise, dot, exp, exp_element, max, round_up},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -37,18 +37,20 @@ impl WithSimd for BlockedForward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let dims = self.config.dims;
-        let vo_len = round_up(dims.vo_dim);
+        let (qk_len, vo_len) = (round_up(dims.qk_dim), round_up(dims.vo_dim));
         let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK);
         let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
         let softmax = self.softmax.chunks_exact_mut((2 * dims.queries).max(1));
         let mut packed = None;
         for ((i, head), softmax) in dims.heads_of(self.key_heads).enumerate().zip(softmax) {
-            let q = dims.query_head(self.q, head, dims.qk_dim);
+            // Scores of scaled queries are the logits.
+            let q = pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale);
+            let q = Matrix::strided(&q, dims.queries, dims.qk_dim, qk_len);
             let k = dims.key_head(self.k, head / dims.group_size(), dims.qk_dim);
             let v = dims.key_head(self.v, head / dims.group_size(), dims.vo_dim);
             if dims.is_first_of_group(head) {
-                packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v)));
+                packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v, 1.0)));
             }
             let (max_logits, sum_exps) = softmax.split_at_mut(dims.queries);
             max_logits.fill(f32::NEG_INFINITY);
@@ -60,8 +62,8 @@ impl WithSimd for BlockedForward<'_> {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let global = |rows: Range<usize>| queries.start + rows.start..queries.start + rows.end;
-                    let len_of = |rows: Range<usize>| self.mask.visible_len_in(&keys, global(rows));
+                    let lens = self.mask.visible_lens(&keys, queries.clone());
+                    let len_of = |rows: Range<usize>| lens[rows].iter().copied().max().unwrap_or(0);
                     match &packed {
                         Some((k_t, _)) => multiply_block(
                             simd,
@@ -78,10 +80,9 @@ impl WithSimd for BlockedForward<'_> {
                     }
                     let width = round_up(len_of(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
-                    for (query, (row, sums)) in queries.clone().zip(rows) {
+                    for ((query, len), (row, sums)) in queries.clone().zip(lens).zip(rows) {
                         let row = &mut row[..width];
-                        let len = self.mask.visible_len_in(&keys, query..query + 1);
-                        self.mask.mask_scores(&mut row[..len], query, keys.start, self.config.scale, &mut visible);
+                        self.mask.mask_logits(&mut row[..len], query, keys.start, &mut visible);
                         online_softmax(simd, row, len, sums, &mut max_logits[query], &mut sum_exps[query]);
                     }
                     let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
@@ -126,7 +127,12 @@ fn online_softmax<S: Simd>(
     max_logit: &mut f32,
     sum_exp: &mut f32,
 ) {
-    let largest = max(&row[..len]);
+    let (logits, padding) = row.split_at_mut(len);
+    if logits.is_empty() {
+        return padding.fill(0.0);
+    }
+    padding.fill(f32::NEG_INFINITY);
+    let largest = max(logits);
     if largest > *max_logit {
         let factor = exp(*max_logit - largest);
         *max_logit = largest;
@@ -136,11 +142,9 @@ fn online_softmax<S: Simd>(
         }
     }
     let c = LaneWise(simd);
-    for logits in LaneWise::<S>::elements_mut(row) {
-        *logits = exp_element(c, c.sub(*logits, c.splat(*max_logit)));
-    }
-    row[len..].fill(0.0);
-    *sum_exp += sum(row);
+    let max_logits = c.splat(*max_logit);
+    let sum_exps = c.map_sum(LaneWise::<S>::elements_mut(row), |logits| exp_element(c, c.sub(logits, max_logits)));
+    *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }
 
 /// `(Q, Dim), (K, Dim) -> (Q, KEYS_PER_BLOCK)`: `a bᵀ`.
