@@ -144,8 +144,8 @@ pub mod prelude {
         nn::BuildModule,
         shapes::{ConstDim as _, HasShape, Shape},
         tensor::{
-            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SplitTape, Tape, Tensor, TensorFrom, TensorFromVec,
-            Trace, WithEmptyTape, ZerosTensor,
+            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SampleTensor, SplitTape, Tape, Tensor, TensorFrom,
+            TensorFromVec, Trace, WithEmptyTape, ZerosTensor,
         },
         tensor_ops::{Backward, BroadcastTo, Device},
     };

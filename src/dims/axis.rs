@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "`{Name}` is not an axis of `{Self}`",
     label = "`{Self}` has no axis `{Name}`",
-    note = "an axis is named by its dimension, and a tensor has up to 6 of them"
+    note = "an axis is named by its dimension, and a tensor has up to 6 of them; `usize` is no dimension, `Unchecked` is one"
 )]
 pub trait HasAxis<Name: MaybeSharded, WhichAxis>:
     Shape

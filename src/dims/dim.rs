@@ -52,7 +52,7 @@ pub trait MaybeSharded: shapes::Dim {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a compile-time dimension",
     label = "the size of `{Self}` is not known at compile time",
-    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a `Product` needs two of them, and a `Quotient<Whole, Parts>` needs `Parts` that divide `Whole` without remainder"
+    note = "`dims! {{ pub Name = 8; }}` declares a compile-time dimension; a `Product` needs two of them, and a `Quotient<Whole, Parts>` needs `Parts` that divide `Whole` without remainder; a `Shard` is a part of one: gather it first"
 )]
 pub trait ConstDim: Dim + Factor {}
 

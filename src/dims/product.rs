@@ -52,7 +52,7 @@ impl<Whole: ConstDim, Parts: Divides<Whole>> MaybeSharded for Quotient<Whole, Pa
 impl<Whole: ConstDim, Parts: Divides<Whole>> Dim for Quotient<Whole, Parts> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Parts: Divides<Whole>> Factor for Quotient<Whole, Parts> {}
-#[diagnostic::do_not_recommend]
+// The compiler recommends it, so that an error names the relation that does not hold.
 impl<Whole: ConstDim, Parts: Divides<Whole>> ConstDim for Quotient<Whole, Parts> {}
 
 impl<Left, Right> StaticSize for Product<Left, Right>

@@ -15,7 +15,7 @@ use dfdx::shapes::Shape;
 #[diagnostic::on_unimplemented(
     message = "the last axis of `{Self}` is not `{Name}`",
     label = "`{Self}` does not end in `{Name}`",
-    note = "the shape has up to 6 axes, each of them is a dimension, and the last one is `{Name}`"
+    note = "the shape has up to 6 axes, and the last one is `{Name}`; each is a dimension: `usize` is none, `Unchecked` is one"
 )]
 pub trait EndsIn<Name: Dim>: Shape {
     /// The shape with `Other` in place of the last axis.
@@ -135,6 +135,20 @@ axes_among!(A I B J C K F L G M H N);
 /// may_be_renamed::<EmbedDim, Product<NumHeads, HeadDim>>();
 /// may_be_renamed::<QLen, KLen>();
 /// ```
+///
+/// In generic code, any dimension may become one that has its size at run time:
+///
+/// ```
+/// use typed_transformer::{ops::rename, prelude::*};
+/// fn scores<S: Dim, M: Dim>(x: Tensor<(S, M), f32, Cpu>) -> Vec<f32> {
+///     local_dims! { let keys: Keys = x.shape().0.size(); }
+///     let key: Tensor<(Keys, M), f32, Cpu> = rename(x.clone(), axis::<S>(), keys);
+///     einsum!(x: (S, M), key: (Keys, M) -> (S, Keys)).as_vec()
+/// }
+/// dims! { pub SeqLen = 2; pub EmbedDim = 1; }
+/// let x: Tensor<(SeqLen, EmbedDim), f32, Cpu> = Cpu::default().tensor(vec![2.0, 3.0]);
+/// assert_eq!(scores(x), [4.0, 6.0, 6.0, 9.0]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` and `{To}` differ in size",
     label = "`{Self}` cannot be renamed to `{To}`",
@@ -143,17 +157,22 @@ axes_among!(A I B J C K F L G M H N);
 pub trait CanBecome<To: Dim>: Dim {}
 
 #[diagnostic::do_not_recommend]
-impl<From: CountFactor, To: CountFactor> CanBecome<To> for From where
-    (From::Static, From::Dynamic<()>, To::Static, To::Dynamic<()>): OneSize
+impl<From: Dim, To: CountFactor> CanBecome<To> for From where (To::Dynamic<()>, From, To): OneSize {}
+
+/// Two dimensions may have one size. The list before them holds the run-time dimension of the second, if it has one.
+/// Then the first is any dimension, even a type parameter.
+pub trait OneSize {}
+impl<Name, From, To> OneSize for ((Name, ()), From, To) {}
+impl<From: CountFactor, To: CountFactor> OneSize for ((), From, To) where
+    (From::Static, From::Dynamic<()>, To::Static): HasSize
 {
 }
 
-/// Two dimensions may have one size. Each is given as its compile-time size and the list of its run-time dimensions,
-/// which is `()` or `(Name, ())`. The first implementation is for equal compile-time sizes.
-pub trait OneSize {}
-impl<Size> OneSize for (Size, (), Size, ()) {}
-impl<Size, Other, Name, List> OneSize for (Size, (Name, ()), Other, List) {}
-impl<Size, Other, Name> OneSize for (Size, (), Other, (Name, ())) {}
+/// A dimension may have the compile-time size of another one, the last element. It is given as its compile-time size and
+/// the list of its run-time dimension: one that has its size at run time may have any.
+pub trait HasSize {}
+impl<Size> HasSize for (Size, (), Size) {}
+impl<Size, Other, Name> HasSize for (Size, (Name, ()), Other) {}
 
 /// The shape has the axes of `Other`, in the same order, where a [`Product`](super::Product) counts as its factors.
 ///

@@ -65,21 +65,16 @@ pub trait LlamaConfig: 'static {
     }
 }
 
+type HeadDim<Config> = <Config as LlamaConfig>::HeadDim;
+type NumKeyValueHeads<Config> = <Config as LlamaConfig>::NumKeyValueHeads;
 /// The number of query heads that share one head of the keys.
-type GroupSize<Config> = Quotient<<Config as LlamaConfig>::NumHeads, <Config as LlamaConfig>::NumKeyValueHeads>;
-type QueryHeads<Config> = Product<<Config as LlamaConfig>::NumKeyValueHeads, GroupSize<Config>>;
-
+type GroupSize<Config> = Quotient<<Config as LlamaConfig>::NumHeads, NumKeyValueHeads<Config>>;
 /// The columns of the queries.
-type QueryDim<Config> = Product<QueryHeads<Config>, <Config as LlamaConfig>::HeadDim>;
+type QueryDim<Config> = Product<Product<NumKeyValueHeads<Config>, GroupSize<Config>>, HeadDim<Config>>;
 /// The columns of the keys, and those of the values.
-type KeyValueDim<Config> = Product<<Config as LlamaConfig>::NumKeyValueHeads, <Config as LlamaConfig>::HeadDim>;
-
+type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
-pub(super) type KeyValueHeadsOf<Config> = Heads<
-    <Config as LlamaConfig>::NumKeyValueHeads,
-    <Config as LlamaConfig>::HeadDim,
-    <Config as LlamaConfig>::HeadDim,
->;
+pub(super) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
 
 /// The keys and values of the earlier positions of a [`Llama`], for each layer.
 pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
@@ -249,8 +244,7 @@ impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D
         let (start, mask) = cache.try_reserve(tokens.shape())?;
         let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
         let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x =
-            layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, start, &mask, |new| cache.try_update(new)))?;
+        let x = layers.try_fold(x, |x, (layer, kv)| layer.try_forward(x, start, &mask, |new| kv.try_update(new)))?;
         try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

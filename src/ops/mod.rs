@@ -126,7 +126,8 @@ pub(crate) use positions::{try_learned_positions_from, try_sinusoidal_positions_
 #[doc(hidden)]
 pub use rearrange::Rearrangement;
 pub use reduce::{
-    max_over, mean_over, softmax_over, sum_over, try_max_over, try_mean_over, try_softmax_over, try_sum_over,
+    log_softmax_over, max_over, mean_over, softmax_over, sum_over, try_log_softmax_over, try_max_over, try_mean_over,
+    try_softmax_over, try_sum_over,
 };
 pub use relative_positions::{RelativeBuckets, relative_position_bias, try_relative_position_bias};
 pub use rename::{rename, try_rename};

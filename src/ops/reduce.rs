@@ -111,3 +111,30 @@ where
     ensure_not_empty(OP, input.shape())?;
     input.try_softmax::<Dims::Position>().map_err(device_error(OP))
 }
+
+/// `x - log Σ exp(x)` along the axis `Name`, the logarithm of [`softmax_over`]; the shape stays the same.
+///
+/// It is finite for all finite `x`, where the logarithm of a softmax is not.
+///
+/// # Errors
+/// [`OpError::Empty`] if a dimension is 0; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::{ops::log_softmax_over, prelude::*};
+/// dims! { pub QLen = 1; pub KLen = 2; }
+/// let scores: Tensor<(QLen, KLen), f64, Cpu> = Cpu::default().tensor(vec![-2000.0, 0.0]);
+/// let weights = log_softmax_over(scores, axis::<KLen>());
+/// assert_eq!(weights.as_vec(), [-2000.0, 0.0]);
+/// ```
+#[panicking]
+pub fn try_log_softmax_over<Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    _: AxisOf<Name>,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+{
+    const OP: &str = "log_softmax_over";
+    ensure_not_empty(OP, input.shape())?;
+    input.try_log_softmax::<Dims::Position>().map_err(device_error(OP))
+}

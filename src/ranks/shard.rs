@@ -141,8 +141,9 @@ pub trait IsAllOf<Whole, Axis> {}
 #[doc(hidden)]
 pub struct Part;
 
-// The compiler recommends these two, so that an error is that of `IsAllOf`.
+// The compiler recommends it, so that an error is that of `IsAllOf`.
 impl<Whole: Dim, Axis: RankAxis> Dim for Shard<Whole, Axis> where Part: IsAllOf<Whole, Axis> {}
+#[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> where
     Part: IsAllOf<Whole, Axis>
 {

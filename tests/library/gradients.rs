@@ -268,6 +268,7 @@ fn axes() {
     check(input.clone(), |x| weighted_sum(mean_over(x, axis::<Batch>())));
     check(input.clone(), |x| weighted_sum(max_over(x, axis::<EmbedDim>())));
     check(input.clone(), |x| weighted_sum(softmax_over(x, axis::<QLen>())));
+    check(input.clone(), |x| weighted_sum(ops::log_softmax_over(x, axis::<QLen>())));
     check(input.clone(), |x| {
         let to: Taped<(QLen, EmbedDim, Batch)> = permute(x);
         weighted_sum(to)

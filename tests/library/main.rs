@@ -37,6 +37,7 @@ mod named_axes;
 mod names;
 mod other_files;
 mod outputs;
+mod own_models;
 mod params;
 mod parity;
 #[cfg(feature = "plot")]

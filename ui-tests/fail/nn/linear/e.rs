@@ -1,15 +1,12 @@
 //! A linear layer reads elements of its own type: `f32` is not `f64`.
 //! Covers `E` of `nn::Linear`.
-//! Right with `f32` for `f64` in line 10.
+//! Right with `f32` for `f64` in line 8.
 use typed_transformer::{nn::Linear, prelude::*};
 
-dims! { EmbedDim = 8; HiddenDim = 5; SeqLen; Batch; }
+dims! { EmbedDim = 8; HiddenDim = 5; }
 
-fn map(
-    linear: &Linear<EmbedDim, HiddenDim, f32, Cpu>,
-    input: Tensor<(Batch, SeqLen, EmbedDim), f64, Cpu>,
-) -> Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> {
-    linear.forward(input)
+fn map(linear: &Linear<EmbedDim, HiddenDim, f32, Cpu>, input: Tensor<(EmbedDim,), f64, Cpu>) {
+    linear.forward(input);
 }
 
 fn main() {}

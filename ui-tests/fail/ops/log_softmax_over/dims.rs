@@ -1,0 +1,14 @@
+//! The logarithm of a softmax keeps the shape.
+//! Covers `Dims` of `ops::log_softmax_over`.
+//! Right with `SrcLen` for `OtherLen` in line 9.
+use typed_transformer::{ops::log_softmax_over, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; OtherLen = 6; Batch; }
+
+fn weights(
+    logits: Tensor<(Batch, TgtLen, OtherLen), f32, Cpu>,
+) -> Tensor<(Batch, TgtLen, SrcLen), f32, Cpu> {
+    log_softmax_over(logits, axis::<SrcLen>())
+}
+
+fn main() {}
