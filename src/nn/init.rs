@@ -19,7 +19,7 @@ use rand_distr::{Distribution, StandardNormal, Uniform};
 ///
 /// ```
 /// use typed_transformer::{nn::init, prelude::*};
-/// let mut bias: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().ones();
+/// let mut bias: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([1.0, 2.0]);
 /// init::zeros(&mut bias)?;
 /// assert_eq!(bias.as_vec(), [0.0, 0.0]);
 /// # Ok::<(), CpuError>(())
