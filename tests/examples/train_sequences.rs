@@ -121,6 +121,8 @@ fn invalid_options_are_one_line_errors_before_training() {
         ("--batch 10001", "it must be at most 10000"),
         ("--learning-rate 0", "it must be above 0 and finite"),
         ("--learning-rate nan", "it must be above 0 and finite"),
+        ("--learning-rate 1e39", "it must be in the range of f32"),
+        ("--learning-rate 1e-40", "it must be in the range of f32"),
         ("--steps 1000000001", "it must be at most 1000000000"),
         ("--checkpoint-every 1000000001", "it must be at most 1000000000"),
         ("--new-schedule", "required arguments were not provided"),
