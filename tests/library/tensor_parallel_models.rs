@@ -447,3 +447,23 @@ fn a_file_that_cannot_be_loaded_ends_all_ranks() {
     assert!(one[0].contains("no/folder"), "{}", one[0]);
     assert_eq!(one[1], "rank 0 of `Two` failed");
 }
+
+/// The part of one rank has diverged.
+#[test]
+fn a_model_with_an_element_that_is_not_finite_is_not_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("weights.safetensors");
+    let mut whole = DecoderOnly::<Plain<NanoGpt>, f32, Cpu>::build(&Cpu::seed_from_u64(7));
+    let weight = &mut whole.decoder.layers[0].feed_forward.hidden.weight;
+    let mut elements = weight.as_vec();
+    *elements.last_mut().unwrap() = f32::NAN;
+    weight.copy_from(&elements);
+    let errors = Ranks::<Two>::in_threads(2, |ranks| {
+        let model = Distributed::<Part<Two>, Two>::from_whole(&whole, &Cpu::default(), ranks).unwrap();
+        model.save(&path, ranks).unwrap_err().to_string()
+    });
+    let position = elements.len() - 1;
+    assert!(errors[0].ends_with(&format!("hidden.weight` holds NaN at position {position}")), "{}", errors[0]);
+    assert_eq!(errors[1], "rank 0 of `Two` failed");
+    assert!(!path.exists());
+}
