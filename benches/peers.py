@@ -6,7 +6,7 @@
 
 Each step is forward, loss, backward, clip to global norm 1 and optimizer update on fixed data, float32, CPU.
 In `decode_...` it is greedy decoding: a lean loop with preallocated keys and values, and `generate` of `transformers`. In
-`bert_forward` it is one forward pass.
+`bert_forward` and `t5_..._forward` it is one forward pass.
 Prints one JSON object a line: config, framework, parameters, median and minimum milliseconds, tokens per second.
 
   rot13  encoder-decoder of "Another annotated transformer": vocab 28, embed 8, 1+1 layers, 7 heads of 5, hidden 5,
@@ -26,6 +26,7 @@ and in PyTorch only:
   decode_smollm SmolLM-135M, a Llama: vocab 49,152, embed 576, 30 layers, 9 heads of 64, 3 of them for keys and values,
                 hidden 1,536; 128 tokens after a prompt of 16
   bert_forward  encoder: vocab 30,522, embed 384, 6 layers, 12 heads, 3 x 24
+  t5_128        T5-small of `transformers`: 4 sources and targets of 128 tokens; t5_512: 1 of 512
   scaling       the architecture of gpt with 2 layers: --batch, --length and --width choose its size
 """
 import argparse, json, resource, statistics, time
@@ -41,10 +42,14 @@ CONFIGS = {
     "decode_gpt2": dict(vocab=50257, d=768, heads=12, head=64, hidden=3072, layers=12, batch=1, src=16, tgt=144, max_len=1024),
     "decode_smollm": dict(vocab=49152, d=576, heads=9, key_heads=3, head=64, hidden=1536, layers=30, batch=1, src=16, tgt=144, max_len=2048),
     "bert_forward": dict(vocab=30522, d=384, heads=12, head=32, hidden=1536, layers=6, batch=3, src=24, tgt=24, max_len=512),
+    "t5_128": dict(vocab=32128, batch=4, src=128, tgt=128),
+    "t5_512": dict(vocab=32128, batch=1, src=512, tgt=512),
 }
+CONFIGS.update({f"{name}_forward": CONFIGS[name] for name in ("t5_128", "t5_512")})
 CONFIGS["scaling"] = dict(vocab=65, heads=4, layers=2, src=0)
 STEPS = {"scaling": 3, "rot13": 300, "typed": 15, "gpt": 40, "length_1024": 8, "length_4096": 5, "gpt2": 5, "decode_gpt": 10,
-         "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40}
+         "decode_gpt2": 1, "decode_smollm": 1, "bert_forward": 40,
+         "t5_128": 3, "t5_512": 3, "t5_128_forward": 5, "t5_512_forward": 5}
 
 
 def report(config, framework, params, times, tokens):
@@ -238,11 +243,29 @@ def run_torch(name, c, steps, threads):
 
 def run_transformers(name, c, steps, threads):
     import torch, transformers
-    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, T5Config, T5ForConditionalGeneration
     global IDLE_MB
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     IDLE_MB = peak_mb()
+    if name.startswith("t5"):
+        # The defaults are the sizes of T5-small.
+        model = T5ForConditionalGeneration(T5Config(vocab_size=c["vocab"], dropout_rate=0.0, use_cache=False))
+        x, y, t = (torch.randint(1, c["vocab"], (c["batch"], n)) for n in (c["src"], c["tgt"], c["tgt"]))
+        opt = torch.optim.AdamW(model.parameters(), 1e-3, betas=(0.9, 0.99), weight_decay=0.1, fused=True)
+        times = []
+        for _ in range(steps + min(steps, 5)):
+            t0 = time.perf_counter()
+            with torch.set_grad_enabled(not name.endswith("forward")):
+                output = model(input_ids=x, decoder_input_ids=y, labels=None if name.endswith("forward") else t)
+            if output.loss is not None:
+                opt.zero_grad()
+                output.loss.backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                opt.step()
+            times.append(time.perf_counter() - t0)
+        params = sum(p.numel() for p in model.parameters())
+        return report(name, "transformers " + transformers.__version__, params, times[min(steps, 5) :], c["batch"] * (c["src"] + c["tgt"]))
     sizes = dict(vocab_size=c["vocab"], bos_token_id=None, eos_token_id=None)
     if name == "decode_smollm":
         model = LlamaForCausalLM(LlamaConfig(
@@ -364,8 +387,8 @@ if __name__ == "__main__":
     CONFIGS["scaling"].update(d=o.width, head=o.width // 4, hidden=4 * o.width, batch=o.batch, tgt=o.length)
     for name in o.configs:
         steps = o.steps or STEPS[name]
-        with_jax, with_transformers = name in ("rot13", "typed", "gpt"), name.startswith("decode")
-        runs = (("torch", run_torch, True), ("transformers", run_transformers, with_transformers), ("jax", run_jax, with_jax))
+        with_jax, with_transformers = name in ("rot13", "typed", "gpt"), name.startswith(("decode", "t5"))
+        runs = (("torch", run_torch, not name.startswith("t5")), ("transformers", run_transformers, with_transformers), ("jax", run_jax, with_jax))
         for framework, run, has_model in runs:
             if o.only in (None, framework) and has_model:
                 run(name, CONFIGS[name], steps, o.threads)

@@ -30,7 +30,7 @@ mod large;
 #[derive(Parser)]
 struct Arguments {
     /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
-    /// decode_smollm or bert_forward
+    /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward or t5_512_forward
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -133,6 +133,10 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "decode_gpt2" => (large::decode_gpt2(), 1),
         "decode_smollm" => (large::decode_smollm(), 1),
         "bert_forward" => (large::bert_forward(), 40),
+        "t5_128" => (large::t5::<4, 128>(), 3),
+        "t5_512" => (large::t5::<1, 512>(), 3),
+        "t5_128_forward" => (large::t5_forward::<4, 128>(), 5),
+        "t5_512_forward" => (large::t5_forward::<1, 512>(), 5),
         other => panic!("there is no model {other}"),
     };
     timed(config, step, steps.unwrap_or(default))

@@ -1,4 +1,4 @@
-//! Larger models that are measured: long sequences, GPT-2 small and BERT, with a closure that makes one training step,
+//! Larger models that are measured: long sequences, GPT-2 small, BERT and T5, with a closure that makes one training step,
 //! one forward pass, or the decoding of one text.
 
 use crate::models::{Step, decoder_step, ids};
@@ -7,10 +7,11 @@ use typed_transformer::{
     generate::{Sampler, generate_from_prompt},
     models::{
         nano_gpt::NanoGpt,
-        published::{gpt2, smol_lm_135m},
+        published::{gpt2, smol_lm_135m, t5_small},
     },
     nn::{Autoregressive, Module},
     prelude::*,
+    train::{AdamW, update},
 };
 
 /// Greedy decoding of `Len` tokens in all after a prompt, with a cache of keys and values.
@@ -80,4 +81,27 @@ pub fn bert_forward() -> Step {
         let _ = model.forward(&inputs, NoneTape);
     };
     (EncoderOnly::<Bert, f32, Cpu>::NUM_PARAMS, Box::new(forward))
+}
+
+/// T5-small, with `LEN` tokens in each source and in each target.
+pub fn t5<const BATCH: usize, const LEN: usize>() -> Step {
+    let mut model = t5_small::Model::<f32, Cpu>::build(&Cpu::default());
+    let mut optimizer = AdamW::default();
+    let [source, inputs, labels] = [1, 2, 3].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
+    let step = move || {
+        let logits = model.forward(&source, &inputs, model.recording());
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+        update(&mut model, loss.backward(), &mut optimizer, 1e-3, 1.0).unwrap();
+    };
+    (t5_small::Model::<f32, Cpu>::NUM_PARAMS, Box::new(step))
+}
+
+/// The forward pass of [`t5`].
+pub fn t5_forward<const BATCH: usize, const LEN: usize>() -> Step {
+    let model = t5_small::Model::<f32, Cpu>::build(&Cpu::default());
+    let [source, inputs] = [1, 2].map(ids::<Const<BATCH>, Const<LEN>, t5_small::VocabSize>);
+    let forward = move || {
+        let _ = model.forward(&source, &inputs, NoneTape);
+    };
+    (t5_small::Model::<f32, Cpu>::NUM_PARAMS, Box::new(forward))
 }
