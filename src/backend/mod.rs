@@ -91,21 +91,23 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         no_kernel("norm")
     }
 
-    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `KeyHeads` is `H`, and of
-    /// [`ops::grouped_query_attention`](crate::ops::grouped_query_attention), where `H` is a multiple of `KeyHeads`.
+    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `NumKeyValueHeads` is `H`, and
+    /// of [`ops::grouped_query_attention`](crate::ops::grouped_query_attention), where `H` is a multiple of
+    /// `NumKeyValueHeads`; with a bias, also of both operations `_with_bias`.
     fn fused_multi_head_attention<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
         H: ConstDim,
-        KeyHeads: ConstDim,
+        NumKeyValueHeads: ConstDim,
         QKDim: ConstDim,
         VODim: ConstDim,
         T: Tape<E, Self>,
     >(
         _query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
-        _key: Tensor<(B, K, Product<KeyHeads, QKDim>), E, Self, T>,
-        _value: Tensor<(B, K, Product<KeyHeads, VODim>), E, Self, T>,
+        _key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, Self, T>,
+        _value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, Self, T>,
+        _bias: Option<Tensor<(H, Q, K), E, Self, T>>,
         _: &AttentionMask<B, Q, K>,
         _: AttentionScale,
         _: MaskFill,

@@ -48,7 +48,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         &self,
         input: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        if const { Self::has_kernel::<T>() } {
+        if const { Self::has_sublayer_kernel::<T>() } {
             return D::fused_feed_forward(input, &self.params(), &residual_params(&self.norm));
         }
         try_residual_norm(&self.norm, input, |x| {
@@ -61,8 +61,8 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         })
     }
 
-    /// Whether the device has a kernel. The kernel knows neither inner layers, nor dropout, nor activations of a user.
-    const fn has_kernel<T: Tape<E, D>>() -> bool {
+    /// Whether the device has a kernel of the whole sublayer. The kernel knows neither inner layers, nor dropout, nor activations of a user.
+    const fn has_sublayer_kernel<T: Tape<E, D>>() -> bool {
         let has_dropout = T::OWNS_TAPE && A::FEED_FORWARD_DROPOUT != 0.0;
         let has_known_activation = <A::Conventions as Conventions>::Activation::KIND.is_some();
         D::HAS_KERNELS && !has_dropout && has_known_activation && A::FEED_FORWARD_EXTRA_LAYERS == 0

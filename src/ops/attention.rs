@@ -4,7 +4,7 @@ use super::{
     where_::try_bool_tensor,
 };
 use crate::{
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
+    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
@@ -98,10 +98,7 @@ pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Rea
     check_same_size("the query", queries, "the mask", mask_queries).map_err(dim_error(OP))?;
     check_same_size("the key", keys, "the mask", mask_keys).map_err(dim_error(OP))?;
     if let Some(bias) = &bias {
-        let (bias_heads, bias_queries, bias_keys) = *bias.shape();
-        check_same_size("the query", heads, "the bias", bias_heads).map_err(dim_error(OP))?;
-        check_same_size("the query", queries, "the bias", bias_queries).map_err(dim_error(OP))?;
-        check_same_size("the key", keys, "the bias", bias_keys).map_err(dim_error(OP))?;
+        check_bias((heads, queries, keys), *bias.shape()).map_err(dim_error(OP))?;
     }
     let visible = try_bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let error = device_error::<D::Err>(OP);
@@ -179,9 +176,7 @@ pub fn try_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    check_values(&key, &value)?;
-    let weights = try_dropout(try_attention_weights(query, key, mask, scale, mask_fill)?, dropout)?;
-    try_matmul("attention", weights, value)
+    try_attend(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// `softmax(scale · q kᵀ + bias) v`: [`attention`] with a number that is added to the logit of each query and key, such
@@ -228,9 +223,44 @@ pub fn try_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
+    try_attend(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+}
+
+/// The definition of the attention, with a bias or without.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn try_attend<
+    B: MaybeSharded,
+    H: Dim,
+    Q: Dim,
+    K: Dim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Device<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, H, Q, QKDim), E, D, T>,
+    key: Tensor<(B, H, K, QKDim), E, D, T>,
+    value: Tensor<(B, H, K, VODim), E, D, T>,
+    bias: Option<Tensor<(H, Q, K), E, D, T>>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
     check_values(&key, &value)?;
-    let weights = try_dropout(try_weights(query, key, Some(bias), mask, scale, mask_fill)?, dropout)?;
+    let weights = try_dropout(try_weights(query, key, bias, mask, scale, mask_fill)?, dropout)?;
     try_matmul("attention", weights, value)
+}
+
+/// Checks that the bias has a number for each head, query and key.
+pub(super) fn check_bias<H: Dim, Q: Dim, K: Dim>(
+    (heads, queries, keys): (H, Q, K),
+    (bias_heads, bias_queries, bias_keys): (H, Q, K),
+) -> Result<(), DimError> {
+    check_same_size("the query", heads, "the bias", bias_heads)?;
+    check_same_size("the query", queries, "the bias", bias_queries)?;
+    check_same_size("the key", keys, "the bias", bias_keys)
 }
 
 /// Checks that there is a value for each key.

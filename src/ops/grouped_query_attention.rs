@@ -1,16 +1,16 @@
 use super::{
-    AttentionScale, MaskFill, OpError, Real, attention::try_masked_softmax, device_error, dim_error, try_dropout,
-    try_merge_heads, try_scale, try_split_heads,
+    AttentionScale, MaskFill, OpError, Real, attention::try_masked_softmax, device_error,
+    multi_head_attention::check_operands, try_dropout, try_merge_heads, try_scale, try_split_heads,
 };
 use crate::{
-    backend::{Backend, check_attention},
-    dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
+    backend::Backend,
+    dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::AttentionMask,
 };
 use dfdx::{
     shapes::{Axes4, HasShape},
     tensor::{Tape, Tensor},
-    tensor_ops::{Device, PermuteTo, ReshapeTo, TryMatMul},
+    tensor_ops::{PermuteTo, ReshapeTo, TryMatMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -60,12 +60,7 @@ pub fn try_grouped_query_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
-    check_operands(&query, &key, &value, mask)?;
-    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
-    if D::HAS_KERNELS && !has_dropout {
-        return D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill);
-    }
-    try_attend(query, key, value, None, mask, scale, mask_fill, dropout)
+    try_attend_in_groups(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// [`grouped_query_attention`] with a number that is added to the logit of each head, query and key, such as
@@ -105,7 +100,7 @@ pub fn try_grouped_query_attention_with_bias<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), E, D, T>,
@@ -117,28 +112,12 @@ pub fn try_grouped_query_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
-    check_operands(&query, &key, &value, mask)?;
-    try_attend(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+    try_attend_in_groups(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
 
-/// Compares the run-time sizes of the operands.
-fn check_operands<B: MaybeSharded, Q: Dim, K: Dim, Queries: Dim, Keys: Dim, Values: Dim, E: Real, D: Device<E>, T>(
-    query: &Tensor<(B, Q, Queries), E, D, T>,
-    key: &Tensor<(B, K, Keys), E, D, T>,
-    value: &Tensor<(B, K, Values), E, D, T>,
-    mask: &AttentionMask<B, Q, K>,
-) -> Result<(), OpError> {
-    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
-    let (value_batch, value_keys, _) = *value.shape();
-    check_attention((batch, queries), (key_batch, keys), mask)?;
-    check_same_size("the key", key_batch, "the value", value_batch)
-        .and_then(|()| check_same_size("the key", keys, "the value", value_keys))
-        .map_err(dim_error("attention"))
-}
-
-/// The definition of the attention, with a bias or without.
+/// The attention in groups of heads, with a bias or without.
 #[allow(clippy::too_many_arguments)]
-fn try_attend<
+fn try_attend_in_groups<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
@@ -147,7 +126,7 @@ fn try_attend<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, QKDim>), E, D, T>,
@@ -160,6 +139,11 @@ fn try_attend<
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
     const OP: &str = "attention";
+    check_operands(&query, &key, &value, bias.as_ref(), mask)?;
+    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
+    if D::HAS_KERNELS && !has_dropout {
+        return D::fused_multi_head_attention(query, key, value, bias, mask, scale, mask_fill);
+    }
     let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
     let query = try_split_heads::<_, _, Product<NumKeyValueHeads, GroupSize>, QKDim, _, _, _>(query)?;
     let query = try_scale(query, scale.factor(NumKeyValueHeads::SIZE * GroupSize::SIZE, QKDim::SIZE))?;

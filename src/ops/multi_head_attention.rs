@@ -1,6 +1,7 @@
 use super::{
-    AttentionScale, MaskFill, OpError, Real, dim_error, try_attention, try_attention_with_bias, try_merge_heads,
-    try_split_heads,
+    AttentionScale, MaskFill, OpError, Real,
+    attention::{check_bias, try_attend},
+    dim_error, try_merge_heads, try_split_heads,
 };
 use crate::{
     backend::{Backend, check_attention},
@@ -74,18 +75,7 @@ pub fn try_multi_head_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
-    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
-    let (value_batch, value_keys, _) = *value.shape();
-    check_attention((batch, queries), (key_batch, keys), mask)?;
-    check_same_size("the key", key_batch, "the value", value_batch).map_err(dim_error("attention"))?;
-    check_same_size("the key", keys, "the value", value_keys).map_err(dim_error("attention"))?;
-
-    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
-    if D::HAS_KERNELS && !has_dropout {
-        return D::fused_multi_head_attention(query, key, value, mask, scale, mask_fill);
-    }
-    let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
-    try_merge_heads(try_attention(query, key, value, mask, scale, mask_fill, dropout)?)
+    try_attend_in_heads(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// [`attention_with_bias`](super::attention_with_bias) in each head, where query, key and value hold the heads side by
@@ -119,7 +109,7 @@ pub fn try_multi_head_attention_with_bias<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
@@ -131,6 +121,66 @@ pub fn try_multi_head_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    try_attend_in_heads(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+}
+
+/// The attention in each head, with a bias or without.
+#[allow(clippy::too_many_arguments)]
+fn try_attend_in_heads<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
+    bias: Option<Tensor<(H, Q, K), E, D, T>>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: f64,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    check_operands(&query, &key, &value, bias.as_ref(), mask)?;
+    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
+    if D::HAS_KERNELS && !has_dropout {
+        return D::fused_multi_head_attention(query, key, value, bias, mask, scale, mask_fill);
+    }
     let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
-    try_merge_heads(try_attention_with_bias(query, key, value, bias, mask, scale, mask_fill, dropout)?)
+    try_merge_heads(try_attend(query, key, value, bias, mask, scale, mask_fill, dropout)?)
+}
+
+/// Compares the run-time sizes of the operands.
+pub(super) fn check_operands<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    Queries: Dim,
+    Keys: Dim,
+    Values: Dim,
+    E: Real,
+    D: Device<E>,
+    T,
+>(
+    query: &Tensor<(B, Q, Queries), E, D, T>,
+    key: &Tensor<(B, K, Keys), E, D, T>,
+    value: &Tensor<(B, K, Values), E, D, T>,
+    bias: Option<&Tensor<(H, Q, K), E, D, T>>,
+    mask: &AttentionMask<B, Q, K>,
+) -> Result<(), OpError> {
+    let ((batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
+    let (value_batch, value_keys, _) = *value.shape();
+    check_attention((batch, queries), (key_batch, keys), mask)?;
+    let check = || {
+        check_same_size("the key", key_batch, "the value", value_batch)?;
+        check_same_size("the key", keys, "the value", value_keys)?;
+        bias.map_or(Ok(()), |bias| check_bias((H::default(), queries, keys), *bias.shape()))
+    };
+    check().map_err(dim_error("attention"))
 }

@@ -1,10 +1,13 @@
-use super::{OpError, Real, try_embed, try_permute};
+use super::{OpError, Real, try_embed, try_permute, unnamed::try_reshape_to};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim},
     tokens::{Indices, TokenIds},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor},
+};
 use typed_transformer_macros::panicking;
 
 /// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).
@@ -89,5 +92,8 @@ pub fn try_relative_position_bias<
     let indices: Vec<usize> = (0..lengths.0.size() * lengths.1.size()).map(bucket).collect();
     let indices = Indices::unchecked(indices.into(), lengths, NumBuckets::default());
     let bias: Tensor<(Q, K, H), E, D, T> = try_embed(table, &TokenIds::from(indices), tape)?;
-    try_permute(bias)
+    let bias: Tensor<(H, Q, K), E, D, T> = try_permute(bias)?;
+    // Here it gets row-major order once, and not in each layer that reads it.
+    let shape = *bias.shape();
+    try_reshape_to("relative position bias", bias, shape)
 }

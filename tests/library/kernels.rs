@@ -89,6 +89,7 @@ macro_rules! compare {
     };
 }
 
+mod biased_attention;
 mod contraction;
 mod grouped_attention;
 

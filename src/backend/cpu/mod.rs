@@ -119,25 +119,27 @@ impl Backend<f32> for Cpu {
         Q: Dim,
         K: Dim,
         H: ConstDim,
-        KeyHeads: ConstDim,
+        NumKeyValueHeads: ConstDim,
         QKDim: ConstDim,
         VODim: ConstDim,
         T: Tape<f32, Cpu>,
     >(
         query: Tensor<(B, Q, Product<H, QKDim>), f32, Cpu, T>,
-        key: Tensor<(B, K, Product<KeyHeads, QKDim>), f32, Cpu, T>,
-        value: Tensor<(B, K, Product<KeyHeads, VODim>), f32, Cpu, T>,
+        key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), f32, Cpu, T>,
+        value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), f32, Cpu, T>,
+        bias: Option<Tensor<(H, Q, K), f32, Cpu, T>>,
         mask: &AttentionMask<B, Q, K>,
         scale: AttentionScale,
         mask_fill: MaskFill,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *query.shape();
-        let config = AttentionConfig::new::<H, KeyHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        let config = AttentionConfig::new::<H, NumKeyValueHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
         run_kernel("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
             let value = Operand::read(value, tape)?;
-            attention_kernel(query, key, value, mask.rule(), config)
+            let bias = bias.map(|bias| Operand::read(bias, tape)).transpose()?;
+            attention_kernel([query, key, value], bias, mask.rule(), config)
         })
     }
 

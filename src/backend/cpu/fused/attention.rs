@@ -1,7 +1,7 @@
 use super::{Projections, ResidualNorm};
 use crate::{
     backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
+        autograd::{Buffer, KernelOutput, Operand, Partition, UnitRange, with_backward},
         kernels::{
             Linear, LinearGradient, NormGradient, NormSaved,
             attention::{Attention, AttentionConfig, AttentionDims, choose_layout, sequences_per_chunk},
@@ -77,17 +77,11 @@ impl AttentionSublayer {
         let (dims, batch) = (config.dims, mask.batch());
         let (width, source_width) = (projections.query.in_features(), projections.key.in_features());
         let layout = choose_layout(dims, width, source_width, batch);
-        let split = match layout {
-            Layout::RowMajor => Split::choose(batch, batch * dims.queries.max(dims.keys)),
-            Layout::Interleaved(_) => Split::Rows,
-        };
+        let split = layout.choose_split(batch, batch * dims.queries.max(dims.keys));
         let projections = projections.pack(layout, split, batch * dims.queries, batch * dims.keys);
         let macs = projections.macs(dims) + dims.macs();
         Self {
-            partition: match split {
-                Split::Rows => layout.partition(batch, macs, sequences_per_chunk(dims, layout)),
-                Split::Columns => Partition::whole(batch),
-            },
+            partition: layout.partition(split, batch, macs, sequences_per_chunk(dims, layout)),
             query_len: dims.queries * width,
             source_len: if source.is_some() { dims.keys * source_width } else { 0 },
             attention: Attention::new(config, mask, layout, split),
@@ -193,7 +187,13 @@ impl AttentionSublayer {
         let d_sum = residual.backward_post_norm(dy, d_sum, &mut gradient.norm, norm_saved);
         projections.output.backward_params(&mut d_proj.output, d_sum, attended);
         projections.output.backward_input(d_attended, d_sum);
-        attention.backward([&mut *dq, &mut *dk, &mut *dv], [d_attended, attended, softmax], [q, k, v], sequences);
+        attention.backward(
+            [&mut *dq, &mut *dk, &mut *dv],
+            &mut [],
+            [d_attended, attended, softmax],
+            [q, k, v],
+            sequences,
+        );
         let x = self.query(sequences, &mut scratch.x);
         let sublayer_in = residual.recompute_input(x, &mut scratch.normed, norm_saved);
         let source_in = self.source(sequences, sublayer_in, &mut scratch.source);

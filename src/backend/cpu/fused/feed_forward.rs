@@ -75,16 +75,11 @@ impl FeedForwardSublayer {
         let (width, hidden_width) = (hidden.in_features(), hidden.out_features());
         let rows = input.len() / width.max(1);
         let layout = choose_layout(&hidden, rows);
-        let split = match layout {
-            Layout::RowMajor => Split::choose(rows, rows),
-            Layout::Interleaved(_) => Split::Rows,
-        };
+        let split = layout.choose_split(rows, rows);
         let (hidden, output) = (hidden.pack(layout, split, rows), output.pack(layout, split, rows));
         let rows_per_chunk = HIDDEN_PER_CHUNK / hidden_width.max(width).max(1);
-        let partition = match split {
-            Split::Rows => layout.partition(rows, hidden.macs_per_row() + output.macs_per_row(), rows_per_chunk),
-            Split::Columns => Partition::whole(rows),
-        };
+        let macs = hidden.macs_per_row() + output.macs_per_row();
+        let partition = layout.partition(split, rows, macs, rows_per_chunk);
         let residual = residual.with_layout(layout);
         Self { input, hidden, output, activation, residual, layout, split, partition, width, hidden_width }
     }

@@ -260,12 +260,9 @@ impl Linear {
 pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, CpuError> {
     let (in_features, out_features) = (linear.in_features, linear.out_features);
     let rows = input.len() / in_features.max(1);
-    let split = Split::choose(rows, rows);
-    let linear = linear.pack(Layout::RowMajor, split, rows);
-    let partition = match split {
-        Split::Rows => Partition::new(rows, linear.macs_per_row(), usize::MAX),
-        Split::Columns => Partition::whole(rows),
-    };
+    let (layout, split) = (Layout::RowMajor, Split::choose(rows, rows));
+    let linear = linear.pack(layout, split, rows);
+    let partition = layout.partition(split, rows, linear.macs_per_row(), usize::MAX);
     let mut y = input.alloc_output(rows * out_features)?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, out_features));
     partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.slice(input.elements(), in_features)));

@@ -10,7 +10,7 @@ use super::{
     rows::fill_rows,
 };
 use crate::backend::cpu::{
-    autograd::{Buffer, Operand, Partition},
+    autograd::{Buffer, Operand, Partition, Split},
     simd::{LaneWise, RowWise, WithContext, dispatch_simd, simd_width, sum},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
@@ -85,9 +85,20 @@ impl Layout {
         elements.len() / (width * self.lane_count()).max(1)
     }
 
-    /// A partition whose chunks fill all lanes, except in the last chunk.
-    pub fn partition(self, units: usize, macs_per_unit: usize, max_chunk_len: usize) -> Partition {
-        Partition::of_groups(units, self.lane_count(), macs_per_unit, max_chunk_len)
+    /// [`Split::choose`] for rows in this layout: interleaved rows are never split by columns.
+    pub fn choose_split(self, units: usize, rows: usize) -> Split {
+        match self {
+            Self::RowMajor => Split::choose(units, rows),
+            Self::Interleaved(_) => Split::Rows,
+        }
+    }
+
+    /// A partition whose chunks fill all lanes, except in the last chunk. If threads split columns, it has one chunk.
+    pub fn partition(self, split: Split, units: usize, macs_per_unit: usize, max_chunk_len: usize) -> Partition {
+        match split {
+            Split::Rows => Partition::of_groups(units, self.lane_count(), macs_per_unit, max_chunk_len),
+            Split::Columns => Partition::whole(units),
+        }
     }
 
     /// `output = a b + bias`, or `output += a b + bias` if `accumulate`; all rows share `b`.

@@ -58,14 +58,13 @@ impl<'a> SequenceMask<'a> {
         keys.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default()
     }
 
-    /// For each of these queries, at most a block, the number of keys of `block` from its first to the last that has a
-    /// weight.
-    pub fn visible_lens(&self, block: &Range<usize>, queries: Range<usize>) -> [usize; QUERIES_PER_BLOCK] {
+    /// The extent of a block of scores.
+    pub fn visible_lens(&self, block: &Range<usize>, queries: Range<usize>) -> VisibleLens {
         let mut lens = [0; QUERIES_PER_BLOCK];
         for (len, (keys, _)) in lens.iter_mut().zip(&self.queries[queries]) {
             *len = keys.end.clamp(block.start, block.end) - block.start;
         }
-        lens
+        VisibleLens(lens)
     }
 
     /// The index within `queries` of the first one whose keys do not end before `key`; their number if there is none.
@@ -109,6 +108,21 @@ impl<'a> SequenceMask<'a> {
     /// Whether hidden logits are constants, which have no gradient.
     pub fn hides_gradients(&self) -> bool {
         self.fill == MaskFill::MinValue
+    }
+}
+
+/// For each query of a block, the number of the block's keys from the first to the last that has a weight.
+pub struct VisibleLens([usize; QUERIES_PER_BLOCK]);
+
+impl VisibleLens {
+    /// The largest number of some queries.
+    #[inline(always)]
+    pub fn max(&self, queries: Range<usize>) -> usize {
+        self.0[queries].iter().copied().max().unwrap_or(0)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().copied()
     }
 }
 

@@ -5,17 +5,17 @@ use super::{
 use crate::backend::cpu::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{Context, LaneWise, add_assign, dot, exp_element, round_up},
+    simd::{Context, LaneWise, add_assign, add_row, dot, exp_element, round_up},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
 /// The gradients of [`BlockedForward`](super::blocked_forward::BlockedForward): overwrites those of query, key and
-/// value. The weights of each block are computed again
+/// value, and adds to that of the bias. The weights of each block are computed again
 /// ([*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 2).
 pub struct BlockedBackward<'a> {
     /// Heads of the keys, each with the group of the queries' heads that share it.
-    pub key_heads: UnitRange,
+    pub key_value_heads: UnitRange,
     /// For each position, the columns of these heads.
     pub dq: Vec<&'a mut [f32]>,
     pub dk: Vec<&'a mut [f32]>,
@@ -26,6 +26,10 @@ pub struct BlockedBackward<'a> {
     pub q: &'a [f32],
     pub k: &'a [f32],
     pub v: &'a [f32],
+    /// `(H, Q, K)`: a term of the logits.
+    pub bias: Option<&'a [f32]>,
+    /// `(Heads, Q, K)`: the sum of the bias' gradients over the sequences; empty without a bias.
+    pub d_bias: &'a mut [f32],
     pub mask: &'a SequenceMask<'a>,
     pub config: AttentionConfig,
 }
@@ -44,10 +48,10 @@ impl WithSimd for BlockedBackward<'_> {
         let mut weighted_means = Buffer::recycled(dims.queries);
         let mut visible = [false; KEYS_PER_BLOCK];
         let mut packed = [(); 3].map(|()| Buffer::recycled(0));
-        for (i, head) in dims.heads_of(self.key_heads).enumerate() {
+        for (i, head) in dims.heads_of(self.key_value_heads).enumerate() {
             let q = dims.query_head(self.q, head, dims.qk_dim);
-            let k = dims.key_head(self.k, head / dims.group_size(), dims.qk_dim);
-            let v = dims.key_head(self.v, head / dims.group_size(), dims.vo_dim);
+            let k = dims.key_value_head(self.k, head / dims.group_size(), dims.qk_dim);
+            let v = dims.key_value_head(self.v, head / dims.group_size(), dims.vo_dim);
             let d_out = dims.query_head(self.d_out, head, dims.vo_dim);
             let out = dims.query_head(self.out, head, dims.vo_dim);
             let is_first = dims.is_first_of_group(head);
@@ -75,7 +79,6 @@ impl WithSimd for BlockedBackward<'_> {
                         continue;
                     }
                     let lens = self.mask.visible_lens(&keys, queries.clone());
-                    let len_of = |rows: Range<usize>| lens[rows].iter().copied().max().unwrap_or(0);
                     for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_logits, d_out, v_t)] {
                         multiply_block(
                             simd,
@@ -86,12 +89,15 @@ impl WithSimd for BlockedBackward<'_> {
                             &b_t[keys.start * a.columns()..],
                             KEYS_PER_BLOCK,
                             |_| 0..a.columns(),
-                            len_of,
+                            |rows| lens.max(rows),
                         );
                     }
-                    let width = round_up(len_of(0..queries.len()));
+                    let width = round_up(lens.max(0..queries.len()));
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_logits.chunks_exact_mut(KEYS_PER_BLOCK));
-                    for ((query, len), (weights, d_logits)) in queries.clone().zip(lens).zip(rows) {
+                    for ((query, len), (weights, d_logits)) in queries.clone().zip(lens.iter()).zip(rows) {
+                        if let Some(bias) = self.bias {
+                            add_row(&mut weights[..len], &bias[dims.bias_index(head, query, keys.start)..]);
+                        }
                         let visible = self.mask.mask_logits(&mut weights[..len], query, keys.start, &mut visible);
                         let [max_logit, inv_sum, weighted_mean] =
                             [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
@@ -109,6 +115,9 @@ impl WithSimd for BlockedBackward<'_> {
                                 *d_logit = if *visible { *d_logit } else { 0.0 };
                             }
                         }
+                        if self.bias.is_some() {
+                            add_row(&mut self.d_bias[dims.bias_index(i, query, keys.start)..], &d_logits[..len]);
+                        }
                     }
                     let view = |scores| Matrix::strided(scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
                     let dq = &mut dq[queries.start * qk_len..];
@@ -120,7 +129,7 @@ impl WithSimd for BlockedBackward<'_> {
                         view(&d_logits),
                         &k_rows[keys.start * qk_len..],
                         qk_len,
-                        |rows| 0..len_of(rows),
+                        |rows| 0..lens.max(rows),
                         |_| dims.qk_dim,
                     );
                     // The first query that sees one of these keys has the shortest sums.
@@ -135,9 +144,9 @@ impl WithSimd for BlockedBackward<'_> {
                     }
                 }
                 // The gradient of a key is the sum over the heads that share it.
-                let key_head = i / dims.group_size();
-                scatter(&mut self.dk[keys.clone()], key_head * dims.qk_dim, dims.qk_dim, &dk, qk_len, !is_first);
-                scatter(&mut self.dv[keys.clone()], key_head * dims.vo_dim, dims.vo_dim, &dv, vo_len, !is_first);
+                let key_value_head = i / dims.group_size();
+                scatter(&mut self.dk[keys.clone()], key_value_head * dims.qk_dim, dims.qk_dim, &dk, qk_len, !is_first);
+                scatter(&mut self.dv[keys.clone()], key_value_head * dims.vo_dim, dims.vo_dim, &dv, vo_len, !is_first);
             }
             dq.iter_mut().for_each(|dq| *dq *= scale);
             scatter(&mut self.dq, i * dims.qk_dim, dims.qk_dim, &dq, qk_len, false);

@@ -5,10 +5,9 @@ use super::{
 use crate::backend::cpu::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{Context, LaneWise, dot, exp, exp_element, max, round_up},
+    simd::{Context, LaneWise, add_row, dot, exp, exp_element, max, round_up},
 };
 use pulp::{Simd, WithSimd};
-use std::ops::Range;
 
 /// With fewer queries, scores are products of rows in place. Packing the keys would take longer.
 const MIN_QUERIES_TO_PACK: usize = 4;
@@ -18,7 +17,7 @@ const MIN_QUERIES_TO_PACK: usize = 4;
 /// [*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 1). No row of scores is kept.
 pub struct BlockedForward<'a> {
     /// Heads of the keys, each with the group of the queries' heads that share it.
-    pub key_heads: UnitRange,
+    pub key_value_heads: UnitRange,
     /// For each query, the columns of these heads.
     pub out: Vec<&'a mut [f32]>,
     /// `(Heads, 2, Q)`: the largest logit of each query, and the inverse of the sum of exponentials, which the loop
@@ -27,6 +26,8 @@ pub struct BlockedForward<'a> {
     pub q: &'a [f32],
     pub k: &'a [f32],
     pub v: &'a [f32],
+    /// `(H, Q, K)`: a term of the logits.
+    pub bias: Option<&'a [f32]>,
     pub mask: &'a SequenceMask<'a>,
     pub config: AttentionConfig,
 }
@@ -43,17 +44,18 @@ impl WithSimd for BlockedForward<'_> {
         let mut visible = [false; KEYS_PER_BLOCK];
         let softmax = self.softmax.chunks_exact_mut((2 * dims.queries).max(1));
         let mut packed = None;
-        for ((i, head), softmax) in dims.heads_of(self.key_heads).enumerate().zip(softmax) {
+        for ((i, head), softmax) in dims.heads_of(self.key_value_heads).enumerate().zip(softmax) {
             // Scores of scaled queries are the logits.
             let q = pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale);
             let q = Matrix::strided(&q, dims.queries, dims.qk_dim, qk_len);
-            let k = dims.key_head(self.k, head / dims.group_size(), dims.qk_dim);
-            let v = dims.key_head(self.v, head / dims.group_size(), dims.vo_dim);
+            let k = dims.key_value_head(self.k, head / dims.group_size(), dims.qk_dim);
+            let v = dims.key_value_head(self.v, head / dims.group_size(), dims.vo_dim);
             if dims.is_first_of_group(head) {
                 packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v, 1.0)));
             }
             let (max_logits, sum_exps) = softmax.split_at_mut(dims.queries);
-            max_logits.fill(f32::NEG_INFINITY);
+            // A finite start keeps logits of -∞ from becoming NaN.
+            max_logits.fill(f32::MIN);
             sum_exps.fill(0.0);
             for queries in blocks(dims.queries, QUERIES_PER_BLOCK) {
                 sums.fill(0.0);
@@ -63,7 +65,6 @@ impl WithSimd for BlockedForward<'_> {
                         continue;
                     }
                     let lens = self.mask.visible_lens(&keys, queries.clone());
-                    let len_of = |rows: Range<usize>| lens[rows].iter().copied().max().unwrap_or(0);
                     match &packed {
                         Some((k_t, _)) => multiply_block(
                             simd,
@@ -74,14 +75,17 @@ impl WithSimd for BlockedForward<'_> {
                             &k_t[keys.start * dims.qk_dim..],
                             KEYS_PER_BLOCK,
                             |_| 0..dims.qk_dim,
-                            len_of,
+                            |rows| lens.max(rows),
                         ),
                         None => multiply_rows(&mut scores, q.row_range(queries.clone()), k.row_range(keys.clone())),
                     }
-                    let width = round_up(len_of(0..queries.len()));
+                    let width = round_up(lens.max(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
-                    for ((query, len), (row, sums)) in queries.clone().zip(lens).zip(rows) {
+                    for ((query, len), (row, sums)) in queries.clone().zip(lens.iter()).zip(rows) {
                         let row = &mut row[..width];
+                        if let Some(bias) = self.bias {
+                            add_row(&mut row[..len], &bias[dims.bias_index(head, query, keys.start)..]);
+                        }
                         self.mask.mask_logits(&mut row[..len], query, keys.start, &mut visible);
                         online_softmax(simd, row, len, sums, &mut max_logits[query], &mut sum_exps[query]);
                     }
@@ -95,7 +99,7 @@ impl WithSimd for BlockedForward<'_> {
                             weights,
                             &v[keys.start * vo_len..],
                             vo_len,
-                            |rows| 0..len_of(rows),
+                            |rows| 0..lens.max(rows),
                             |_| dims.vo_dim,
                         ),
                         None => add_weighted_rows(&mut sums, vo_len, weights, v.row_range(keys)),
@@ -103,8 +107,8 @@ impl WithSimd for BlockedForward<'_> {
                 }
                 for (query, sums) in queries.zip(sums.chunks_exact(vo_len.max(1))) {
                     let sum_exp = &mut sum_exps[query];
-                    // Without keys the sum is 0.
-                    *sum_exp = if *sum_exp == 0.0 { 0.0 } else { 1.0 / *sum_exp };
+                    // Without keys the sum is 0, and so is the output.
+                    *sum_exp = if dims.keys == 0 { 0.0 } else { 1.0 / *sum_exp };
                     let out = &mut self.out[query][i * dims.vo_dim..][..dims.vo_dim];
                     for (out, sum) in out.iter_mut().zip(sums) {
                         *out = sum * *sum_exp;

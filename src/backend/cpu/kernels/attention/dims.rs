@@ -17,7 +17,7 @@ pub struct AttentionDims {
     /// The heads of the queries.
     pub heads: usize,
     /// The heads of the keys and of the values. Equal groups of the queries' heads share one of them.
-    pub key_heads: usize,
+    pub key_value_heads: usize,
     pub qk_dim: usize,
     pub vo_dim: usize,
 }
@@ -28,11 +28,11 @@ impl AttentionDims {
     }
 
     pub fn k_len(self) -> usize {
-        self.keys * self.key_heads * self.qk_dim
+        self.keys * self.key_value_heads * self.qk_dim
     }
 
     pub fn v_len(self) -> usize {
-        self.keys * self.key_heads * self.vo_dim
+        self.keys * self.key_value_heads * self.vo_dim
     }
 
     pub fn out_len(self) -> usize {
@@ -41,12 +41,13 @@ impl AttentionDims {
 
     /// The number of query heads that share one head of the keys.
     pub fn group_size(self) -> usize {
-        self.heads / self.key_heads.max(1)
+        self.heads / self.key_value_heads.max(1)
     }
 
     /// The heads of the queries that share these heads of the keys.
-    pub fn heads_of(self, key_heads: UnitRange) -> Range<usize> {
-        key_heads.start() * self.group_size()..(key_heads.start() + key_heads.len()) * self.group_size()
+    pub fn heads_of(self, key_value_heads: UnitRange) -> Range<usize> {
+        key_value_heads.start() * self.group_size()
+            ..(key_value_heads.start() + key_value_heads.len()) * self.group_size()
     }
 
     /// Whether a head of the queries is the first that reads its head of the keys.
@@ -60,10 +61,16 @@ impl AttentionDims {
         Matrix::strided(elements, self.queries, head_dim, self.heads * head_dim)
     }
 
-    /// `(K, KeyHeads·Dim) -> (K, Dim)`: the columns of one head of the keys.
-    pub fn key_head(self, all: &[f32], head: usize, head_dim: usize) -> Matrix<'_> {
+    /// `(K, NumKeyValueHeads·Dim) -> (K, Dim)`: the columns of one head of the keys.
+    pub fn key_value_head(self, all: &[f32], head: usize, head_dim: usize) -> Matrix<'_> {
         let elements = all.get(head * head_dim..).unwrap_or_default();
-        Matrix::strided(elements, self.keys, head_dim, self.key_heads * head_dim)
+        Matrix::strided(elements, self.keys, head_dim, self.key_value_heads * head_dim)
+    }
+
+    /// The position of an element of the bias, `(H, Q, K)`.
+    #[inline(always)]
+    pub fn bias_index(self, head: usize, query: usize, key: usize) -> usize {
+        (head * self.queries + query) * self.keys + key
     }
 
     pub fn mask_len(self) -> usize {
@@ -99,7 +106,7 @@ pub struct AttentionConfig {
 }
 
 impl AttentionConfig {
-    pub fn new<H: ConstDim, KeyHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
+    pub fn new<H: ConstDim, NumKeyValueHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
         (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
         scale: AttentionScale,
         mask_fill: MaskFill,
@@ -108,7 +115,7 @@ impl AttentionConfig {
             queries: queries.size(),
             keys: keys.size(),
             heads: H::SIZE,
-            key_heads: KeyHeads::SIZE,
+            key_value_heads: NumKeyValueHeads::SIZE,
             qk_dim: QKDim::SIZE,
             vo_dim: VODim::SIZE,
         };

@@ -68,9 +68,11 @@ pub fn sequences_per_chunk(dims: AttentionDims, layout: Layout) -> usize {
     }
 }
 
-/// Attention with fixed dimensions, mask and layout.
+/// Attention with fixed dimensions, bias, mask and layout.
 pub struct Attention {
     config: AttentionConfig,
+    /// `(H, Q, K)`: a term of the logits, in the row-major layout.
+    bias: Option<Operand>,
     mask: MaskRule,
     /// The elements of the mask, for interleaved attention.
     mask_matrix: Option<Arc<[bool]>>,
@@ -81,11 +83,23 @@ pub struct Attention {
 impl Attention {
     pub fn new(config: AttentionConfig, mask: MaskRule, layout: Layout, split: Split) -> Self {
         let mask_matrix = (layout != Layout::RowMajor).then(|| mask.to_matrix());
-        Self { config, mask, mask_matrix, layout, split }
+        Self { config, bias: None, mask, mask_matrix, layout, split }
     }
 
-    /// `(N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO), (N, Q, K) -> (N, Q, H·VO)` for some sequences:
-    /// `out = softmax(mask(scale · q kᵀ)) v`. Backward needs `softmax`, of `softmax_len` elements for each sequence.
+    /// The same attention with a bias.
+    pub fn with_bias(self, bias: Option<Operand>) -> Self {
+        Self { bias, ..self }
+    }
+
+    /// The elements of the bias for a head of the keys; 0 without a bias.
+    fn bias_len_per_key_value_head(&self) -> usize {
+        let dims = self.config.dims;
+        if self.bias.is_some() { dims.group_size() * dims.mask_len() } else { 0 }
+    }
+
+    /// `(N, Q, H·QK), (N, K, NumKeyValueHeads·QK), (N, K, NumKeyValueHeads·VO), (N, Q, K) -> (N, Q, H·VO)` for some
+    /// sequences: `out = softmax(mask(scale · q kᵀ + bias)) v`. Backward needs `softmax`, of `softmax_len` elements for
+    /// each sequence.
     pub fn forward(&self, out: &mut [f32], softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
         let (config, dims) = (self.config, self.config.dims);
         if let Some(mask_matrix) = &self.mask_matrix {
@@ -109,17 +123,20 @@ impl Attention {
                 partition.split_columns_mut(out, dims.group_size() * dims.vo_dim),
                 partition.split_mut(softmax, dims.group_size() * 2 * dims.queries),
             );
-            partition.map_chunks(heads, |(key_heads, out, softmax)| {
-                Arch::new().dispatch(BlockedForward { key_heads, out, softmax, q, k, v, mask, config });
+            let bias = self.bias.as_ref().map(Operand::elements);
+            partition.map_chunks(heads, |(key_value_heads, out, softmax)| {
+                Arch::new().dispatch(BlockedForward { key_value_heads, out, softmax, q, k, v, bias, mask, config });
             });
         }
     }
 
-    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, KeyHeads·QK), (N, K, KeyHeads·VO)` for some sequences: overwrites the
-    /// gradients of query, key and value, given the output, its gradient and what forward saved.
+    /// `(N, Q, H·VO) -> (N, Q, H·QK), (N, K, NumKeyValueHeads·QK), (N, K, NumKeyValueHeads·VO)` for some sequences:
+    /// overwrites the gradients of query, key and value, given the output, its gradient and what forward saved. Adds to
+    /// `d_bias`, the gradient of the bias, which is empty without a bias.
     pub fn backward(
         &self,
         [dq, dk, dv]: [&mut [f32]; 3],
+        d_bias: &mut [f32],
         [d_out, out, softmax]: [&[f32]; 3],
         [q, k, v]: [&[f32]; 3],
         sequences: UnitRange,
@@ -150,11 +167,13 @@ impl Attention {
                 partition.split_columns_mut(dq, dims.group_size() * dims.qk_dim),
                 partition.split_columns_mut(dk, dims.qk_dim),
                 partition.split_columns_mut(dv, dims.vo_dim),
+                partition.split_mut(d_bias, self.bias_len_per_key_value_head()),
             );
-            partition.map_chunks(heads, |(key_heads, dq, dk, dv)| {
-                let softmax = key_heads.slice(softmax, dims.group_size() * 2 * dims.queries);
+            let bias = self.bias.as_ref().map(Operand::elements);
+            partition.map_chunks(heads, |(key_value_heads, dq, dk, dv, d_bias)| {
+                let softmax = key_value_heads.slice(softmax, dims.group_size() * 2 * dims.queries);
                 Arch::new().dispatch(BlockedBackward {
-                    key_heads,
+                    key_value_heads,
                     dq,
                     dk,
                     dv,
@@ -164,6 +183,8 @@ impl Attention {
                     q,
                     k,
                     v,
+                    bias,
+                    d_bias,
                     mask,
                     config,
                 });
@@ -175,27 +196,26 @@ impl Attention {
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
-            Split::Rows => Partition::whole(dims.key_heads),
-            Split::Columns => Partition::new(dims.key_heads, dims.group_size() * dims.macs_per_head(), usize::MAX),
+            Split::Rows => Partition::whole(dims.key_value_heads),
+            Split::Columns => {
+                Partition::new(dims.key_value_heads, dims.group_size() * dims.macs_per_head(), usize::MAX)
+            }
         }
     }
 }
 
-/// `(B, Q, H·QK), (B, K, KeyHeads·QK), (B, K, KeyHeads·VO), (B, Q, K) -> (B, Q, H·VO)`.
+/// `(B, Q, H·QK), (B, K, NumKeyValueHeads·QK), (B, K, NumKeyValueHeads·VO), bias (H, Q, K), (B, Q, K)
+/// -> (B, Q, H·VO)`.
 pub fn attention_kernel(
-    query: Operand,
-    key: Operand,
-    value: Operand,
+    [query, key, value]: [Operand; 3],
+    bias: Option<Operand>,
     mask: MaskRule,
     config: AttentionConfig,
 ) -> Result<KernelOutput, CpuError> {
     let (dims, layout, batch) = (config.dims, Layout::RowMajor, mask.batch());
     let split = Split::choose(batch, usize::MAX);
-    let partition = match split {
-        Split::Rows => Partition::new(batch, dims.macs(), sequences_per_chunk(dims, layout)),
-        Split::Columns => Partition::whole(batch),
-    };
-    let attention = Attention::new(config, mask, layout, split);
+    let partition = layout.partition(split, batch, dims.macs(), sequences_per_chunk(dims, layout));
+    let attention = Attention::new(config, mask, layout, split).with_bias(bias);
     let mut out = query.alloc_output(batch * dims.out_len())?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
     let saved = partition.map_chunks(chunks, |(sequences, out)| {
@@ -218,16 +238,25 @@ pub fn attention_kernel(
             partition.split_mut(&mut dv, dims.v_len()),
             &saved,
         );
-        partition.map_chunks(chunks, |(sequences, dq, dk, dv, softmax)| {
-            let q = sequences.slice(query.elements(), dims.q_len());
-            let k = sequences.slice(key.elements(), dims.k_len());
-            let v = sequences.slice(value.elements(), dims.v_len());
-            let (d_out, out) =
-                (sequences.slice(d_out, dims.out_len()), sequences.slice(out.elements(), dims.out_len()));
-            attention.backward([dq, dk, dv], [d_out, out, softmax], [q, k, v], sequences);
+        // Every sequence has a part in the gradient of the bias, so each thread sums those of its own sequences.
+        let bias_parts = partition.map_threads(chunks, |chunks| {
+            let mut d_bias = Buffer::zeros(attention.bias.as_ref().map_or(0, Operand::len));
+            for (sequences, dq, dk, dv, softmax) in chunks {
+                let q = sequences.slice(query.elements(), dims.q_len());
+                let k = sequences.slice(key.elements(), dims.k_len());
+                let v = sequences.slice(value.elements(), dims.v_len());
+                let (d_out, out) =
+                    (sequences.slice(d_out, dims.out_len()), sequences.slice(out.elements(), dims.out_len()));
+                attention.backward([dq, dk, dv], &mut d_bias, [d_out, out, softmax], [q, k, v], sequences);
+            }
+            d_bias
         });
         query.accumulate_gradient(gradients, &dq)?;
         key.accumulate_gradient(gradients, &dk)?;
-        value.accumulate_gradient(gradients, &dv)
+        value.accumulate_gradient(gradients, &dv)?;
+        match &attention.bias {
+            Some(bias) => bias_parts.iter().try_for_each(|part| bias.accumulate_gradient(gradients, part)),
+            None => Ok(()),
+        }
     }))
 }

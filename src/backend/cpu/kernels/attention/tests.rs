@@ -12,7 +12,7 @@ fn lane_of(all: &[f32], lane: usize) -> Vec<f32> {
 #[test]
 fn every_lane_equals_its_sequence_alone() {
     let lanes = simd_width();
-    let dims = AttentionDims { queries: 5, keys: 7, heads: 3, key_heads: 3, qk_dim: 2, vo_dim: 6 };
+    let dims = AttentionDims { queries: 5, keys: 7, heads: 3, key_value_heads: 3, qk_dim: 2, vo_dim: 6 };
     let numbers = |len: usize, salt: usize| -> Vec<f32> {
         (0..len * lanes).map(|i| ((i * 37 + salt) % 29) as f32 / 10.0 - 1.4).collect()
     };
