@@ -9,23 +9,23 @@ use crate::{
 use dfdx::tensor::{PutTape, Tape, Tensor, WithEmptyTape};
 use typed_transformer_macros::panicking;
 
-/// The dimension is smaller than `InDim` and than `OutDim`, as the rank of a [`Lora`] is.
+/// The dimension is smaller than `Bound`. The rank of a [`Lora`] is smaller than both dimensions of its map.
 ///
 /// ```
 /// use typed_transformer::{nn::LowRank, prelude::*};
 /// dims! { pub InDim = 8; pub OutDim = 6; pub Rank = 2; }
-/// fn is_low<R: LowRank<InDim, OutDim>>() {}
+/// fn is_low<R: LowRank<InDim> + LowRank<OutDim>>() {}
 /// is_low::<Rank>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a rank of `{Self}` is not below `{InDim}` and `{OutDim}`",
-    label = "`{Self}` is not smaller than both `{InDim}` and `{OutDim}`",
-    note = "the rank of a change of a linear map is smaller than the map's two dimensions; otherwise train the map itself"
+    message = "the rank `{Self}` is not smaller than `{Bound}`",
+    label = "`{Self}` is not smaller than `{Bound}`",
+    note = "the rank of a `Lora` is smaller than both dimensions of its map"
 )]
-pub trait LowRank<InDim: ConstDim, OutDim: ConstDim>: ConstDim {}
+pub trait LowRank<Bound: ConstDim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
-impl<Rank: LessThan<InDim> + LessThan<OutDim>, InDim: ConstDim, OutDim: ConstDim> LowRank<InDim, OutDim> for Rank {}
+impl<Rank: LessThan<Bound>, Bound: ConstDim> LowRank<Bound> for Rank {}
 
 module! {
     /// Low-rank adaptation of a linear map: `x Wᵀ + b + (alpha / Rank) · (x Aᵀ) Bᵀ` ([Hu et al.,
@@ -47,7 +47,7 @@ module! {
     ///
     /// A model with other weights needs no change to be adapted: [`merged`](Self::merged) weights take the place of its
     /// own, and a recorded pass gives the gradients of the adapters.
-    pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim, OutDim>; E, D> -> OutDim {
+    pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>; E, D> -> OutDim {
         /// `A`.
         pub a: param (Rank, InDim) = init::uniform::<InDim, _, _, _>,
         /// `B`.
@@ -55,7 +55,7 @@ module! {
     }
 }
 
-impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim, OutDim>, E: Real, D: Backend<E>>
+impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E: Real, D: Backend<E>>
     Lora<InDim, OutDim, Rank, E, D>
 {
     /// The output of the adapted map: `(B, S, InDim), (OutDim, InDim), (OutDim) -> (B, S, OutDim)`.
