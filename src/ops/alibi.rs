@@ -12,7 +12,7 @@ use typed_transformer_macros::panicking;
 /// The layers of [`nn`](crate::nn) add no bias. A model of your own adds no positions to its embeddings
 /// ([`NoPositions`](crate::nn::NoPositions)), projects queries, keys and values itself, and calls
 /// [`multi_head_attention_with_bias`](super::multi_head_attention_with_bias), as [`models::t5`](crate::models::t5) does
-/// with its relative positions. Attention with a bias runs by its definition: no fused kernel has one.
+/// with its relative positions.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

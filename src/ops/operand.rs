@@ -47,10 +47,10 @@ impl<Dims: Shape, E: Clone, D: Storage<E>, T: Tape<E, D>> TensorOrRef<Dims, E, D
     label = "a term of a sum over `{Axis}`, not the sum",
     note = "`all_reduce(terms, &ranks)` makes the sum"
 )]
-pub trait SumOver<Axis> {}
+pub trait TensorSumOver<Axis> {}
 
-// The compiler recommends this one, so that an error is that of `SumOver`.
-impl<Dims: Shape + SumOver<Axis>, E: Clone, D: Storage<E>, T: Tape<E, D>, Axis> TensorOrRef<Dims, E, D, Taped<T>>
+// The compiler recommends this one, so that an error is that of `TensorSumOver`.
+impl<Dims: Shape + TensorSumOver<Axis>, E: Clone, D: Storage<E>, T: Tape<E, D>, Axis> TensorOrRef<Dims, E, D, Taped<T>>
     for Partial<Tensor<Dims, E, D, T>, Axis>
 {
     fn split(self) -> (Tensor<Dims, E, D>, Taped<T>) {

@@ -1,4 +1,4 @@
-use super::{Element, RankAxis, Ranks, RanksError, Replicated};
+use super::{Element, RankAxis, Ranks, RanksError, Replicated, SumOver};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::Tensor,
@@ -57,6 +57,13 @@ impl<X: Reduce, Axis: RankAxis> Partial<X, Axis> {
 impl<X, Axis: RankAxis> fmt::Debug for Partial<X, Axis> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "this rank's term of a sum over `{}`", Axis::NAME)
+    }
+}
+
+// For its error message: a term is not shown in place of the sum.
+impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
     }
 }
 
