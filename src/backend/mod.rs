@@ -164,7 +164,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn fused_cross_entropy<Dims: EndsIn<V>, Positions: Shape, V: ConstDim, T: Tape<E, Self>>(
+    fn fused_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<E, Self>>(
         _logits: Tensor<Dims, E, Self, T>,
         _: &Indices<Positions, V>,
         _position_weights: &[E],

@@ -1,12 +1,9 @@
 use super::{
     FitsLogits, Labels, OpError, Real, cast, device_error, dim_error,
-    unnamed::{Rows, try_rows},
+    unnamed::Rows,
     views::{NamedAxes, Sizes, realize},
 };
-use crate::{
-    backend::Backend,
-    dims::{ConstDim, EndsIn},
-};
+use crate::{backend::Backend, dims::ConstDim};
 use dfdx::{
     shapes::{Axis, HasShape, Rank0, Shape},
     tensor::{PutTape, SplitTape, Tape, Tensor},
@@ -85,13 +82,21 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy<Dims, Positions, V: ConstDim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize>(
+pub fn try_cross_entropy<
+    Dims: Shape,
+    Positions,
+    V: ConstDim,
+    Ids,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+    const N: usize,
+>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Dims: EndsIn<V>,
     Positions: NamedAxes<N>,
     Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
     [usize; N]: Sizes,
@@ -125,7 +130,7 @@ where
 /// ```
 #[panicking]
 pub fn try_cross_entropy_with_label_smoothing<
-    Dims,
+    Dims: Shape,
     Positions,
     V: ConstDim,
     Ids,
@@ -140,7 +145,6 @@ pub fn try_cross_entropy_with_label_smoothing<
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Dims: EndsIn<V>,
     Positions: NamedAxes<N>,
     Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
     [usize; N]: Sizes,
@@ -150,17 +154,21 @@ where
 }
 
 /// The part of the loss that these labels have in a batch of `whole_count` sequences.
-pub(super) fn weighted_cross_entropy<Dims, Labelled: Shape, V: ConstDim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub(super) fn weighted_cross_entropy<
+    Dims: Shape,
+    Positions: Shape,
+    V: ConstDim,
+    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
     whole_count: usize,
     smoothing: f64,
-) -> Result<Tensor<Rank0, E, D, T>, OpError>
-where
-    Dims: EndsIn<V>,
-    Ids: Labels<Labelled, V> + FitsLogits<Dims, Labelled, V>,
-{
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
@@ -174,7 +182,7 @@ where
         return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
     }
 
-    let rows = try_rows::<Dims, V, _, _, _>(OP, logits)?;
+    let rows = Ids::try_rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
     let logits: Tensor<(usize, usize), E, D, T> = realize(OP, counted_rows(rows, &position_weights, reduction)?)?;
     let compute = || {
@@ -197,7 +205,7 @@ where
 }
 
 /// The length of a sequence, which is the last axis of the labels, and the number of sequences.
-fn len_and_count<Labelled: Shape>(shape: Labelled) -> (usize, usize) {
+fn len_and_count<Positions: Shape>(shape: Positions) -> (usize, usize) {
     let sizes: Vec<usize> = shape.concrete().into();
     let (len, rest) = sizes.split_last().map_or((1, &[][..]), |(len, rest)| (*len, rest));
     (len, rest.iter().product())

@@ -1,10 +1,18 @@
 //! What a loss compares its logits with.
 
+use super::{
+    OpError, Real,
+    unnamed::{Rows, try_rows},
+};
 use crate::{
     dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
     tokens::{Fin, Indices, TokenIds},
 };
-use dfdx::shapes::Shape;
+use dfdx::{
+    shapes::Shape,
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
 
 /// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`TokenIds`], some of
 /// which may be padding, or [`Indices`] of up to 5 axes.
@@ -20,9 +28,9 @@ use dfdx::shapes::Shape;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the labels are not `TokenIds` or `Indices`",
-    label = "`{Self}` is neither",
-    note = "labels are indices of the classes, checked once: `Indices::new(&[2, 0], (batch,), NumClasses)`"
+    message = "expected labels over `{Positions}`, indices of `{Classes}`",
+    label = "`{Self}` is not `TokenIds` or `Indices` of these",
+    note = "labels have the axes of the logits, without the last one, which they are indices of"
 )]
 pub trait Labels<Positions: Shape, Classes: ConstDim> {
     /// The labels as indices.
@@ -74,6 +82,11 @@ impl<Positions: Shape, Classes: ConstDim, Any: Labels<Positions, Classes>> Label
 pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: ConstDim> {
     /// Compares the run-time sizes of logits and labels.
     fn check_sizes(logits: Logits, labels: Positions) -> Result<(), DimError>;
+    /// The logits of each position as a row: `(.., Classes) -> (Rows, Classes)`.
+    fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
+        op: &'static str,
+        logits: Tensor<Logits, E, D, T>,
+    ) -> Result<Tensor<(Rows, Classes), E, D, T>, OpError>;
 }
 
 macro_rules! fits_logits {
@@ -84,6 +97,12 @@ macro_rules! fits_logits {
             fn check_sizes(logits: ($($axis,)* V,), labels: ($($axis,)*)) -> Result<(), DimError> {
                 $(check_same_size("the logits", logits.$index, "the labels", labels.$index)?;)*
                 Ok(())
+            }
+            fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
+                op: &'static str,
+                logits: Tensor<($($axis,)* V,), E, D, T>,
+            ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
+                try_rows(op, logits)
             }
         }
     };

@@ -212,7 +212,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_cross_entropy<Dims: EndsIn<V>, Positions: Shape, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn fused_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<Dims, f32, Cpu, T>,
         labels: &Indices<Positions, V>,
         position_weights: &[f32],
