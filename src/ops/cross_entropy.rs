@@ -1,9 +1,9 @@
-use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error,
-    unnamed::Rows,
-    views::{NamedAxes, Sizes, realize},
+use super::{FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, unnamed::Rows, views::realize};
+use crate::{
+    backend::Backend,
+    dims::ConstDim,
+    tokens::{Fin, Indices},
 };
-use crate::{backend::Backend, dims::ConstDim};
 use dfdx::{
     shapes::{Axis, HasShape, Rank0, Shape},
     tensor::{PutTape, SplitTape, Tape, Tensor},
@@ -42,7 +42,7 @@ pub enum Reduction {
 /// `-log softmax(logits)[label]`, reduced to one number, in nats.
 ///
 /// `(.., V), (..) indices of V -> ()`, for logits of 1 to 6 axes. The [`Labels`] of logits `(B, S, V)` are
-/// [`TokenIds`](crate::tokens::TokenIds), or [`Indices`](crate::tokens::Indices) as for any other logits.
+/// [`TokenIds`](crate::tokens::TokenIds), or [`Indices`] as for any other logits.
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
@@ -82,24 +82,13 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy<
-    Dims: Shape,
-    Positions,
-    V: ConstDim,
-    Ids,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
-    const N: usize,
->(
+pub fn try_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Positions: NamedAxes<N>,
     Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
-    [usize; N]: Sizes,
 {
     try_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
@@ -131,13 +120,12 @@ where
 #[panicking]
 pub fn try_cross_entropy_with_label_smoothing<
     Dims: Shape,
-    Positions,
+    Positions: Shape,
     V: ConstDim,
     Ids,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
-    const N: usize,
 >(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
@@ -145,26 +133,26 @@ pub fn try_cross_entropy_with_label_smoothing<
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError>
 where
-    Positions: NamedAxes<N>,
     Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
-    [usize; N]: Sizes,
 {
-    let (_, sequences) = len_and_count(labels.indices().shape());
-    weighted_cross_entropy(logits, labels, reduction, sequences, smoothing)
+    let (ids, padding) = (labels.indices(), labels.padding());
+    let (_, sequences) = len_and_count(ids.shape());
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, reduction, sequences, smoothing)
 }
 
 /// The part of the loss that these labels have in a batch of `whole_count` sequences.
 pub(super) fn weighted_cross_entropy<
+    Ids: FitsLogits<Dims, Positions, V>,
     Dims: Shape,
     Positions: Shape,
     V: ConstDim,
-    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
 >(
     logits: Tensor<Dims, E, D, T>,
-    labels: &Ids,
+    labels: &Indices<Positions, V>,
+    padding: Option<Fin<V>>,
     reduction: Reduction,
     whole_count: usize,
     smoothing: f64,
@@ -172,7 +160,6 @@ pub(super) fn weighted_cross_entropy<
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
-    let (padding, labels) = (labels.padding(), labels.indices());
     Ids::check_sizes(*logits.shape(), labels.shape()).map_err(dim_error(OP))?;
     let is_token: Vec<bool> =
         labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();

@@ -5,7 +5,7 @@ use super::{
     unnamed::{Rows, try_rows},
 };
 use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
+    dims::{ConstDim, Dim, DimError, FollowedBy, MaybeSharded, check_same_size},
     tokens::{Fin, Indices, TokenIds},
 };
 use dfdx::{
@@ -30,7 +30,7 @@ use dfdx::{
 #[diagnostic::on_unimplemented(
     message = "expected labels over `{Positions}`, indices of `{Classes}`",
     label = "`{Self}` is not `TokenIds` or `Indices` of these",
-    note = "labels have the axes of the logits, without the last one, which they are indices of"
+    note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch"
 )]
 pub trait Labels<Positions: Shape, Classes: ConstDim> {
     /// The labels as indices.
@@ -42,8 +42,8 @@ pub trait Labels<Positions: Shape, Classes: ConstDim> {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> Labels<(Batch, SeqLen), VocabSize>
+// The compiler recommends this one, so that an error says which axis is sharded.
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> Labels<(Batch, SeqLen), VocabSize>
     for TokenIds<Batch, SeqLen, VocabSize>
 {
     fn indices(&self) -> &Indices<(Batch, SeqLen), VocabSize> {
@@ -55,7 +55,7 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> Labels<(Batch, SeqLe
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Positions: Shape, Classes: ConstDim> Labels<Positions, Classes> for Indices<Positions, Classes> {
+impl<Positions: FollowedBy<()>, Classes: ConstDim> Labels<Positions, Classes> for Indices<Positions, Classes> {
     fn indices(&self) -> &Self {
         self
     }
