@@ -5,7 +5,7 @@ use crate::{
     numbers::{assert_close, random_in},
 };
 use dfdx::{
-    shapes::{Axis, Rank0, Shape},
+    shapes::{Axis, Rank0},
     tensor::*,
     tensor_ops::*,
 };
