@@ -136,7 +136,7 @@ axes_among!(A I B J C K F L G M H N);
 /// may_be_renamed::<QLen, KLen>();
 /// ```
 ///
-/// In generic code, any dimension may become one that has its size at run time:
+/// Any dimension may become one that has its size at run time, even in generic code:
 ///
 /// ```
 /// use typed_transformer::{ops::rename, prelude::*};

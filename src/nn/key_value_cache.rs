@@ -14,8 +14,8 @@ use std::fmt;
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
 ///
-/// It holds at most `MaxLen` positions, and has a [capacity](Cached) of a few more than it holds. Attention runs over all of
-/// these; [`mask`](Self::mask) hides the unused ones.
+/// It holds at most `MaxLen` positions, and has a [capacity](Cached) of a few more than it holds. Attention runs over
+/// all of these; [`mask`](Self::mask) hides the unused ones.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Cached, KeyValueCache, Keys, Values}, prelude::*};

@@ -29,7 +29,7 @@ module! {
 }
 
 impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
-    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes
+    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -21,7 +21,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn a_signal_after_the_last_step_comes_after_the_weights() {
     let folder = temp_dir();
-    let args = "--steps 2 --batch 40 --interval 0 --save weights --sample 5";
+    let args = "--steps 2 --batch 2 --interval 0 --save weights --sample 5";
     let mut child = start(&built("train_shakespeare"), &folder, args.split_whitespace());
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();

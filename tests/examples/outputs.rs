@@ -2,7 +2,7 @@
 //! run at a time saves checkpoints.
 
 use crate::program::{Run, TIMEOUT, built, end, start};
-use crate::support::{file_names, temp_dir};
+use crate::support::{PLAYS, file_names, temp_dir};
 use std::{
     fs,
     process::{Command, Stdio},
@@ -15,11 +15,18 @@ use tempfile::TempDir;
 const EXAMPLES: [(&str, &str); 3] = [
     ("train_rot13", "--steps 3 --batch 2"),
     ("train_sequences", "--steps 3 --batch 2"),
-    ("train_shakespeare", "--steps 3 --batch 40 --interval 0 --sample 5"),
+    ("train_shakespeare", "--steps 3 --batch 2 --interval 0 --sample 5"),
 ];
 
+/// Runs an example. `train_shakespeare` trains on [`PLAYS`] if the arguments name no text.
 pub fn run(folder: &TempDir, example: &str, args: &str) -> Run {
-    end(start(&built(example), folder, args.split_whitespace()))
+    end(start(&built(example), folder, with_short_text(example, args)))
+}
+
+pub fn with_short_text<'a>(example: &str, args: &'a str) -> Vec<&'a str> {
+    let has_text = example != "train_shakespeare" || args.contains("--data");
+    let data: &[&str] = if has_text { &[] } else { &["--data", PLAYS] };
+    args.split_whitespace().chain(data.iter().copied()).collect()
 }
 
 /// The last line on standard error, an error.
@@ -117,7 +124,7 @@ fn weights_and_checkpoints_have_a_second_place() {
         let steps = if example == "train_rot13" { "--steps 1000" } else { "--steps 30" };
         let steps = args.replace("--steps 3", steps);
         let mut command = Command::new(&program);
-        command.args(steps.split_whitespace()).current_dir(folder.path()).env("TMPDIR", temporary.path());
+        command.args(with_short_text(example, &steps)).current_dir(folder.path()).env("TMPDIR", temporary.path());
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let until = Instant::now() + TIMEOUT;
         while fs::read_to_string(folder.path().join("metrics")).unwrap_or_default().lines().count() < 3 {

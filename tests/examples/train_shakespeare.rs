@@ -60,12 +60,17 @@ fn the_loss_falls_and_samples_use_the_characters_of_the_text() {
 #[test]
 fn the_default_text_is_shakespeare() {
     let folder = temp_dir();
-    let run = run(&folder, "--steps 1 --batch 40 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9");
+    let report = if cfg!(feature = "plot") { "--report report" } else { "" };
+    let args = "--steps 1 --batch 2 --interval 0 --sample 5 --prompt ROMEO: --top-k 3 --top-p 0.9";
+    let run = run(&folder, &format!("{args} {report}"));
     run.assert_ended_with(0);
     let (loss, sample) = run.stdout.split_once("\n\n").unwrap();
     assert!(loss.ends_with(" over all 124764 characters"), "{loss}");
     assert!(sample.starts_with("ROMEO:") && sample.chars().count() == 6 + 5 + 1, "{sample:?}");
-    assert_eq!(file_names(&folder), [""; 0]);
+    if cfg!(feature = "plot") {
+        let page = fs::read_to_string(folder.path().join("report/index.html")).unwrap();
+        assert!(page.contains("<td>text</td><td>plays by Shakespeare</td>"));
+    }
 }
 
 #[test]

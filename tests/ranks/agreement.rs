@@ -2,7 +2,7 @@
 
 use crate::{
     launch::{losses, run},
-    support::{temp_dir, tensors_of},
+    support::{PLAYS, temp_dir, tensors_of},
 };
 use std::fs;
 
@@ -62,7 +62,8 @@ fn sequences() {
 
 #[test]
 fn characters() {
-    assert_trains_as_one("train_shakespeare", &["--batch", "5", "--interval", "8", "--sample", "10"], 8, 0, &[3]);
+    let args = &["--batch", "5", "--interval", "8", "--sample", "10", "--data", PLAYS];
+    assert_trains_as_one("train_shakespeare", args, 8, 0, &[3]);
 }
 
 #[test]

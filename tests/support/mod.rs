@@ -11,6 +11,9 @@ pub type Tensors = BTreeMap<String, (Dtype, Vec<usize>, Vec<u8>)>;
 /// Texts by key.
 pub type Metadata = BTreeMap<String, String>;
 
+/// A short text for `train_shakespeare`, whose own takes long to estimate the loss on.
+pub const PLAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plays.txt");
+
 /// An empty folder in cargo's folder for test files. Dropping it removes it with its content.
 pub fn temp_dir() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()

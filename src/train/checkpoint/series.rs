@@ -57,6 +57,11 @@ fn older(newest: &Path) -> Vec<PathBuf> {
     all.filter(|path| path.exists()).collect()
 }
 
+/// Whether there is a file that is neither a checkpoint nor empty.
+fn is_foreign(path: &Path) -> bool {
+    matches!(file_kind(path), FileKind::Weights | FileKind::Other)
+}
+
 /// The first of `PATH`, `PATH-2`, `PATH-3`, … at which there is no file.
 fn unused(path: &Path) -> PathBuf {
     let numbered = (2..).map(|number| with_suffix(path, &format!("-{number}")));
@@ -204,8 +209,8 @@ impl Series {
         };
         if before != FoundAtStart::Foreign {
             // The next save would replace what is neither a checkpoint nor empty.
-            let is_other = |path: &&PathBuf| matches!(file_kind(path), FileKind::Weights | FileKind::Other);
-            older(&newest).iter().filter(is_other).try_for_each(|path| set_aside(path)).map_err(cannot_write)?;
+            let mut foreign = older(&newest).into_iter().filter(|path| is_foreign(path));
+            foreign.try_for_each(|path| set_aside(&path)).map_err(cannot_write)?;
         }
         let best = if before == FoundAtStart::Foreign { None } else { read_progress(&best) };
         // The other checkpoints are beside the file that a link leads to.
@@ -239,7 +244,7 @@ impl Series {
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
             // Somebody has put another file there, or it was damaged.
-            FoundAtStart::Own if matches!(file_kind(&self.newest), FileKind::Weights | FileKind::Other) => {
+            FoundAtStart::Own if is_foreign(&self.newest) => {
                 set_aside(&self.newest)?;
             }
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,

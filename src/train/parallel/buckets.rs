@@ -79,7 +79,7 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
     }
 
     /// Adds the gradients that the backward pass did not report, and waits for all sums. Returns them in the order of the
-    /// model's fields, or `None` if a gradient of some rank changed after it was noted.
+    /// model's fields, or `None` if a gradient of some rank changed after the backward pass reported it.
     pub fn finish(&self, gradients: &[Vec<E>]) -> Result<Option<Vec<Vec<E>>>, RanksError> {
         let mut state = self.state.borrow_mut();
         let mut has_changed = false;
