@@ -17,10 +17,10 @@ pub use params::{
 };
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, Product, check_same_size, unnamed},
+    dims::{ConstDim, Dim, DimError, EndsIn, MaybeSharded, Product, check_same_size, unnamed},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
-    tokens::TokenIds,
+    tokens::{Indices, TokenIds},
 };
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
@@ -84,10 +84,10 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
-    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        _input: Tensor<(B, S, M), E, Self, T>,
+    fn fused_norm<Dims: EndsIn<M>, M: ConstDim, T: Tape<E, Self>>(
+        _input: Tensor<Dims, E, Self, T>,
         _: NormParams<'_, M, E, Self>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+    ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
         no_kernel("norm")
     }
 
@@ -166,9 +166,9 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<E, Self>>(
-        _logits: Tensor<(B, S, V), E, Self, T>,
-        _: &TokenIds<B, S, V>,
+    fn fused_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<E, Self>>(
+        _logits: Tensor<Dims, E, Self, T>,
+        _: &Indices<Positions, V>,
         _position_weights: &[E],
         _smoothing: f64,
     ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {

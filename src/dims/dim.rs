@@ -24,7 +24,7 @@ use typenum::U1;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one"
+    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
 )]
 pub trait Dim: MaybeSharded {}
 
@@ -35,7 +35,7 @@ pub trait Dim: MaybeSharded {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",
-    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one"
+    note = "`dims! {{ pub Name; }}` declares a dimension; one without a name is `Unchecked`, which fits any other one; the factors of a `Product` have their sizes at compile time"
 )]
 pub trait MaybeSharded: shapes::Dim {}
 

@@ -17,7 +17,7 @@ use dfdx::shapes::Shape;
     label = "`{Self}` does not end in `{Name}`",
     note = "the shape has up to 6 axes, and the last one is `{Name}`; each is a dimension: `usize` is none, `Unchecked` is one"
 )]
-pub trait EndsIn<Name: Dim>: Shape {
+pub trait EndsIn<Name: MaybeSharded>: Shape {
     /// The shape with `Other` in place of the last axis.
     type WithLast<Other: Dim>: Shape;
 
@@ -28,7 +28,7 @@ pub trait EndsIn<Name: Dim>: Shape {
 macro_rules! ends_in {
     ($($before:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<$($before: MaybeSharded,)* Name: Dim> EndsIn<Name> for ($($before,)* Name,) {
+        impl<$($before: MaybeSharded,)* Name: MaybeSharded> EndsIn<Name> for ($($before,)* Name,) {
             type WithLast<Other: Dim> = ($($before,)* Other,);
 
             #[allow(non_snake_case)]

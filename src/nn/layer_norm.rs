@@ -1,7 +1,7 @@
 use super::init;
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, EndsIn},
     module,
     ops::{OpError, Real, try_layer_norm},
 };
@@ -31,16 +31,16 @@ module! {
 }
 
 impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
         &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
+        input: Tensor<Dims, E, D, T>,
         epsilon: f64,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         try_layer_norm(input, &self.weight, Some(&self.bias), epsilon)
     }
 }

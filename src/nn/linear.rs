@@ -1,7 +1,7 @@
 use super::{Arch, Conventions, init};
 use crate::{
     backend::{Backend, LinearParams},
-    dims::{ConstDim, Dim, EndsIn, MaybeSharded},
+    dims::{ConstDim, EndsIn},
     module,
     ops::{OpError, Real, try_linear},
 };
@@ -104,15 +104,15 @@ module! {
 impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, Rule, E, D>
 {
-    /// `(B, S, InDim) -> (B, S, OutDim)`
+    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<Dims: EndsIn<InDim>, T: Tape<E, D>>(
         &self,
-        input: Tensor<(B, S, InDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
         try_linear(input, &self.weight, self.bias.as_ref())
     }
 

@@ -1,7 +1,7 @@
 use super::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::{
     backend::{Backend, NormParams, ResidualNormParams},
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, Dim, EndsIn, MaybeSharded},
     module,
     ops::{OpError, Real, try_layer_norm, try_residual, try_rms_norm},
 };
@@ -30,15 +30,15 @@ module! {
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
         &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         match A::Conventions::NORM {
             NormKind::LayerNorm => {
                 try_layer_norm(input, &self.weight, self.bias.as_ref(), A::Conventions::NORM_EPSILON)

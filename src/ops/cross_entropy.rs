@@ -1,12 +1,11 @@
-use super::{OpError, Real, cast, device_error, dim_error, views::realize};
+use super::{FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, unnamed::Rows, views::realize};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
-    mask::PaddingMask,
-    tokens::TokenIds,
+    dims::ConstDim,
+    tokens::{Fin, Indices},
 };
 use dfdx::{
-    shapes::{self, Axis, HasShape, Rank0},
+    shapes::{Axis, HasShape, Rank0, Shape},
     tensor::{PutTape, SplitTape, Tape, Tensor},
     tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
@@ -36,13 +35,14 @@ pub enum Reduction {
     MeanAll,
     /// The mean over the labels of each sequence that are not padding, then over the sequences (*The Typed
     /// Transformer*). It ignores padding, as PyTorch's `ignore_index` does: logits there may even be NaN. A
-    /// sequence of padding alone has loss 0.
+    /// sequence of padding alone has loss 0. Labels that have no padding give the loss of `MeanAll`.
     MeanPerSequence,
 }
 
 /// `-log softmax(logits)[label]`, reduced to one number, in nats.
 ///
-/// `(B, S, V), (B, S) ids of V -> ()`
+/// `(.., V), (..) indices of V -> ()`, for logits of 1 to 6 axes. The [`Labels`] of logits `(B, S, V)` are
+/// [`TokenIds`](crate::tokens::TokenIds), or [`Indices`] as for any other logits.
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
@@ -58,6 +58,19 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 ///
+/// A classifier has one label in each row:
+///
+/// ```
+/// use typed_transformer::{prelude::*, tokens::Indices};
+/// dims! { pub NumClasses = 2; pub Batch = 2; }
+/// let logits: Tensor<(Batch, NumClasses), f64, Cpu> = Cpu::default().tensor(vec![0.0, 0.0, 0.0, 3f64.ln()]);
+/// let labels = Indices::new(&[0, 1], (Batch,), NumClasses)?;
+/// let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+/// // The probabilities of the labels are 1/2 and 3/4.
+/// assert!((loss.array() - (2f64.ln() + (4f64 / 3.0).ln()) / 2.0).abs() < 1e-12);
+/// # Ok::<(), TokenError>(())
+/// ```
+///
 /// ```
 /// use typed_transformer::{ops::try_cross_entropy, prelude::*};
 /// dims! { pub VocabSize = 4; pub SeqLen; pub Batch = 1; }
@@ -69,18 +82,21 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
+pub fn try_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
     reduction: Reduction,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+) -> Result<Tensor<Rank0, E, D, T>, OpError>
+where
+    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+{
     try_cross_entropy_with_label_smoothing(logits, labels, reduction, 0.0)
 }
 
 /// [`cross_entropy`] with label smoothing
 /// ([Szegedy et al., 2015](https://arxiv.org/abs/1512.00567), 7; *Attention Is All You Need*, 5.4).
 ///
-/// `(B, S, V), (B, S) ids of V -> ()`
+/// `(.., V), (..) indices of V -> ()`
 ///
 /// `-Σₖ qₖ · log softmax(logits)ₖ`. Every token has `q = smoothing / V`, and the label has `1 - smoothing` more, as
 /// in PyTorch.
@@ -102,48 +118,71 @@ pub fn try_cross_entropy<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T:
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy_with_label_smoothing<B: Dim, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
+pub fn try_cross_entropy_with_label_smoothing<
+    Dims: Shape,
+    Positions: Shape,
+    V: ConstDim,
+    Ids,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
     reduction: Reduction,
     smoothing: f64,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    let batch = labels.shape().0.size();
-    weighted_cross_entropy(logits, labels, reduction, batch, smoothing)
+) -> Result<Tensor<Rank0, E, D, T>, OpError>
+where
+    Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
+{
+    let (ids, padding) = (labels.indices(), labels.padding());
+    let (_, sequences) = len_and_count(ids.shape());
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, reduction, sequences, smoothing)
 }
 
-/// The part of the loss that the rows of `labels` have in a batch of `whole_batch` rows.
-pub(super) fn weighted_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    labels: &TokenIds<B, S, V>,
+/// The part of the loss that these labels have in a batch of `whole_count` sequences.
+pub(super) fn weighted_cross_entropy<
+    Ids: FitsLogits<Dims, Positions, V>,
+    Dims: Shape,
+    Positions: Shape,
+    V: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Indices<Positions, V>,
+    padding: Option<Fin<V>>,
     reduction: Reduction,
-    whole_batch: usize,
+    whole_count: usize,
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
-    let ((batch, len, _), (label_batch, label_len)) = (*logits.shape(), labels.shape());
-    check_same_size("the logits", batch, "the labels", label_batch).map_err(dim_error(OP))?;
-    check_same_size("the logits", len, "the labels", label_len).map_err(dim_error(OP))?;
-    let position_weights = position_weights(&labels.padding_mask(), reduction, whole_batch);
+    Ids::check_sizes(*logits.shape(), labels.shape()).map_err(dim_error(OP))?;
+    let is_token: Vec<bool> =
+        labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();
+    let (len, _) = len_and_count(labels.shape());
+    let position_weights = position_weights(&is_token, len, reduction, whole_count);
     if D::HAS_KERNELS {
         return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
     }
 
-    let (device, shape) = (logits.device().clone(), (batch.size(), len.size()));
-    let logits: Tensor<(usize, usize, usize), E, D, T> = realize(OP, logits)?;
+    let rows = Ids::try_rows(OP, logits)?;
+    let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
+    let logits: Tensor<(usize, usize), E, D, T> = realize(OP, counted_rows(rows, &position_weights, reduction)?)?;
     let compute = || {
+        let shape = (positions.size(),);
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;
         let position_weights: Tensor<_, E, D> = device.try_tensor_from_vec(position_weights, shape)?;
-        let logits = counted_logits(logits, &position_weights, reduction)?;
-        let (log_softmax, tape) = logits.try_log_softmax::<Axis<2>>()?.split_tape();
-        let target_log_prob: Tensor<(usize, usize), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
+        let (log_softmax, tape) = logits.try_log_softmax::<Axis<1>>()?.split_tape();
+        let target_log_prob: Tensor<(usize,), E, D, T> = log_softmax.clone().put_tape(tape).try_select(ids)?;
         // Without smoothing, skip the mean: a logit of −∞ at another token would spoil the loss.
         let log_likelihood = if smoothing == 0.0 {
             target_log_prob
         } else {
-            let mean_log_prob: Tensor<(usize, usize), E, D, T> = log_softmax.retaped::<T>().try_mean::<_, Axis<2>>()?;
+            let mean_log_prob: Tensor<(usize,), E, D, T> = log_softmax.retaped::<T>().try_mean::<_, Axis<1>>()?;
             let target_log_prob = target_log_prob.try_mul(cast::<E>(1.0 - smoothing))?;
             target_log_prob.try_add(mean_log_prob.try_mul(cast::<E>(smoothing))?)?
         };
@@ -152,20 +191,26 @@ pub(super) fn weighted_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, E: Re
     compute().map_err(device_error::<D::Err>(OP))
 }
 
-/// The weight of each position in the reduction of a batch of `whole_batch` rows, in row-major order.
-pub(super) fn position_weights<B: MaybeSharded, S: Dim, E: Real>(
-    padding: &PaddingMask<B, S>,
+/// The length of a sequence, which is the last axis of the labels, and the number of sequences.
+fn len_and_count<Positions: Shape>(shape: Positions) -> (usize, usize) {
+    let sizes: Vec<usize> = shape.concrete().into();
+    let (len, rest) = sizes.split_last().map_or((1, &[][..]), |(len, rest)| (*len, rest));
+    (len, rest.iter().product())
+}
+
+/// The weight of each position in the reduction of `whole_count` sequences of length `len`, in row-major order.
+pub(super) fn position_weights<E: Real>(
+    is_token: &[bool],
+    len: usize,
     reduction: Reduction,
-    whole_batch: usize,
+    whole_count: usize,
 ) -> Vec<E> {
-    let (batch, len) = (padding.shape().0.size(), padding.shape().1.size());
     match reduction {
-        Reduction::MeanAll => vec![cast(1.0 / (whole_batch * len) as f64); batch * len],
+        Reduction::MeanAll => vec![cast(1.0 / (whole_count * len) as f64); is_token.len()],
         Reduction::MeanPerSequence => {
-            let sequences = padding.as_slice().chunks(len.max(1));
-            let weights = sequences.flat_map(|sequence| {
+            let weights = is_token.chunks(len.max(1)).flat_map(|sequence| {
                 let tokens = sequence.iter().filter(|is_token| **is_token).count().max(1);
-                let weight = 1.0 / (whole_batch * tokens) as f64;
+                let weight = 1.0 / (whole_count * tokens) as f64;
                 sequence.iter().map(move |&is_token| cast(if is_token { weight } else { 0.0 }))
             });
             weights.collect()
@@ -174,17 +219,20 @@ pub(super) fn position_weights<B: MaybeSharded, S: Dim, E: Real>(
 }
 
 /// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
-pub(super) fn counted_logits<B: shapes::Dim, S: shapes::Dim, V: shapes::Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    position_weights: &Tensor<(B, S), E, D>,
+pub(super) fn counted_rows<V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<(Rows, V), E, D, T>,
+    position_weights: &[E],
     reduction: Reduction,
-) -> Result<Tensor<(B, S, V), E, D, T>, D::Err> {
-    match reduction {
+) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
+    let (shape, device) = (*logits.shape(), logits.device().clone());
+    let compute = || match reduction {
         Reduction::MeanAll => Ok(logits),
         Reduction::MeanPerSequence => {
+            let position_weights = device.try_tensor_from_vec(position_weights.to_vec(), (shape.0,))?;
             let is_counted = position_weights.try_gt(E::zero())?;
-            let zeros = logits.device().try_zeros_like(logits.shape())?;
-            is_counted.try_broadcast_like::<_, Axis<2>>(logits.shape())?.try_choose(logits, zeros.retaped::<T>())
+            let zeros = device.try_zeros_like(&shape)?;
+            is_counted.try_broadcast_like::<_, Axis<1>>(&shape)?.try_choose(logits, zeros.retaped::<T>())
         }
-    }
+    };
+    compute().map_err(device_error::<D::Err>(OP))
 }

@@ -7,21 +7,23 @@ use super::{
     unnamed::try_reshape_to,
 };
 use crate::{
-    dims::{AxisOf, Dim, HasAxis, check_same_size},
+    dims::{AxisOf, Dim, HasAxis, MaybeSharded, check_same_size},
     tokens::Indices,
 };
 use dfdx::{
-    shapes::{Axes, HasShape, Shape},
+    shapes::{Axes, Axis, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, GatherTo},
 };
 use typed_transformer_macros::panicking;
 
-/// The element at an index of the axis `Name` for each element of the indices:
-/// `out[.., k, ..] = input[.., indices[.., k, ..], ..]`.
+/// The parts of a tensor at indices of the axis `Name`, which may differ along the axes before it:
+/// `out[.., k, ..] = input[.., indices[.., k], ..]`.
 ///
-/// `(.., Name, ..), (.., K, ..) indices of Name -> (.., K, ..)`. It is PyTorch's `gather` and NumPy's
-/// `take_along_axis`. [`take`] uses one list of indices for all other axes.
+/// `(.., Name, ..), (.., K) indices of Name -> (.., K, ..)`, or `(.., Name, ..), (.., K, ..) indices of Name -> (.., K,
+/// ..)` with another index for each element. The indices have all axes before `Name`, and all or none of the axes after
+/// it. It is PyTorch's `gather` and NumPy's `take_along_axis`; without the axes after `Name`, it is TensorFlow's `gather`
+/// with `batch_dims`. [`take`] uses one list of indices for all other axes.
 ///
 /// # Errors
 /// [`OpError::Shape`] if another axis has two sizes; [`OpError::Dim`] if the indices are those of an axis of another
@@ -36,30 +38,117 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(chosen.as_vec(), [0.7, 0.2, 0.5, 0.3]);
 /// # Ok::<(), TokenError>(())
 /// ```
+///
+/// The vectors at other positions of each sequence:
+///
+/// ```
+/// use typed_transformer::{ops::gather, prelude::*, tokens::Indices};
+/// dims! { pub Batch = 2; pub SeqLen = 2; pub Kept = 1; pub EmbedDim = 2; }
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     Cpu::default().tensor(vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0]);
+/// let kept = Indices::new(&[1, 0], (Batch, Kept), SeqLen)?;
+/// let vectors: Tensor<(Batch, Kept, EmbedDim), f32, Cpu> = gather(x, axis::<SeqLen>(), &kept);
+/// assert_eq!(vectors.as_vec(), [2.0, 20.0, 3.0, 30.0]);
+/// # Ok::<(), TokenError>(())
+/// ```
 #[panicking]
-pub fn try_gather<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_gather<Dims, Name: Dim, K: Dim, Places, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
-    indices: &Indices<Dims::Replaced<K>, Name>,
+    indices: &Indices<Places, Name>,
+) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
+where
+    Dims: HasAxis<Name, WhichAxis>,
+    Places: PlacesIn<Dims, K, WhichAxis>,
+{
+    const OP: &str = "gather";
+    let (shape, places) = (*input.shape(), indices.shape());
+    check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
+    let to = shape.replace_axis(places.own_axis());
+    let (places_sizes, to_sizes) = (sizes(&places), sizes(&to));
+    if !to_sizes.starts_with(&places_sizes) {
+        return Err(OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{places:?}") });
+    }
+    let repeats = to_sizes[places_sizes.len()..].iter().product();
+    try_gather_repeated(OP, input, indices.as_slice(), repeats, to)
+}
+
+/// As [`gather`], where an index counts for `repeats` elements of the result.
+pub(super) fn try_gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    indices: &[usize],
+    repeats: usize,
+    to: Dims::Replaced<K>,
 ) -> Result<Tensor<Dims::Replaced<K>, E, D, T>, OpError>
 where
     Dims: HasAxis<Name, WhichAxis>,
 {
-    const OP: &str = "gather";
-    let (shape, to) = (*input.shape(), indices.shape());
-    check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
-    let (_, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    ensure_not_empty(op, &to)?;
+    let (_, len, inner) = outer_len_inner(input.shape(), Dims::INDEX);
     let (_, count, _) = outer_len_inner(&to, Dims::INDEX);
-    let mut expected = sizes(&shape);
-    expected[Dims::INDEX] = count;
-    if sizes(&to) != expected {
-        return Err(OpError::Shape { op: OP, from: format!("{shape:?}"), to: format!("{to:?}") });
-    }
-    ensure_not_empty(OP, &to)?;
-    let offset = |(position, index)| position / (count * inner) * len * inner + index * inner + position % inner;
-    let offsets = indices.as_slice().iter().copied().enumerate().map(offset);
-    try_gather_offsets(OP, input, offsets.collect(), to)
+    let offset = |position: usize| {
+        let outer = position / (count * inner);
+        (outer * len + indices[position / repeats]) * inner + position % inner
+    };
+    let offsets = (0..to.num_elements()).map(offset).collect();
+    try_gather_offsets(op, input, offsets, to)
 }
+
+/// Indices over these axes say what [`gather`] takes from a tensor over `Dims`: they have all axes before `WhichAxis`, an
+/// axis `K` in its place, and all or none of the axes after it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "indices over `{Self}` do not fit a tensor over `{Dims}`",
+    label = "indices over `{Self}`",
+    note = "the indices have all axes before the one that they index, then an axis of their own, and then all or none of the axes after it"
+)]
+pub trait PlacesIn<Dims: Shape, K: Dim, WhichAxis>: Shape {
+    /// The axis in place of `WhichAxis`.
+    fn own_axis(self) -> K;
+}
+
+macro_rules! places_in {
+    ($index:tt: $($before:ident)*; $($after:ident)*) => {
+        places_in!(@impl $index: $($before)*; $($after)*; $($after)*);
+        places_in!(@some $index: $($before)*; $($after)*);
+    };
+    (@some $index:tt: $($before:ident)*; ) => {};
+    (@some $index:tt: $($before:ident)*; $($after:ident)+) => {
+        places_in!(@impl $index: $($before)*; $($after)+; );
+    };
+    (@impl $index:tt: $($before:ident)*; $($after:ident)*; $($given:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($before: MaybeSharded,)* Name: MaybeSharded, K: Dim, $($after: MaybeSharded,)*>
+            PlacesIn<($($before,)* Name, $($after,)*), K, Axis<$index>> for ($($before,)* K, $($given,)*)
+        {
+            fn own_axis(self) -> K {
+                self.$index
+            }
+        }
+    };
+}
+places_in!(0: ;);
+places_in!(0: ; A);
+places_in!(1: A; );
+places_in!(0: ; A B);
+places_in!(1: A; B);
+places_in!(2: A B; );
+places_in!(0: ; A B C);
+places_in!(1: A; B C);
+places_in!(2: A B; C);
+places_in!(3: A B C; );
+places_in!(0: ; A B C F);
+places_in!(1: A; B C F);
+places_in!(2: A B; C F);
+places_in!(3: A B C; F);
+places_in!(4: A B C F; );
+places_in!(0: ; A B C F G);
+places_in!(1: A; B C F G);
+places_in!(2: A B; C F G);
+places_in!(3: A B C; F G);
+places_in!(4: A B C F; G);
+places_in!(5: A B C F G; );
 
 /// The parts of a tensor at some indices of the axis `Name`: `out[.., k, ..] = input[.., indices[k], ..]`.
 ///

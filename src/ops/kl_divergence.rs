@@ -1,8 +1,9 @@
 use super::{
     OpError, Real, Reduction,
-    cross_entropy::{counted_logits, position_weights},
+    cross_entropy::{counted_rows, position_weights},
     device_error, dim_error,
     losses::try_constant,
+    unnamed::try_rows,
 };
 use crate::{
     dims::{ConstDim, Dim, check_same_size},
@@ -53,14 +54,17 @@ pub fn try_kl_divergence<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: 
     check_same_size("the logits", batch, "the padding", padding_batch).map_err(dim_error(OP))?;
     check_same_size("the logits", len, "the padding", padding_len).map_err(dim_error(OP))?;
 
+    let device = logits.device().clone();
+    let weights = position_weights(padding.as_slice(), padding_len.size(), reduction, padding_batch.size());
+    let target = counted_rows(try_rows::<_, V, _, _, _>(OP, target.clone())?, &weights, reduction)?;
+    let logits = counted_rows(try_rows::<_, V, _, _, _>(OP, logits)?, &weights, reduction)?;
+    let (positions, _) = *logits.shape();
     let compute = || {
-        let weights = position_weights(padding, reduction, padding_batch.size());
-        let weights: Tensor<_, E, D> = logits.device().try_tensor_from_vec(weights, padding.shape())?;
-        let target = counted_logits(target.clone(), &weights, reduction)?.try_log_softmax::<Axis<2>>()?;
-        let logits = counted_logits(logits, &weights, reduction)?;
-        let difference = logits.try_log_softmax::<Axis<2>>()?.try_sub(target.retaped::<T>())?;
+        let weights: Tensor<_, E, D> = device.try_tensor_from_vec(weights, (positions,))?;
+        let target = target.try_log_softmax::<Axis<1>>()?;
+        let difference = logits.try_log_softmax::<Axis<1>>()?.try_sub(target.retaped::<T>())?;
         let probabilities = try_constant::<_, _, _, T>(&target.try_exp()?)?;
-        let divergence = probabilities.try_mul(difference)?.try_sum::<_, Axis<2>>()?;
+        let divergence = probabilities.try_mul(difference)?.try_sum::<_, Axis<1>>()?;
         divergence.try_mul(weights.retaped::<T>())?.try_sum()?.try_negate()
     };
     compute().map_err(device_error::<D::Err>(OP))

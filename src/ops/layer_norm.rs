@@ -1,13 +1,13 @@
 use super::{
     NormKind, OpError, Real, device_error,
-    unnamed::{try_on_sizes, try_zip},
+    unnamed::{try_on_sizes, try_reshape_to, try_rows, try_zip},
 };
 use crate::{
     backend::{Backend, NormParams},
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, EndsIn},
 };
 use dfdx::{
-    shapes::{Axes2, Axis, HasShape},
+    shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };
@@ -16,7 +16,7 @@ use typed_transformer_macros::panicking;
 /// `(x - mean(x)) / √(var(x) + ε) · weight + bias`, mean and variance over the last dimension
 /// ([Ba et al., 2016](https://arxiv.org/abs/1607.06450)).
 ///
-/// `(B, S, M), (M), (M) -> (B, S, M)`; without a bias it is taken as zero.
+/// `(.., M), (M), (M) -> (.., M)`, for tensors of 1 to 6 axes. Without a bias it is taken as zero.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -31,23 +31,30 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(layer_norm(x, &weight, Some(&bias), 0.0).as_vec(), [-1.0, 15.0]);
 /// ```
 #[panicking]
-pub fn try_layer_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
+pub fn try_layer_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
     weight: &Tensor<(M,), E, D>,
     bias: Option<&Tensor<(M,), E, D>>,
     epsilon: f64,
-) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: EndsIn<M>,
+{
     const OP: &str = "layer norm";
     let params = NormParams { kind: NormKind::LayerNorm, weight, bias, epsilon };
     if D::HAS_KERNELS {
         return D::fused_norm(input, params);
     }
-    let (shape, error) = (*input.shape(), device_error::<D::Err>(OP));
-    let broadcast = |vector: &Tensor<(M,), E, D>| {
-        vector.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape).map_err(&error)
-    };
-    let normalized = try_on_sizes(OP, input, |x: Tensor<[usize; 3], E, D, T>| x.try_normalize::<Axis<2>>(epsilon))?;
+    let shape = *input.shape();
+    let rows = try_rows::<Dims, M, _, _, _>(OP, input)?;
+    let (matrix, error) = (*rows.shape(), device_error::<D::Err>(OP));
+    let broadcast =
+        |vector: &Tensor<(M,), E, D>| vector.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&matrix).map_err(&error);
+    let normalized = try_on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| x.try_normalize::<Axis<1>>(epsilon))?;
     let output = try_zip(OP, normalized, broadcast(weight)?, |x, y| x.try_mul(y))?;
-    let Some(bias) = bias else { return Ok(output) };
-    try_zip(OP, output, broadcast(bias)?, |x, y| x.try_add(y))
+    let output = match bias {
+        Some(bias) => try_zip(OP, output, broadcast(bias)?, |x, y| x.try_add(y))?,
+        None => output,
+    };
+    try_reshape_to(OP, output, shape)
 }

@@ -1,10 +1,9 @@
 use super::{
     OpError, Real, device_error,
-    unnamed::{try_matmul_2d_transposed, try_reshape_to, try_zip},
+    unnamed::{Rows, try_matmul_2d_transposed, try_reshape_to, try_rows, try_zip},
 };
 use crate::{
     backend::{Backend, LinearParams},
-    dims,
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
@@ -13,11 +12,6 @@ use dfdx::{
     tensor_ops::{BroadcastTo, TryAdd},
 };
 use typed_transformer_macros::panicking;
-
-dims! {
-    /// All positions of a tensor of vectors.
-    Positions;
-}
 
 /// `x Wᵀ + b`: a linear map of the vector at each position.
 ///
@@ -50,9 +44,8 @@ where
     if D::HAS_KERNELS {
         return D::fused_linear(input, LinearParams { weight, bias }, output_shape);
     }
-    let positions = Positions::new(input.shape().num_elements() / InDim::SIZE.max(1));
-    let input = try_reshape_to(OP, input, (positions, InDim::default()))?;
-    let output: Tensor<(Positions, OutDim), E, D, T> = try_matmul_2d_transposed(OP, input, weight.retaped::<T>())?;
+    let rows = try_rows::<Dims, InDim, _, _, _>(OP, input)?;
+    let output: Tensor<(Rows, OutDim), E, D, T> = try_matmul_2d_transposed(OP, rows, weight.retaped::<T>())?;
     let output = match bias {
         Some(bias) => {
             let shape = *output.shape();

@@ -45,6 +45,7 @@ mod gather;
 mod grouped_query_attention;
 mod heads;
 mod kl_divergence;
+mod labels;
 mod layer_norm;
 mod linear;
 mod losses;
@@ -56,6 +57,7 @@ mod partial_cross_entropy;
 mod patches;
 mod permute;
 mod positions;
+mod ravel;
 mod rearrange;
 mod reduce;
 mod relative_positions;
@@ -99,6 +101,8 @@ pub(crate) use dropout::{dropout_factors, try_mul_factors};
 #[doc(hidden)]
 pub use einsum::{NumAxes, Over};
 pub use embed::{embed, try_embed};
+#[doc(hidden)]
+pub use gather::PlacesIn;
 pub use gather::{gather, take, try_gather, try_take};
 pub use grouped_query_attention::{
     grouped_query_attention, grouped_query_attention_with_bias, try_grouped_query_attention,
@@ -106,6 +110,9 @@ pub use grouped_query_attention::{
 };
 pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
+#[doc(hidden)]
+pub use labels::FitsLogits;
+pub use labels::Labels;
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use losses::{binary_cross_entropy, mean_squared_error, try_binary_cross_entropy, try_mean_squared_error};
@@ -123,6 +130,7 @@ pub use positions::{
     try_sinusoidal_positions,
 };
 pub(crate) use positions::{try_learned_positions_from, try_sinusoidal_positions_from};
+pub use ravel::{ravel_multi_index, try_ravel_multi_index, unravel_index};
 #[doc(hidden)]
 pub use rearrange::Rearrangement;
 pub use reduce::{

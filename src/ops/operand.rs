@@ -25,7 +25,8 @@ use dfdx::{
 #[diagnostic::on_unimplemented(
     message = "the operand is not a tensor of `{E}` over `{Dims}`",
     label = "`{Self}` is not a tensor of `{E}` over `{Dims}`",
-    note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device"
+    note = "an operand is a tensor, or a reference to a tensor without a tape; all have one dtype and one device",
+    note = "a number is added as in `x + 1.0`, and `scale(x, 2.0)` multiplies by one"
 )]
 pub trait TensorOrRef<Dims: Shape, E, D: Storage<E>, Tape> {
     /// The tensor and its tape.

@@ -49,5 +49,14 @@ pub fn try_partial_cross_entropy<B: Dim, W: RankAxis, S: Dim, V: ConstDim, E: Re
     let rows = labels.shape().0;
     let whole_batch =
         rows.whole_size().ok_or_else(|| OpError::Whole { op: "partial cross-entropy", dim: format!("{rows:?}") })?;
-    weighted_cross_entropy(logits, labels, reduction, whole_batch, 0.0).map(Partial::term)
+    let (ids, padding) = (labels.indices(), labels.pad_token_id());
+    weighted_cross_entropy::<TokenIds<Shard<B, W>, S, V>, _, _, _, _, _, _>(
+        logits,
+        ids,
+        padding,
+        reduction,
+        whole_batch,
+        0.0,
+    )
+    .map(Partial::term)
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::dims::Label;
 use dfdx::{
-    shapes::{HasShape, Shape},
+    shapes::HasShape,
     tensor::{PutTape, Tape, Tensor},
     tensor_ops::{Device, ReshapeTo},
 };
@@ -199,7 +199,7 @@ pub struct Rearrangement<'a> {
     pub merged: &'a [usize],
 }
 
-impl<To: Shape> Over<To> {
+impl<To> Over<To> {
     /// The operand split, permuted and merged. Split, it has `N` axes.
     pub fn rearrange<From, Tape, E, D, const F: usize, const N: usize, const T: usize>(
         (x, tape): TensorAndTape<From, E, D, Tape>,

@@ -1,13 +1,13 @@
 use super::{
     NormKind, OpError, Real, cast, device_error,
-    unnamed::{try_on_sizes, try_zip},
+    unnamed::{try_on_sizes, try_reshape_to, try_rows, try_zip},
 };
 use crate::{
     backend::{Backend, NormParams},
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, EndsIn},
 };
 use dfdx::{
-    shapes::{Axes2, Axis, HasShape},
+    shapes::{Axis, HasShape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, MeanTo, TryAdd, TryDiv, TryMul},
 };
@@ -16,7 +16,7 @@ use typed_transformer_macros::panicking;
 /// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
 /// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").
 ///
-/// `(B, S, M), (M) -> (B, S, M)`
+/// `(.., M), (M) -> (.., M)`, for tensors of 1 to 6 axes
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.
@@ -31,23 +31,28 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(rms_norm(x, &weight, 0.0).as_vec(), [0.2, -14.0]);
 /// ```
 #[panicking]
-pub fn try_rms_norm<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
+pub fn try_rms_norm<Dims, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
     weight: &Tensor<(M,), E, D>,
     epsilon: f64,
-) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: EndsIn<M>,
+{
     const OP: &str = "RMS norm";
     let params = NormParams { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
     if D::HAS_KERNELS {
         return D::fused_norm(input, params);
     }
     let shape = *input.shape();
-    let normalized = try_on_sizes(OP, input, |x: Tensor<[usize; 3], E, D, T>| {
-        let mean_square = x.retaped::<T>().try_square()?.try_mean::<[usize; 2], Axis<2>>()?;
+    let rows = try_rows::<Dims, M, _, _, _>(OP, input)?;
+    let matrix = *rows.shape();
+    let normalized = try_on_sizes(OP, rows, |x: Tensor<[usize; 2], E, D, T>| {
+        let mean_square = x.retaped::<T>().try_square()?.try_mean::<[usize; 1], Axis<1>>()?;
         let root = mean_square.try_add(cast::<E>(epsilon))?.try_sqrt()?;
-        let root = root.try_broadcast_like::<_, Axis<2>>(x.shape())?;
+        let root = root.try_broadcast_like::<_, Axis<1>>(x.shape())?;
         x.try_div(root)
     })?;
-    let weight = weight.retaped::<T>().try_broadcast_like::<_, Axes2<0, 1>>(&shape);
-    try_zip(OP, normalized, weight.map_err(device_error(OP))?, |x, y| x.try_mul(y))
+    let weight = weight.retaped::<T>().try_broadcast_like::<_, Axis<0>>(&matrix).map_err(device_error(OP))?;
+    try_reshape_to(OP, try_zip(OP, normalized, weight, |x, y| x.try_mul(y))?, shape)
 }

@@ -1,4 +1,4 @@
-use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, try_gather};
+use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::try_gather_repeated};
 use crate::{
     dims::{AtMost, AxisOf, Dim, HasAxis},
     tokens::Indices,
@@ -35,7 +35,7 @@ use typed_transformer_macros::panicking;
 #[panicking]
 pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    axis: AxisOf<Name>,
+    _: AxisOf<Name>,
     k: K,
 ) -> Result<(Tensor<Dims::Replaced<K>, E, D, T>, Indices<Dims::Replaced<K>, Name>), OpError>
 where
@@ -63,6 +63,6 @@ where
             chosen[(outer * k.size() + position) * inner + inner_index] = index;
         }
     }
-    let indices = Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis());
-    Ok((try_gather(input, axis, &indices)?, indices))
+    let elements = try_gather_repeated(OP, input, &chosen, 1, shape.replace_axis(k))?;
+    Ok((elements, Indices::unchecked(chosen.into(), shape.replace_axis(k), shape.axis())))
 }

@@ -4,9 +4,12 @@
 //! dfdx's operations, and call them with sizes alone.
 
 use super::{OpError, Real, device_error, views::realize};
-use crate::dims::{Unnamed, UnnamedTensor, unnamed};
+use crate::{
+    dims,
+    dims::{ConstDim, EndsIn, Unnamed, UnnamedTensor, unnamed},
+};
 use dfdx::{
-    shapes::{Axes2, Axes4, Axis, Dim, Shape},
+    shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{ChooseFrom, Device, PermuteTo, ReshapeTo, TryMatMul},
 };
@@ -49,6 +52,20 @@ pub fn try_reshape_to<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, 
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     realize(op, unnamed(x).try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
+}
+
+dims! {
+    /// The vectors of a tensor, one at each position.
+    pub Rows;
+}
+
+/// The vectors of the last axis as the rows of a matrix: `(.., M) -> (Rows, M)`.
+pub fn try_rows<Dims: EndsIn<M>, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    op: &'static str,
+    x: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<(Rows, M), E, D, T>, OpError> {
+    let rows = Rows::new(x.shape().num_elements() / M::SIZE.max(1));
+    try_reshape_to(op, x, (rows, M::default()))
 }
 
 /// Four sizes, as dfdx's matrix products take them.

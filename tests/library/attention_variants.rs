@@ -1,7 +1,10 @@
 //! Biases, groups of heads, rotary positions and sliding windows, against definitions by plain loops; gradients
 //! against finite differences.
 
-use crate::gradients::{F64, Taped, check, random, weighted_sum};
+use crate::{
+    gradients::{check, random, weighted_sum},
+    numbers::{F64, Taped, assert_close},
+};
 use dfdx::tensor::{Cpu, TensorFromVec};
 use proptest::prelude::*;
 use typed_transformer::{
@@ -19,13 +22,6 @@ type NumHeads = Product<NumKeyValueHeads, GroupSize>;
 fn numbers<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
     let number = |i: usize| ((i * 31 + seed * 17) % 23) as f64 / 8.0 - 1.25;
     Cpu::default().tensor_from_vec((0..shape.num_elements()).map(number).collect(), shape)
-}
-
-pub fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert!((found - expected).abs() < 1e-10, "at {i}: {found}, expected {expected}");
-    }
 }
 
 /// The output of one head for one query: the logits are `logit(key)`, `None` for a hidden key.
@@ -56,7 +52,7 @@ proptest! {
             };
             expected.push(attend(keys, logit, |j| v[((b * 3 + h) * keys + j) * 5 + column]));
         }
-        assert_close(&attended.as_vec(), &expected);
+        assert_close(&attended.as_vec(), &expected, 1e-10);
     }
 
     #[test]
@@ -80,7 +76,7 @@ proptest! {
             };
             expected.push(attend(keys, logit, |j| v[(b * keys + j) * 10 + shared * 5 + column]));
         }
-        assert_close(&attended.as_vec(), &expected);
+        assert_close(&attended.as_vec(), &expected, 1e-10);
     }
 
     #[test]
@@ -98,7 +94,7 @@ proptest! {
                     vector[b] = x[a] * angle.sin() + x[b] * angle.cos();
                 }
             }
-            assert_close(&rotated, &expected);
+            assert_close(&rotated, &expected, 1e-10);
         }
     }
 
@@ -119,7 +115,7 @@ proptest! {
         let slopes = [0.25, 0.0625, 0.015625, 0.00390625];
         let places = slopes.into_iter().flat_map(|s| (0..len).flat_map(move |q| (0..keys).map(move |k| (s, q, k))));
         let expected: Vec<f64> = places.map(|(s, q, k)| -s * ((start + q) as f64 - k as f64).abs()).collect();
-        assert_close(&bias.as_vec(), &expected);
+        assert_close(&bias.as_vec(), &expected, 1e-10);
     }
 
     #[test]
@@ -194,7 +190,7 @@ fn heads_side_by_side_take_a_bias() {
         0.0,
     );
     let merged = ops::multi_head_attention_with_bias(query, key, value, bias, &mask, scale, mask_fill, 0.0);
-    assert_close(&merged.as_vec(), &merge_heads(split).as_vec());
+    assert_close(&merged.as_vec(), &merge_heads(split).as_vec(), 1e-10);
 }
 
 #[test]

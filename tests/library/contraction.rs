@@ -1,6 +1,7 @@
 //! Contractions and rearrangements by name: their results against the definition, their gradients against finite
 //! differences, and their run-time errors.
 
+use crate::numbers::{F64, Taped, assert_close, random_like as random};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use std::collections::BTreeMap;
 use typed_transformer::{dims::Dim, prelude::*};
@@ -8,14 +9,6 @@ use typed_transformer::{dims::Dim, prelude::*};
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {
     Batch = 2; SrcLen = 3; TgtLen = 4; NumHeads = 5; HeadDim = 6; EmbedDim = 7; HiddenDim = 8; Groups = 9; Free;
-}
-
-type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
-type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
-
-fn random<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
-    let elements = (0..shape.num_elements()).map(|i| ((i + seed) * 7919 % 31) as f64 / 16.0 - 1.0);
-    Cpu::default().tensor_from_vec(elements.collect(), shape)
 }
 
 /// The size of each axis, by name.
@@ -75,20 +68,12 @@ macro_rules! check {
             &[$(stringify!($to)),*],
             &sizes,
         );
-        assert_close(&y.as_vec(), &expected);
+        assert_close(&y.as_vec(), &expected, 1e-9);
         let gradients = weighted_sum(y).backward();
         let value = |x: F64<_>, w: F64<_>| weighted_sum(run(x.leaky_traced(), w.leaky_traced())).array();
         check_gradient(&x, gradients.get(&x).as_vec(), |x| value(x, w.clone()));
         check_gradient(&w, gradients.get(&w).as_vec(), |w| value(x.clone(), w));
     }};
-}
-
-#[track_caller]
-fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert!((found - expected).abs() < 1e-9, "at {i}: {found}, not {expected}");
-    }
 }
 
 #[test]
@@ -134,7 +119,7 @@ macro_rules! check_one {
         let run = |x: Taped<($($x,)*)>| -> Taped<($($to,)*)> { einsum!(x: ($($x),*) -> ($($to),*)) };
         let sizes: AxisSizes = [$((stringify!($x), $x.size())),*].into();
         let y = run(x.leaky_trace());
-        assert_close(&y.as_vec(), &contracted(&[(&[$(stringify!($x)),*], x.as_vec())], &[$(stringify!($to)),*], &sizes));
+        assert_close(&y.as_vec(), &contracted(&[(&[$(stringify!($x)),*], x.as_vec())], &[$(stringify!($to)),*], &sizes), 1e-9);
         let gradient = weighted_sum(y).backward().get(&x).as_vec();
         check_gradient(&x, gradient, |x| weighted_sum(run(x.leaky_traced())).array());
     }};
@@ -168,7 +153,7 @@ fn three_operands_are_contracted_at_once() {
     let sizes = [("B", 2), ("S", 3), ("T", 4), ("H", 6), ("M", 7)].into();
     let operands: [(&[&str], _); 3] =
         [(&["B", "S", "M"], x.as_vec()), (&["B", "T", "M"], w.as_vec()), (&["H", "M", "T"], v.as_vec())];
-    assert_close(&y.as_vec(), &contracted(&operands, &["S", "H"], &sizes));
+    assert_close(&y.as_vec(), &contracted(&operands, &["S", "H"], &sizes), 1e-9);
     let gradients = weighted_sum(y).backward();
     let value = |x: &F64<_>, w: &F64<_>, v: &F64<_>| {
         weighted_sum(run(x.leaky_trace(), w.leaky_trace(), v.leaky_trace())).array()
@@ -181,7 +166,7 @@ fn three_operands_are_contracted_at_once() {
     let (a, b, c) = (random(1, (SrcLen,)), random(2, (SrcLen,)), random(3, ()));
     let y: F64<()> = einsum!(&a: (SrcLen), &b: (SrcLen), &c: () -> ());
     let product: f64 = a.as_vec().iter().zip(b.as_vec()).map(|(a, b)| a * b).sum();
-    assert_close(&[y.array()], &[product * c.array()]);
+    assert_close(&[y.array()], &[product * c.array()], 1e-9);
 }
 
 #[test]
@@ -198,7 +183,7 @@ fn a_view_is_read_by_its_axes() {
         heads: (Batch, NumHeads, SrcLen, HeadDim), keys: (HeadDim, NumHeads, TgtLen, Batch)
         -> (Batch, NumHeads, SrcLen, TgtLen)
     );
-    assert_close(&direct.as_vec(), &of_views.as_vec());
+    assert_close(&direct.as_vec(), &of_views.as_vec(), 1e-9);
 }
 
 #[test]
@@ -250,7 +235,7 @@ fn dimensions_may_be_generic_symbolic_or_without_a_name() {
     let y = map::<Free, NumHeads, HeadDim, Model, _, _, _>(x.clone(), &w);
     let sizes = [("B", 2), ("HK", 30), ("C", 2), ("M", 7)].into();
     let operands: [(&[&str], _); 2] = [(&["B", "HK", "C"], x.as_vec()), (&["C", "M"], w.as_vec())];
-    assert_close(&y.as_vec(), &contracted(&operands, &["M", "B", "HK"], &sizes));
+    assert_close(&y.as_vec(), &contracted(&operands, &["M", "B", "HK"], &sizes), 1e-9);
 }
 
 /// Compares a rearrangement, given also the place of each element, and its gradient with finite differences.
@@ -263,7 +248,7 @@ macro_rules! check_rearranged {
         let sizes: AxisSizes = leaves.iter().copied().collect();
         let names: Vec<&'static str> = leaves.iter().map(|leaf| leaf.0).collect();
         let y = run(x.leaky_trace());
-        assert_close(&y.as_vec(), &contracted(&[(&names, x.as_vec())], &moved, &sizes));
+        assert_close(&y.as_vec(), &contracted(&[(&names, x.as_vec())], &moved, &sizes), 1e-9);
         let gradient = weighted_sum(y).backward().get(&x).as_vec();
         check_gradient(&x, gradient, |x| weighted_sum(run(x.leaky_traced())).array());
     }};
@@ -301,14 +286,18 @@ fn a_rearrangement_has_up_to_six_axes_and_may_be_generic() {
     let sizes = [("B", 2), ("C", 2), ("R", 3), ("H", 4), ("Q", 5), ("W", 6)].into();
     let found = patches::<Free, SrcLen, NumHeads, TgtLen, HeadDim, _, _>(&image);
     let axes: [&str; 6] = ["B", "C", "R", "H", "Q", "W"];
-    assert_close(&found.as_vec(), &contracted(&[(&axes, image.as_vec())], &["B", "R", "Q", "H", "W", "C"], &sizes));
+    assert_close(
+        &found.as_vec(),
+        &contracted(&[(&axes, image.as_vec())], &["B", "R", "Q", "H", "W", "C"], &sizes),
+        1e-9,
+    );
     // A permuted tensor is split by its axes, not by its place in memory.
     let turned: F64<(Product<SrcLen, TgtLen>, Free)> = permute(random(1, (Free::new(2), Product::default())));
     let split: F64<(TgtLen, Free, SrcLen)> =
         rearrange!(&turned: (Product<SrcLen, TgtLen>, Free) -> (TgtLen, Free, SrcLen));
     let sizes = [("S", 3), ("T", 4), ("F", 2)].into();
     let axes: [&str; 3] = ["S", "T", "F"];
-    assert_close(&split.as_vec(), &contracted(&[(&axes, turned.as_vec())], &["T", "F", "S"], &sizes));
+    assert_close(&split.as_vec(), &contracted(&[(&axes, turned.as_vec())], &["T", "F", "S"], &sizes), 1e-9);
 }
 
 #[test]

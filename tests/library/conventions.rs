@@ -1,8 +1,11 @@
 //! Each convention has its effect, and models with a single stack learn.
 
-use crate::fixture::*;
+use crate::{
+    fixture::*,
+    numbers::{assert_close, random_in},
+};
 use dfdx::{
-    shapes::{Axis, Rank0, Shape},
+    shapes::{Axis, Rank0},
     tensor::*,
     tensor_ops::*,
 };
@@ -22,19 +25,6 @@ const PAD: Fin<VocabSize> = Fin::literal::<10>();
 fn ids<const S: usize>(rows: &[[usize; S]]) -> TokenIds<Batch, SeqLen, VocabSize> {
     let shape = (Batch::new(rows.len()), SeqLen::new(S).unwrap());
     TokenIds::from_ids(rows.as_flattened(), Some(PAD), shape).unwrap()
-}
-
-#[track_caller]
-fn assert_close(one: &[f64], other: &[f64]) {
-    assert_eq!(one.len(), other.len());
-    for (one, other) in one.iter().zip(other) {
-        assert!((one - other).abs() < 1e-12, "{one} {other}");
-    }
-}
-
-fn random<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Tensor<Dims, f64, Cpu> {
-    let elements = (0..shape.num_elements()).map(|_| rng.gen_range(0.5..1.5)).collect();
-    Cpu::default().tensor_from_vec(elements, shape)
 }
 
 // ---- Norm placement ----
@@ -57,11 +47,11 @@ fn only_norms<A: Arch>() -> TwoBlocks<A> {
         biases(&mut block.feed_forward.output.bias);
         let norms = [&mut attention.norm, &mut block.feed_forward.norm, &mut block.norm];
         for norm in norms.into_iter().flatten() {
-            norm.weight = random(&mut rng, (EmbedDim,));
+            norm.weight = random_in(0.5..1.5, &mut rng, (EmbedDim,));
         }
     }
     if let Some(norm) = &mut stack.norm {
-        norm.weight = random(&mut rng, (EmbedDim,));
+        norm.weight = random_in(0.5..1.5, &mut rng, (EmbedDim,));
     }
     stack
 }
@@ -84,7 +74,7 @@ fn post_norm_normalizes_after_each_sublayer() {
             ops::layer_norm(x, &norm.weight, None, 1e-6)
         })
     });
-    assert_close(&output(&stack, &input), &expected.as_vec());
+    assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
 }
 
 #[test]
@@ -93,7 +83,7 @@ fn pre_norm_leaves_the_residual_alone_until_the_end() {
     let input: Vectors = Cpu::default().sample_normal();
     let last = stack.norm.as_ref().unwrap();
     let expected = ops::layer_norm(input.clone(), &last.weight, None, 1e-5);
-    assert_close(&output(&stack, &input), &expected.as_vec());
+    assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
     // The input of a sublayer is normalized, so its magnitude has no effect.
     let block = Block::<EmbedDim, CausalMask, NanoGptModel, f64, Cpu>::build(&Cpu::default());
     let padding = PaddingMask::without_padding((Const::<2>, Const::<3>));
@@ -113,7 +103,7 @@ fn a_shared_norm_follows_every_sublayer_of_a_block() {
         let weight = &block.norm.as_ref().unwrap().weight;
         ops::rms_norm(ops::rms_norm(x, weight, 1e-6), weight, 1e-6)
     });
-    assert_close(&output(&stack, &input), &expected.as_vec());
+    assert_close(&output(&stack, &input), &expected.as_vec(), 1e-12);
 }
 
 #[test]
@@ -162,7 +152,7 @@ fn tied_logits_use_the_embedding_table() {
     let outputs = model.decoder.forward(embeds, &ids.padding_mask());
     let table = &model.embedder.token_embedder.weight;
     let expected = ops::linear(outputs, table, None);
-    assert_close(&model.forward(&ids, NoneTape).as_vec(), &expected.as_vec());
+    assert_close(&model.forward(&ids, NoneTape).as_vec(), &expected.as_vec(), 1e-12);
 
     // The table is used twice; its gradient is the sum of both.
     let loss = |model: &DecoderOnly<NanoGptModel, f64, Cpu>| {
@@ -191,7 +181,7 @@ fn embeddings_are_scaled_before_positions_are_added() {
     let positions = ops::sinusoidal_positions(&Cpu::default(), ids.shape().1, EmbedDim);
     let expected = ops::add_positions(ops::scale(tokens, 1.0 / 6f64.sqrt()), positions);
     let embeds = model.embedder.forward(&ids, NoneTape);
-    assert_close(&embeds.as_vec(), &expected.as_vec());
+    assert_close(&embeds.as_vec(), &expected.as_vec(), 1e-12);
 }
 
 #[test]
@@ -202,7 +192,11 @@ fn attention_is_scaled_by_head_width_or_embedding_width() {
     let mask = AttentionMask::from_fn((Const, Const, Const), |_, q, k| k <= q);
     let weights = |query, scale| attention_weights(query, key.clone(), &mask, scale, MaskFill::MinValue).as_vec();
     // With four heads the scale is half as large.
-    assert_close(&weights(query.clone(), AttentionScale::EmbedDim), &weights(query * 0.5, AttentionScale::HeadDim));
+    assert_close(
+        &weights(query.clone(), AttentionScale::EmbedDim),
+        &weights(query * 0.5, AttentionScale::HeadDim),
+        1e-12,
+    );
 }
 
 #[test]
@@ -246,7 +240,7 @@ fn a_decoder_only_model_ignores_later_positions() {
         assert_ne!(one[2 * VocabSize::SIZE..], other[2 * VocabSize::SIZE..]);
         // Padding after the sequence has no effect.
         let padded = model.forward(&ids(&[[1, 2, 3, 10, 10]]), NoneTape).as_vec();
-        assert_close(&one, &padded[..3 * VocabSize::SIZE]);
+        assert_close(&one, &padded[..3 * VocabSize::SIZE], 1e-12);
         assert!(padded.iter().all(|x| x.is_finite()));
     }
     check::<TypedModel>();
@@ -261,7 +255,7 @@ fn pooling_ignores_padding() {
         let short = model.pooled(&ids(&[[1, 2, 3]]), NoneTape).as_vec();
         let padded = ids(&[[1, 2, 3, 10, 10], [10; 5]]);
         let padded = model.pooled(&padded, NoneTape).as_vec();
-        assert_close(&short, &padded[..short.len()]);
+        assert_close(&short, &padded[..short.len()], 1e-12);
         assert!(padded[short.len()..].iter().all(|x| *x == 0.0));
     }
     check::<TypedModel>();

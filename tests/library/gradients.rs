@@ -1,7 +1,7 @@
 //! The gradient of every operation's definition against finite differences, in `f64`.
 
+use crate::numbers::{F64, Taped, random_like};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
-use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
     models::transformer_from_scratch::unweighted_attention_as_published,
     ops::{self, Activation, Gelu, GeluErf, Relu},
@@ -14,14 +14,8 @@ dims! {
     VocabSize = 13; MaxSeqLen = 9;
 }
 
-pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
-pub type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
-
 pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
-    let mut rng = StdRng::seed_from_u64(seed);
-    let shape = Dims::default();
-    let elements = (0..shape.num_elements()).map(|_| rng.gen_range(-1.0..1.0)).collect();
-    Cpu::default().tensor_from_vec(elements, shape)
+    random_like(seed, Dims::default())
 }
 
 /// A scalar in which every element has another weight.

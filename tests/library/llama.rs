@@ -1,8 +1,8 @@
 //! The layers of Llama: attention in groups of heads, with a cache, and a gated feed-forward layer.
 
 use crate::{
-    attention_variants::assert_close,
-    gradients::{F64, check, random, weighted_sum},
+    gradients::{check, random, weighted_sum},
+    numbers::{F64, assert_close},
 };
 use typed_transformer::{
     nn::{Conventions, GroupedKeyValueCache, NormKind, NormPlacement, RotaryPositions},
@@ -67,7 +67,7 @@ fn decoding_gives_the_same<A: GroupedQuery>() {
     // The cache holds the heads of the keys alone, for the 7 positions so far.
     assert_eq!(cache.keys().as_vec().len(), 2 * 7 * 2 * 4);
     let both: F64<(Batch, Sum<QLen, Width>, EmbedDim)> = concat(prompt, rest, along::<QLen, Width>());
-    assert_close(&both.as_vec(), &whole.as_vec());
+    assert_close(&both.as_vec(), &whole.as_vec(), 1e-10);
     let error = layer.try_forward_cached(random::<(Batch, Width, EmbedDim)>(2), &mut cache).unwrap_err();
     assert_eq!(error.to_string(), "cache: Width=3 from 7 on is not inside MaxLen=8");
 }
@@ -88,7 +88,7 @@ fn only_rotary_positions_tell_the_order_of_keys() {
         ops::select(x, axis::<QLen>(), 3).as_vec()
     }
     let plain = GroupedQueryAttention::<EmbedDim, NoMask, Plain, f64, Cpu>::build(&Cpu::default());
-    assert_close(&last(plain.forward(x.clone(), &padding)), &last(plain.forward(swapped.clone(), &padding)));
+    assert_close(&last(plain.forward(x.clone(), &padding)), &last(plain.forward(swapped.clone(), &padding)), 1e-10);
     let rotated = GroupedQueryAttention::<EmbedDim, NoMask, Rotated, f64, Cpu>::build(&Cpu::default());
     let (one, other) = (last(rotated.forward(x, &padding)), last(rotated.forward(swapped, &padding)));
     assert!(one.iter().zip(other).any(|(one, other)| (one - other).abs() > 1e-6));
@@ -113,7 +113,7 @@ fn a_gate_multiplies_the_hidden_vector() {
         .zip(x.as_vec())
         .map(|(y, x)| x + y)
         .collect();
-    assert_close(&layer.forward(x.clone()).as_vec(), &expected);
+    assert_close(&layer.forward(x.clone()).as_vec(), &expected, 1e-10);
     check(x.clone(), |x| weighted_sum(layer.forward(x)));
     let attention = GroupedQueryAttention::<EmbedDim, CausalMask, Rotated, f64, Cpu>::build(&Cpu::seed_from_u64(1));
     check(x, |x| weighted_sum(attention.forward(x, &PaddingMask::without_padding((Batch, QLen)))));
@@ -140,6 +140,6 @@ mod page {
         let x = super::random::<(super::Batch, super::KLen, EmbedDim)>(1);
         let padding = PaddingMask::without_padding((super::Batch, super::KLen));
         let expected = feed_forward.forward(attention.forward(x.clone(), &padding));
-        super::assert_close(&block.forward(x, &padding).as_vec(), &expected.as_vec());
+        super::assert_close(&block.forward(x, &padding).as_vec(), &expected.as_vec(), 1e-10);
     }
 }

@@ -1,6 +1,9 @@
 //! Losses beside cross-entropy: values against plain loops, and gradients against finite differences.
 
-use crate::gradients::{F64, check, random};
+use crate::{
+    gradients::{check, random},
+    numbers::F64,
+};
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::{

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod any_rank;
 mod attention_variants;
 mod attention_weights;
 mod axes;
@@ -35,6 +36,7 @@ mod model_parts;
 mod modules;
 mod named_axes;
 mod names;
+mod numbers;
 mod other_files;
 mod outputs;
 mod own_models;
@@ -53,6 +55,7 @@ mod sharded_state;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;
 mod small_disks;
+mod small_models;
 mod sublayers;
 mod tensor_parallel;
 mod tensor_parallel_models;

@@ -2,8 +2,8 @@
 //! low-rank adaptation, and names of files whose axes merge.
 
 use crate::{
-    attention_variants::assert_close,
-    gradients::{F64, check, check_parameter, random, weighted_sum},
+    gradients::{check, check_parameter, random, weighted_sum},
+    numbers::{F64, assert_close},
 };
 use dfdx::tensor::SplitTape;
 use typed_transformer::{
@@ -101,7 +101,11 @@ fn slow_pairs_of_rotary_positions_rotate_more_slowly() {
             (1.0 - smooth) * frequency / factor + smooth * frequency
         };
         let angle = 3.0 * frequency;
-        assert_close(&[rotated[pair], rotated[pair + 6]], &[angle.cos() - angle.sin(), angle.sin() + angle.cos()]);
+        assert_close(
+            &[rotated[pair], rotated[pair + 6]],
+            &[angle.cos() - angle.sin(), angle.sin() + angle.cos()],
+            1e-10,
+        );
     }
 }
 
@@ -117,7 +121,7 @@ fn gradients() {
     // The merged weight computes the same.
     let merged = lora.merged(&map.weight, 3.0, NoneTape);
     let of_merged = ops::linear(x.clone(), &merged, Some(&map.bias));
-    assert_close(&of_merged.as_vec(), &lora.forward(x, &map.weight, Some(&map.bias), 3.0).as_vec());
+    assert_close(&of_merged.as_vec(), &lora.forward(x, &map.weight, Some(&map.bias), 3.0).as_vec(), 1e-10);
 }
 
 struct Small;

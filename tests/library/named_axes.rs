@@ -1,19 +1,12 @@
 //! Operations that find axes by name, at every rank: their results against the definition, their gradients against
 //! finite differences in `f64`, and their run-time errors.
 
+use crate::numbers::{F64, Taped, assert_close, positive_like as random};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::{dims::EndsIn, ops, prelude::*};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! { Batch = 2; SeqLen = 3; EmbedDim = 4; NumHeads = 5; HeadDim = 6; Groups = 2; HiddenDim = 7; Free; Other; }
-
-type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
-type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
-
-fn random<Dims: Shape>(seed: usize, shape: Dims) -> F64<Dims> {
-    let elements = (0..shape.num_elements()).map(|i| ((i + seed) * 7919 % 61) as f64 / 32.0 + 0.25);
-    Cpu::default().tensor_from_vec(elements.collect(), shape)
-}
 
 /// A scalar in which every element has another weight.
 fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
@@ -38,14 +31,6 @@ fn check<Dims: Shape>(input: &F64<Dims>, run: impl Fn(Taped<Dims>) -> Taped<()>)
     }
 }
 
-#[track_caller]
-fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert!((found - expected).abs() < 1e-9, "at {i}: {found}, not {expected}");
-    }
-}
-
 #[test]
 fn linear_maps_the_last_axis_at_every_rank() {
     fn check_rank<Dims: Shape + EndsIn<HeadDim>>(shape: Dims) {
@@ -57,7 +42,7 @@ fn linear_maps_the_last_axis_at_every_rank() {
             let outputs = weights.chunks(6).zip(&biases);
             outputs.map(|(weight, bias)| bias + row.iter().zip(weight).map(|(x, w)| x * w).sum::<f64>())
         });
-        assert_close(&y.as_vec(), &expected.collect::<Vec<_>>());
+        assert_close(&y.as_vec(), &expected.collect::<Vec<_>>(), 1e-9);
         check(&x, |x| weighted_sum(ops::linear(x, &weight, Some(&bias))));
         check(&x, |x| weighted_sum(ops::linear(x, &weight, None)));
     }
@@ -76,12 +61,12 @@ fn dot_contracts_one_axis() {
     let y: F64<(Batch, SeqLen, HiddenDim)> = ops::dot(&x, &w, axis::<EmbedDim>());
     let expected: F64<(Batch, SeqLen, HiddenDim)> =
         einsum!(&x: (Batch, EmbedDim, SeqLen), &w: (HiddenDim, EmbedDim) -> (Batch, SeqLen, HiddenDim));
-    assert_close(&y.as_vec(), &expected.as_vec());
+    assert_close(&y.as_vec(), &expected.as_vec(), 1e-9);
     check(&x, |x| -> Taped<()> { weighted_sum(ops::dot(x, &w, axis::<EmbedDim>())) });
     check(&w, |w| -> Taped<()> { weighted_sum(ops::dot(&x, w, axis::<EmbedDim>())) });
     let vector = random(3, (SeqLen,));
     let square: f64 = vector.as_vec().iter().map(|x| x * x).sum();
-    assert_close(&[ops::dot(&vector, &vector, axis::<SeqLen>()).array()], &[square]);
+    assert_close(&[ops::dot(&vector, &vector, axis::<SeqLen>()).array()], &[square], 1e-9);
     check(&vector, |x| ops::dot(&x.retaped::<NoneTape>(), x, axis::<SeqLen>()));
     let (three, four) = (random(1, (Free::new(3),)), random(2, (Free::new(4),)));
     let error = ops::try_dot(three, four, axis::<Free>()).unwrap_err();
@@ -98,7 +83,7 @@ fn arithmetic_finds_the_axes_of_the_second_operand_by_name() {
             let definition: fn(f64, f64) -> f64 = $definition;
             let elements = x.as_vec();
             let expected = (0..elements.len()).map(|i| definition(elements[i], at(i / 12, i % 4)));
-            assert_close(&ops::$op(&x, &y).as_vec(), &expected.collect::<Vec<_>>());
+            assert_close(&ops::$op(&x, &y).as_vec(), &expected.collect::<Vec<_>>(), 1e-9);
             check(&x, |x| weighted_sum(ops::$op(x, &y)));
             check(&y, |y| weighted_sum(ops::$op(&x, y)));
         }};
@@ -113,11 +98,11 @@ fn arithmetic_finds_the_axes_of_the_second_operand_by_name() {
     // All axes, none, and six.
     check(&x, |x| -> Taped<()> { weighted_sum(ops::mul(&x.retaped::<NoneTape>(), x)) });
     let scalar = random(2, ());
-    assert_close(&ops::mul(&x, &scalar).as_vec(), &(x.clone() * scalar.array()).as_vec());
+    assert_close(&ops::mul(&x, &scalar).as_vec(), &(x.clone() * scalar.array()).as_vec(), 1e-9);
     let six = random(3, (Batch, SeqLen, EmbedDim, Free::new(2), Groups2, Const::<1>));
     let three = random(4, (Groups2, SeqLen, Free::new(2)));
     let sum = ops::add(&six, &three);
-    assert_close(&ops::sub(&sum, &three).as_vec(), &six.as_vec());
+    assert_close(&ops::sub(&sum, &three).as_vec(), &six.as_vec(), 1e-9);
     check(&three, |three| weighted_sum(ops::mul(&six, three)));
 
     let short = random(5, (Free::new(1),));
@@ -133,10 +118,10 @@ dims! { Groups2 = 3; }
 fn stack_makes_a_new_axis_at_any_place() {
     let (one, other) = (random(1, (Batch, EmbedDim)), random(2, (Batch, EmbedDim)));
     let first: F64<(Groups, Batch, EmbedDim)> = ops::stack(vec![one.clone(), other.clone()], Groups);
-    assert_close(&first.as_vec(), &[one.as_vec(), other.as_vec()].concat());
+    assert_close(&first.as_vec(), &[one.as_vec(), other.as_vec()].concat(), 1e-9);
     let middle: F64<(Batch, Groups, EmbedDim)> = ops::stack(vec![one.clone(), other.clone()], Groups);
     let moved: F64<(Groups, Batch, EmbedDim)> = permute(middle);
-    assert_close(&moved.as_vec(), &first.as_vec());
+    assert_close(&moved.as_vec(), &first.as_vec(), 1e-9);
     check(&one, |one| -> Taped<()> {
         let all: Taped<(Batch, EmbedDim, Groups)> = ops::stack(vec![one, other.retaped()], Groups);
         weighted_sum(all)
@@ -163,22 +148,22 @@ fn axes_of_rank_six_are_found_by_name() {
         &x: (Batch, SeqLen, EmbedDim, Free, Groups, HeadDim), ones(): (EmbedDim, Groups)
         -> (Batch, SeqLen, Free, HeadDim)
     );
-    assert_close(&again.as_vec(), &both.as_vec());
+    assert_close(&again.as_vec(), &both.as_vec(), 1e-9);
     check(&x, |x| weighted_sum(mean_over(x, axis::<HeadDim>())));
     check(&x, |x| weighted_sum(softmax_over(x, axis::<SeqLen>())));
     let part: F64<(Batch, SeqLen, First, Free, Groups, HeadDim)> = narrow(x.clone(), axis::<EmbedDim>(), 1, First);
     assert_eq!(part.as_vec().len(), x.as_vec().len() / 2);
     let turned: F64<(HeadDim, Groups, Free, EmbedDim, SeqLen, Batch)> = permute(x.clone());
     let back: F64<Six> = permute(turned);
-    assert_close(&back.as_vec(), &x.as_vec());
+    assert_close(&back.as_vec(), &x.as_vec(), 1e-9);
     let less: F64<(Batch, SeqLen, Free, Groups, HeadDim)> = max_over(x.clone(), axis::<EmbedDim>());
     let more: F64<Six> = broadcast(less.clone(), *x.shape(), axis::<EmbedDim>());
-    assert_close(&max_over(more, axis::<EmbedDim>()).as_vec(), &less.as_vec());
+    assert_close(&max_over(more, axis::<EmbedDim>()).as_vec(), &less.as_vec(), 1e-9);
     let parts = ops::rename(x.clone(), axis::<HeadDim>(), Sum::of(First, Rest));
     let (first, rest) = split(parts, First, Rest, axis::<Sum<First, Rest>>());
     let whole: F64<(Batch, SeqLen, EmbedDim, Free, Groups, Sum<First, Rest>)> =
         concat(first, rest, along::<First, Rest>());
-    assert_close(&whole.as_vec(), &x.as_vec());
+    assert_close(&whole.as_vec(), &x.as_vec(), 1e-9);
 }
 
 fn ones() -> F64<(EmbedDim, Groups)> {

@@ -1,6 +1,7 @@
 //! Models that the crate does not have, written in its language as a user writes them: generic, with lengths that are
 //! known at run time. Their numbers are compared with those of loops over vectors.
 
+use crate::numbers::{assert_close, positive_like as random, softmax};
 use typed_transformer::{
     dims::{WindowOf, Windows},
     nn::{Linear, init},
@@ -15,26 +16,6 @@ use typed_transformer::{
 dims! {
     Latents = 3; LatentDim = 4; InputDim = 5; QKDim = 2; VODim = 3; NumHeads = 4; SharedDim = 6; Width = 3;
     Batch; SeqLen; Images; Texts;
-}
-
-type F64<Dims> = Tensor<Dims, f64, Cpu>;
-
-fn random<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {
-    Cpu::seed_from_u64(seed).sample_uniform_like(&shape)
-}
-
-#[track_caller]
-fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert!((found - expected).abs() < 1e-9, "at {i}: {found}, expected {expected}");
-    }
-}
-
-/// `exp(x) / Σ exp(x)` of a list.
-fn softmax(scores: &[f64]) -> Vec<f64> {
-    let sum: f64 = scores.iter().map(|score| score.exp()).sum();
-    scores.iter().map(|score| score.exp() / sum).collect()
 }
 
 module! {
@@ -89,7 +70,7 @@ fn a_perceiver() {
             expected.extend((0..4).map(|m| weights.iter().zip(&values).map(|(w, v)| w * v[m]).sum::<f64>()));
         }
     }
-    assert_close(&found.as_vec(), &expected);
+    assert_close(&found.as_vec(), &expected, 1e-9);
 }
 
 /// Attention of many query heads to one head of the keys, causal, with linear biases. The keys need a name of their own,
@@ -131,7 +112,7 @@ fn multi_query_attention_with_linear_biases() {
         let weights = softmax(&scores);
         expected.extend((0..2).map(|k| (0..=i).map(|j| weights[j] * value[(b * 5 + j) * 2 + k]).sum::<f64>()));
     }
-    assert_close(&found.as_vec(), &expected);
+    assert_close(&found.as_vec(), &expected, 1e-9);
 }
 
 /// The recurrence `state = gate · state + key ⊗ value` of gated linear attention (Yang et al., 2023, arXiv:2312.06635).
@@ -183,8 +164,8 @@ fn attention_as_a_recurrence() {
         expected.extend((0..3).map(|v| (0..=i).map(|j| product(j) / sum * value(j, v)).sum::<f64>()));
         expected_gated.extend((0..3).map(|v| (0..=i).map(|j| gated(j) * value(j, v)).sum::<f64>()));
     }
-    assert_close(&normalized.as_vec(), &expected);
-    assert_close(&gated.as_vec(), &expected_gated);
+    assert_close(&normalized.as_vec(), &expected, 1e-9);
+    assert_close(&gated.as_vec(), &expected_gated, 1e-9);
 }
 
 /// A depthwise convolution: each window times the kernel, channel by channel.
@@ -205,7 +186,7 @@ fn a_depthwise_convolution() {
         (0..3).map(|j| x[(b * 6 + place + j) * 2 + m] * kernel[j * 2 + m]).sum()
     };
     let places = (0..2).flat_map(|b| (0..4).flat_map(move |place| (0..2).map(move |m| (b, place, m))));
-    assert_close(&found.as_vec(), &Vec::from_iter(places.map(|(b, place, m)| at(b, place, m))));
+    assert_close(&found.as_vec(), &Vec::from_iter(places.map(|(b, place, m)| at(b, place, m))), 1e-9);
 }
 
 module! {

@@ -1,6 +1,9 @@
 //! The collective operations on the tape: numbers and gradients, on 1 to 4 ranks.
 
-use crate::gradients::{F64, random, weighted_sum};
+use crate::{
+    gradients::{random, weighted_sum},
+    numbers::F64,
+};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::{
     dims::MaybeSharded,

@@ -28,10 +28,10 @@ use super::{
     ResidualNormParams, check_attention, elements_in_memory, no_kernel, put_gradient_by_backward_pass,
 };
 use crate::{
-    dims::{ConstDim, Dim, MaybeSharded, Product},
+    dims::{ConstDim, Dim, EndsIn, MaybeSharded, Product},
     error::{OpError, device_error},
     mask::AttentionMask,
-    tokens::TokenIds,
+    tokens::{Indices, TokenIds},
 };
 use autograd::{KernelOutput, Operand, View, elements, record_kernel};
 use dfdx::{
@@ -104,10 +104,10 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_norm<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
-        input: Tensor<(B, S, M), f32, Cpu, T>,
+    fn fused_norm<Dims: EndsIn<M>, M: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<Dims, f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+    ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
         run_kernel("norm", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             norm_kernel(input, read_norm(&params, tape)?)
@@ -214,9 +214,9 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_cross_entropy<B: MaybeSharded, S: Dim, V: ConstDim, T: Tape<f32, Cpu>>(
-        logits: Tensor<(B, S, V), f32, Cpu, T>,
-        labels: &TokenIds<B, S, V>,
+    fn fused_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<f32, Cpu>>(
+        logits: Tensor<Dims, f32, Cpu, T>,
+        labels: &Indices<Positions, V>,
         position_weights: &[f32],
         smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {

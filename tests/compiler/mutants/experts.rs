@@ -7,8 +7,8 @@ use typed_transformer::{
     nn::{Cached, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
     ops::{
         Rotary, alibi, argmax, cumsum, full, gather, grouped_query_attention, gt, iota, kl_divergence,
-        mean_squared_error, multi_head_attention_with_bias, one_hot, rotary_positions, select, slice, take, top_k,
-        where_, windows,
+        mean_squared_error, multi_head_attention_with_bias, one_hot, ravel_multi_index, rotary_positions, select,
+        slice, take, top_k, unravel_index, where_, windows,
     },
     prelude::*,
     tokens::Indices,
@@ -171,6 +171,27 @@ fn point(
     take(of_first, axis::<SeqLen>(), kept)
 }
 
+/// The best head of each sequence: the head of its keys, and its place in the group of this head.
+fn best_head<B: Dim>(
+    scores: Plain<(B, Product<NumKeyValueHeads, GroupSize>)>,
+    heads: &Indices<(B,), Product<NumKeyValueHeads, GroupSize>>,
+) -> (Indices<(B,), NumKeyValueHeads>, Indices<(B,), GroupSize>) {
+    let best: Indices<(B,), Product<NumKeyValueHeads, GroupSize>> =
+        argmax(&scores, axis::<Product<NumKeyValueHeads, GroupSize>>());
+    let (of_keys, of_group): (Indices<(B,), NumKeyValueHeads>, Indices<(B,), GroupSize>) = unravel_index(&best);
+    assert_eq!(&ravel_multi_index(&of_keys, &of_group), heads);
+    assert!(cross_entropy(scores, heads, Reduction::MeanAll).array() > 0.0);
+    (of_keys, of_group)
+}
+
+/// The vectors at some places of each sequence.
+fn at_places<B: Dim, S: Dim>(
+    input: Plain<(B, S, EmbedDim)>,
+    places: &Indices<(B, Kept), S>,
+) -> Plain<(B, Kept, EmbedDim)> {
+    gather(input, axis::<S>(), places)
+}
+
 /// The positions of the neighbours of each position.
 fn neighbours<L: Dim>(len: L) -> Plain<(Windows<SeqLen, Width>, Width)> {
     let long: Plain<(L,)> = cumsum(full(&Cpu::default(), (len,), 1.0), axis::<L>());
@@ -200,6 +221,16 @@ pub fn main() {
     let kept: Indices<(Kept,), SeqLen> = Indices::new(&[4, 0], (Kept::new(2),), len).unwrap();
     let pointed: Plain<(Batch, Kept)> = point(student.clone(), &student, &ids, &kept);
     assert_eq!(pointed.as_vec(), [1.0; 4]);
+
+    let scores: Plain<(Batch, Product<NumKeyValueHeads, GroupSize>)> = full(&device, (batch, Product::default()), 1.0);
+    let heads: Indices<(Batch,), Product<NumKeyValueHeads, GroupSize>> =
+        Indices::new(&[0; 2], (batch,), Product::default()).unwrap();
+    let (of_keys, of_group): (Indices<(Batch,), NumKeyValueHeads>, Indices<(Batch,), GroupSize>) =
+        best_head(scores, &heads);
+    assert_eq!((of_keys.as_slice(), of_group.as_slice()), (&[0, 0][..], &[0, 0][..]));
+    let places: Indices<(Batch, Kept), SeqLen> = Indices::new(&[4; 2], (batch, Kept::new(1)), len).unwrap();
+    let vectors: Plain<(Batch, Kept, EmbedDim)> = at_places(output, &places);
+    assert_eq!(vectors.as_vec().len(), 16);
 
     local_dims! { let longer: Longer = 6; }
     let windows: Plain<(Windows<SeqLen, Width>, Width)> = neighbours(longer);

@@ -1,0 +1,115 @@
+//! What a loss compares its logits with.
+
+use super::{
+    OpError, Real,
+    unnamed::{Rows, try_rows},
+};
+use crate::{
+    dims::{ConstDim, Dim, DimError, FollowedBy, MaybeSharded, check_same_size},
+    tokens::{Fin, Indices, TokenIds},
+};
+use dfdx::{
+    shapes::Shape,
+    tensor::{Tape, Tensor},
+    tensor_ops::Device,
+};
+
+/// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`TokenIds`], some of
+/// which may be padding, or [`Indices`] of up to 5 axes.
+///
+/// ```
+/// use typed_transformer::{ops::Labels, prelude::*, tokens::Indices};
+/// dims! { pub NumClasses = 3; pub Batch; }
+/// fn count<Positions: dfdx::shapes::Shape, Classes: ConstDim>(labels: &impl Labels<Positions, Classes>) -> usize {
+///     labels.indices().as_slice().len()
+/// }
+/// let kinds = Indices::new(&[2, 0], (Batch::new(2),), NumClasses)?;
+/// assert_eq!(count(&kinds), 2);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected labels over `{Positions}`, indices of `{Classes}`",
+    label = "`{Self}` is not `TokenIds` or `Indices` of these",
+    note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch"
+)]
+pub trait Labels<Positions: Shape, Classes: ConstDim> {
+    /// The labels as indices.
+    fn indices(&self) -> &Indices<Positions, Classes>;
+
+    /// The label that means padding, if there is one.
+    fn padding(&self) -> Option<Fin<Classes>> {
+        None
+    }
+}
+
+// The compiler recommends this one, so that an error says which axis is sharded.
+impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> Labels<(Batch, SeqLen), VocabSize>
+    for TokenIds<Batch, SeqLen, VocabSize>
+{
+    fn indices(&self) -> &Indices<(Batch, SeqLen), VocabSize> {
+        self.indices()
+    }
+
+    fn padding(&self) -> Option<Fin<VocabSize>> {
+        self.pad_token_id()
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<Positions: FollowedBy<()>, Classes: ConstDim> Labels<Positions, Classes> for Indices<Positions, Classes> {
+    fn indices(&self) -> &Self {
+        self
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<Positions: Shape, Classes: ConstDim, Any: Labels<Positions, Classes>> Labels<Positions, Classes> for &Any {
+    fn indices(&self) -> &Indices<Positions, Classes> {
+        (**self).indices()
+    }
+
+    fn padding(&self) -> Option<Fin<Classes>> {
+        (**self).padding()
+    }
+}
+
+/// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (The rule is one of
+/// the labels, so that rustc shows them.)
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "logits over `{Logits}` do not fit labels over `{Positions}`, which are indices of `{Classes}`",
+    label = "labels over `{Positions}`, indices of `{Classes}`",
+    note = "logits have the axes of their labels, and a last axis that the labels are indices of"
+)]
+pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: ConstDim> {
+    /// Compares the run-time sizes of logits and labels.
+    fn check_sizes(logits: Logits, labels: Positions) -> Result<(), DimError>;
+    /// The logits of each position as a row: `(.., Classes) -> (Rows, Classes)`.
+    fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
+        op: &'static str,
+        logits: Tensor<Logits, E, D, T>,
+    ) -> Result<Tensor<(Rows, Classes), E, D, T>, OpError>;
+}
+
+macro_rules! fits_logits {
+    ($($axis:ident $index:tt)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<Labels, $($axis: MaybeSharded,)* V: ConstDim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
+            #[allow(unused_variables)]
+            fn check_sizes(logits: ($($axis,)* V,), labels: ($($axis,)*)) -> Result<(), DimError> {
+                $(check_same_size("the logits", logits.$index, "the labels", labels.$index)?;)*
+                Ok(())
+            }
+            fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
+                op: &'static str,
+                logits: Tensor<($($axis,)* V,), E, D, T>,
+            ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
+                try_rows(op, logits)
+            }
+        }
+    };
+}
+fits_logits!();
+fits_logits!(A 0);
+fits_logits!(A 0 B 1);
+fits_logits!(A 0 B 1 C 2);
+fits_logits!(A 0 B 1 C 2 F 3);
+fits_logits!(A 0 B 1 C 2 F 3 G 4);

@@ -1,0 +1,37 @@
+//! Tensors of random `f64`, and their comparison with what plain loops compute.
+
+use dfdx::{shapes::Shape, tensor::*};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use std::ops::Range;
+
+pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
+pub type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
+
+/// Numbers from -1 to 1.
+pub fn random_like<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {
+    random_in(-1.0..1.0, &mut StdRng::seed_from_u64(seed), shape)
+}
+
+/// Numbers that one may divide by.
+pub fn positive_like<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {
+    random_in(0.25..1.25, &mut StdRng::seed_from_u64(seed), shape)
+}
+
+pub fn random_in<Dims: Shape>(range: Range<f64>, rng: &mut StdRng, shape: Dims) -> F64<Dims> {
+    let elements = (0..shape.num_elements()).map(|_| rng.gen_range(range.clone())).collect();
+    Cpu::default().tensor_from_vec(elements, shape)
+}
+
+#[track_caller]
+pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < tolerance, "at {i}: {found}, expected {expected}");
+    }
+}
+
+/// `exp(x) / Σ exp(x)` of a list.
+pub fn softmax(scores: &[f64]) -> Vec<f64> {
+    let sum: f64 = scores.iter().map(|score| score.exp()).sum();
+    scores.iter().map(|score| score.exp() / sum).collect()
+}

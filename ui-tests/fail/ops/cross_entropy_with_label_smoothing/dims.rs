@@ -1,0 +1,15 @@
+//! Logits and smoothed labels are of the same batch.
+//! Covers `Dims` of `ops::cross_entropy_with_label_smoothing`.
+//! Right with `Batch` for `OtherBatch` in line 9.
+use typed_transformer::{ops::cross_entropy_with_label_smoothing, prelude::*};
+
+dims! { Letters = 28; TgtLen = 7; Batch; OtherBatch; }
+
+fn loss(
+    logits: Tensor<(OtherBatch, TgtLen, Letters), f32, Cpu>,
+    labels: &TokenIds<Batch, TgtLen, Letters>,
+) -> Tensor<(), f32, Cpu> {
+    cross_entropy_with_label_smoothing(logits, labels, Reduction::MeanAll, 0.1)
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Layer normalization keeps all axes.
+//! Covers `Dims` of `ops::layer_norm`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::prelude::*;
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn normalize(
+    input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    weight: &Tensor<(EmbedDim,), f32, Cpu>,
+    bias: &Tensor<(EmbedDim,), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    layer_norm(input, weight, Some(bias), 1e-5)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! RMS normalization keeps all axes.
+//! Covers `Dims` of `ops::rms_norm`.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+use typed_transformer::{ops::rms_norm, prelude::*};
+
+dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }
+
+fn normalize(
+    input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
+    weight: &Tensor<(EmbedDim,), f32, Cpu>,
+) -> Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> {
+    rms_norm(input, weight, 1e-5)
+}
+
+fn main() {}
