@@ -61,7 +61,8 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         })
     }
 
-    /// Whether the device has a kernel of the whole sublayer. The kernel knows neither inner layers, nor dropout, nor activations of a user.
+    /// Whether the device has a kernel of the whole sublayer. The kernel knows neither inner layers, nor dropout, nor
+    /// activations of a user.
     const fn has_sublayer_kernel<T: Tape<E, D>>() -> bool {
         let has_dropout = T::OWNS_TAPE && A::FEED_FORWARD_DROPOUT != 0.0;
         let has_known_activation = <A::Conventions as Conventions>::Activation::KIND.is_some();

@@ -31,7 +31,7 @@ module! {
 }
 
 impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> LayerNorm<EmbedDim, E, D> {
-    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -104,7 +104,7 @@ module! {
 impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
     Projection<InDim, OutDim, Rule, E, D>
 {
-    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes
+    /// `(.., InDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

@@ -30,7 +30,7 @@ module! {
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D> {
-    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.

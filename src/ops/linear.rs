@@ -15,7 +15,7 @@ use typed_transformer_macros::panicking;
 
 /// `x Wᵀ + b`: a linear map of the vector at each position.
 ///
-/// `(.., InDim), (OutDim, InDim), (OutDim) -> (.., OutDim)`, for tensors of 1 to 6 axes
+/// `(.., InDim), (OutDim, InDim), (OutDim) -> (.., OutDim)`, for tensors of 1 to 6 axes.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

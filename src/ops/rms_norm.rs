@@ -16,7 +16,7 @@ use typed_transformer_macros::panicking;
 /// `x / √(mean(x²) + ε) · weight`, the mean over the last dimension ([Zhang and Sennrich,
 /// 2019](https://arxiv.org/abs/1910.07467); *Learning the Transformer*, "The Rest").
 ///
-/// `(.., M), (M) -> (.., M)`, for tensors of 1 to 6 axes
+/// `(.., M), (M) -> (.., M)`, for tensors of 1 to 6 axes.
 ///
 /// # Errors
 /// [`OpError::Device`] if the device fails.

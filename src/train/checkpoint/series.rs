@@ -244,9 +244,7 @@ impl Series {
     pub fn commit(&mut self, partial: PartialFile, progress: Progress, max_to_keep: usize) -> io::Result<()> {
         match self.before {
             // Somebody has put another file there, or it was damaged.
-            FoundAtStart::Own if is_foreign(&self.newest) => {
-                set_aside(&self.newest)?;
-            }
+            FoundAtStart::Own if is_foreign(&self.newest) => set_aside(&self.newest)?,
             FoundAtStart::Own => self.keep_previous(max_to_keep)?,
             FoundAtStart::Damaged => {
                 set_aside(&self.newest)?;
