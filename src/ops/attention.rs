@@ -176,7 +176,7 @@ pub fn try_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    try_attend(query, key, value, None, mask, scale, mask_fill, dropout)
+    try_biased_attention(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// `softmax(scale · q kᵀ + bias) v`: [`attention`] with a number that is added to the logit of each query and key, such
@@ -223,12 +223,12 @@ pub fn try_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, H, Q, VODim), E, D, T>, OpError> {
-    try_attend(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+    try_biased_attention(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
 
-/// The definition of the attention, with a bias or without.
+/// `softmax(scale · q kᵀ + bias) v`: the definition of attention. Without a bias it is taken as zero.
 #[allow(clippy::too_many_arguments)]
-pub(super) fn try_attend<
+pub(super) fn try_biased_attention<
     B: MaybeSharded,
     H: Dim,
     Q: Dim,

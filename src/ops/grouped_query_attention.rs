@@ -60,7 +60,7 @@ pub fn try_grouped_query_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
-    try_attend_in_groups(query, key, value, None, mask, scale, mask_fill, dropout)
+    try_biased_grouped_query_attention(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// [`grouped_query_attention`] with a number that is added to the logit of each head, query and key, such as
@@ -112,12 +112,12 @@ pub fn try_grouped_query_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
-    try_attend_in_groups(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+    try_biased_grouped_query_attention(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
 
 /// The attention in groups of heads, with a bias or without.
 #[allow(clippy::too_many_arguments)]
-fn try_attend_in_groups<
+fn try_biased_grouped_query_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,

@@ -1,6 +1,6 @@
 use super::{
     AttentionScale, MaskFill, OpError, Real,
-    attention::{check_bias, try_attend},
+    attention::{check_bias, try_biased_attention},
     dim_error, try_merge_heads, try_split_heads,
 };
 use crate::{
@@ -75,7 +75,7 @@ pub fn try_multi_head_attention<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
-    try_attend_in_heads(query, key, value, None, mask, scale, mask_fill, dropout)
+    try_biased_multi_head_attention(query, key, value, None, mask, scale, mask_fill, dropout)
 }
 
 /// [`attention_with_bias`](super::attention_with_bias) in each head, where query, key and value hold the heads side by
@@ -121,12 +121,12 @@ pub fn try_multi_head_attention_with_bias<
     mask_fill: MaskFill,
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
-    try_attend_in_heads(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
+    try_biased_multi_head_attention(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
 
-/// The attention in each head, with a bias or without.
+/// Attention in each head, by the kernel of the device or by the definition. Without a bias it is taken as zero.
 #[allow(clippy::too_many_arguments)]
-fn try_attend_in_heads<
+fn try_biased_multi_head_attention<
     B: MaybeSharded,
     Q: Dim,
     K: Dim,
@@ -152,7 +152,7 @@ fn try_attend_in_heads<
         return D::fused_multi_head_attention(query, key, value, bias, mask, scale, mask_fill);
     }
     let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
-    try_merge_heads(try_attend(query, key, value, bias, mask, scale, mask_fill, dropout)?)
+    try_merge_heads(try_biased_attention(query, key, value, bias, mask, scale, mask_fill, dropout)?)
 }
 
 /// Compares the run-time sizes of the operands.
