@@ -115,7 +115,7 @@ pub fn try_grouped_query_attention_with_bias<
     try_biased_grouped_query_attention(query, key, value, Some(bias), mask, scale, mask_fill, dropout)
 }
 
-/// The attention in groups of heads, with a bias or without.
+/// Attention in groups of heads, by the kernel of the device or by the definition. Without a bias it is taken as zero.
 #[allow(clippy::too_many_arguments)]
 fn try_biased_grouped_query_attention<
     B: MaybeSharded,
