@@ -43,14 +43,12 @@ pub trait Labels<Positions: Shape, Classes: ConstDim> {
 }
 
 // The compiler recommends this one, so that an error says which axis is sharded.
-impl<Batch: Dim, SeqLen: Dim, VocabSize: ConstDim> Labels<(Batch, SeqLen), VocabSize>
-    for TokenIds<Batch, SeqLen, VocabSize>
-{
-    fn indices(&self) -> &Indices<(Batch, SeqLen), VocabSize> {
+impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for TokenIds<B, S, V> {
+    fn indices(&self) -> &Indices<(B, S), V> {
         self.indices()
     }
 
-    fn padding(&self) -> Option<Fin<VocabSize>> {
+    fn padding(&self) -> Option<Fin<V>> {
         self.pad_token_id()
     }
 }
