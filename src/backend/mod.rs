@@ -7,14 +7,14 @@
 
 mod assign_positions;
 mod cpu;
-pub(crate) mod gradient_hook;
 mod params;
+mod read_params;
+#[cfg(test)]
+mod typed_overhead;
 
-pub(crate) use cpu::{dispatch_simd, parallel_map};
-pub use params::{
-    ActivationKind, AttentionParams, AttentionScale, ContractionAxis, FeedForwardParams, LinearParams, MaskFill,
-    NormKind, NormParams, ResidualNormParams,
-};
+pub use params::{AttentionParams, AttentionScale, FeedForwardParams, LinearParams, NormParams, ResidualNormParams};
+pub use typed_transformer_cpu::{ActivationKind, ContractionAxis, MaskFill, NormKind};
+pub(crate) use typed_transformer_cpu::{dispatch_simd, gradient_hook, parallel_map};
 
 use crate::{
     dims::{ConstDim, Dim, DimError, EndsIn, MaybeSharded, Product, check_same_size, unnamed},
@@ -203,7 +203,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// The address of a parameter's elements, if they are in row-major order and the kernels of this device
-    /// [note](gradient_hook) when its gradient is complete.
+    /// [note](typed_transformer_cpu::gradient_hook) when its gradient is complete.
     #[doc(hidden)]
     fn address_of<S: Shape>(_parameter: &Tensor<S, E, Self>) -> Option<usize> {
         None
@@ -239,7 +239,7 @@ pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
 macro_rules! elements_in_memory {
     ($E:ty) => {
         fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
-            $crate::backend::cpu::elements_mut(tensor)
+            typed_transformer_cpu::elements_mut(tensor)
         }
 
         fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut [$E]> {

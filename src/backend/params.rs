@@ -1,32 +1,12 @@
 //! Typed arguments of the fused kernels: parameters and conventions.
 
-use super::Backend;
+use super::{ActivationKind, Backend, MaskFill, NormKind};
 use crate::{
     dims::{ConstDim, Dim, Product},
     error::Real,
 };
 use dfdx::tensor::Tensor;
 use std::fmt;
-
-/// The elementwise functions that the kernels support.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActivationKind {
-    /// [`ops::Relu`](crate::ops::Relu).
-    Relu,
-    /// [`ops::Gelu`](crate::ops::Gelu).
-    Gelu,
-    /// [`ops::GeluErf`](crate::ops::GeluErf).
-    GeluErf,
-}
-
-/// The kind of norm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NormKind {
-    /// To mean 0 and variance 1: [`ops::layer_norm`](crate::ops::layer_norm()).
-    LayerNorm,
-    /// To a mean square of 1: [`ops::rms_norm`](crate::ops::rms_norm()) (*Learning the Transformer*).
-    RmsNorm,
-}
 
 /// The factor by which attention multiplies the product of a query and a key. It keeps the logits from
 /// growing with the number of columns.
@@ -84,33 +64,6 @@ impl fmt::Debug for AttentionScale {
     }
 }
 
-/// The logit of a key that the mask hides.
-///
-/// Both kinds give the same attention weights if the amount is far above any logit and a query sees at least
-/// one key. A query that sees no key attends to all keys alike under [`MinValue`](Self::MinValue), and as if
-/// there were no mask under [`Subtract`](Self::Subtract). Neither gives a NaN.
-///
-/// ```
-/// use typed_transformer::prelude::*;
-/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
-/// let device = Cpu::default();
-/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f64, Cpu> = device.tensor(vec![1.0]);
-/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
-/// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
-/// let weights = |mask_fill| {
-///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, mask_fill).as_vec()
-/// };
-/// assert_eq!(weights(MaskFill::MinValue), [0.5, 0.5]);
-/// assert!((weights(MaskFill::Subtract(10_000.0))[1] - 0.75).abs() < 1e-9);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaskFill {
-    /// The lowest finite number (*The Typed Transformer*).
-    MinValue,
-    /// The logit minus this amount (*Another annotated transformer*: 10,000).
-    Subtract(f64),
-}
-
 /// A linear map `x Wᵀ + b`.
 pub struct LinearParams<'a, InDim: Dim, OutDim: Dim, E: Real, D: Backend<E>> {
     pub(crate) weight: &'a Tensor<(OutDim, InDim), E, D>,
@@ -160,17 +113,4 @@ pub struct AttentionParams<
     pub(crate) output: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
     pub(crate) scale: AttentionScale,
     pub(crate) mask_fill: MaskFill,
-}
-
-/// An axis of the contraction of two tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContractionAxis {
-    /// The number of its elements.
-    pub size: usize,
-    /// Its position in the left operand, if that has it.
-    pub left: Option<usize>,
-    /// Its position in the right operand, if that has it.
-    pub right: Option<usize>,
-    /// Whether the output has it. If not, it is summed over.
-    pub is_in_output: bool,
 }

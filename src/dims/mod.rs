@@ -46,7 +46,6 @@ mod relations;
 mod shape;
 mod size;
 mod sum;
-mod unnamed;
 mod windows;
 
 pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAxes, along, axis};
@@ -60,7 +59,7 @@ pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, SameFactors};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
 pub use sum::Sum;
-pub(crate) use unnamed::{Unnamed, UnnamedTensor, unnamed};
+pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
 pub use windows::{WindowOf, Windows};
 
 use std::any::type_name;

@@ -5,13 +5,12 @@
 //! dimensions `(Batch, QLen, KLen)` must be those of the query and the key of the attention.
 
 mod kinds;
-mod rule;
 
 pub use kinds::{
     CausalKind, CausalMask, MaskKind, NoMask, PadQueriesAndKeys, PadSourceKeys, PaddingRule, SlidingWindow,
 };
 
-pub(crate) use rule::MaskRule;
+use typed_transformer_cpu::MaskRule;
 
 use crate::{
     dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
@@ -107,7 +106,7 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
         let (queries, keys) = (shape.1.size(), shape.2.size());
         let element = |i: usize| visible(i / (queries * keys), i / keys % queries, i % keys);
         let elements = (0..shape.0.size() * queries * keys).map(element);
-        Self::from_rule(shape, MaskRule::matrix(shape, elements.collect()))
+        Self::from_rule(shape, MaskRule::matrix(sizes(shape), elements.collect()))
     }
 
     fn from_rule(shape: (Batch, QLen, KLen), rule: MaskRule) -> Self {
@@ -122,12 +121,12 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     /// assert_eq!(mask.as_slice(), [true, true]);
     /// ```
     pub fn all_visible(shape: (Batch, QLen, KLen)) -> Self {
-        Self::from_rule(shape, MaskRule::all_visible(shape))
+        Self::from_rule(shape, MaskRule::all_visible(sizes(shape)))
     }
 
     /// Query `q` sees the keys up to position `start + q`; with a window, only the last `window` of these.
     pub(crate) fn causal_from(shape: (Batch, QLen, KLen), start: usize, window: Option<usize>) -> Self {
-        Self::from_rule(shape, MaskRule::all_visible(shape).causal_from(start, window))
+        Self::from_rule(shape, MaskRule::all_visible(sizes(shape)).causal_from(start, window))
     }
 
     /// The dimensions.
@@ -144,6 +143,10 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
     pub(crate) fn rule(&self) -> MaskRule {
         self.rule.clone()
     }
+}
+
+fn sizes((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim)) -> (usize, usize, usize) {
+    (batch.size(), queries.size(), keys.size())
 }
 
 macro_rules! debug_with_shape {
@@ -178,7 +181,7 @@ pub fn mk_mask<Kind: MaskKind, Padding: PaddingRule, Batch: MaybeSharded, SeqLen
 ) -> AttentionMask<Batch, SeqLen, SeqLen> {
     let (batch, len) = padding.shape();
     let shape = (batch, len, len);
-    let rule = MaskRule::all_visible(shape).hide_padded_keys(&padding.is_token);
+    let rule = MaskRule::all_visible(sizes(shape)).hide_padded_keys(&padding.is_token);
     let rule = if Kind::CAUSAL { rule.causal_from(0, Kind::WINDOW) } else { rule };
     let rule = if Padding::MASKS_PADDED_QUERIES { rule.hide_padded_queries(&padding.is_token) } else { rule };
     AttentionMask::from_rule(shape, rule)
@@ -207,7 +210,7 @@ pub fn mk_cross_mask<Padding: PaddingRule, Batch: MaybeSharded, QLen: Dim, KLen:
     let ((batch, queries), (key_batch, keys)) = (query_padding.shape(), key_padding.shape());
     check_same_size("the query padding", batch, "the key padding", key_batch)?;
     let shape = (batch, queries, keys);
-    let rule = MaskRule::all_visible(shape).hide_padded_keys(&key_padding.is_token);
+    let rule = MaskRule::all_visible(sizes(shape)).hide_padded_keys(&key_padding.is_token);
     let rule = if Padding::MASKS_PADDED_QUERIES { rule.hide_padded_queries(&query_padding.is_token) } else { rule };
     Ok(AttentionMask::from_rule(shape, rule))
 }

@@ -33,6 +33,22 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(weights.as_vec(), [0.5, 0.5, 0.0]);
 /// ```
 ///
+/// A query that sees no key, under both kinds of [`MaskFill`]:
+///
+/// ```
+/// use typed_transformer::prelude::*;
+/// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen = 2; pub Batch = 1; }
+/// let device = Cpu::default();
+/// let query: Tensor<(Batch, NumHeads, QLen, QKDim), f64, Cpu> = device.tensor(vec![1.0]);
+/// let key: Tensor<(Batch, NumHeads, KLen, QKDim), f64, Cpu> = device.tensor(vec![0.0, 3f64.ln()]);
+/// let blind = AttentionMask::from_fn((Batch, QLen, KLen), |_, _, _| false);
+/// let weights = |mask_fill| {
+///     attention_weights(query.clone(), key.clone(), &blind, AttentionScale::HeadDim, mask_fill).as_vec()
+/// };
+/// assert_eq!(weights(MaskFill::MinValue), [0.5, 0.5]);
+/// assert!((weights(MaskFill::Subtract(10_000.0))[1] - 0.75).abs() < 1e-9);
+/// ```
+///
 /// ```
 /// use typed_transformer::{ops::try_attention_weights, prelude::*};
 /// dims! { pub NumHeads = 1; pub QKDim = 1; pub QLen = 1; pub KLen; pub Batch = 1; }

@@ -1,8 +1,5 @@
-use super::storage;
-use crate::{
-    backend::{cpu::simd::add_assign, gradient_hook},
-    dims::unnamed,
-};
+use super::{gradient_hook, storage, unnamed};
+use crate::simd::add_assign;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},

@@ -1,5 +1,5 @@
 use super::parallel_map;
-use crate::backend::cpu::simd::row_chunks_mut;
+use crate::simd::row_chunks_mut;
 use std::{mem, ops::Range};
 
 /// The number of multiply-adds below which a second thread costs more than it saves.

@@ -1,14 +1,12 @@
 use super::{Projections, ResidualNorm};
 use crate::{
-    backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, Partition, UnitRange, with_backward},
-        kernels::{
-            Linear, LinearGradient, NormGradient, NormSaved,
-            attention::{Attention, AttentionConfig, AttentionDims, choose_layout, sequences_per_chunk},
-        },
-        matmul::Layout,
+    autograd::{Buffer, KernelOutput, Operand, Partition, UnitRange, with_backward},
+    kernels::{
+        Linear, LinearGradient, NormGradient, NormSaved,
+        attention::{Attention, AttentionConfig, AttentionDims, choose_layout, sequences_per_chunk},
     },
-    mask::MaskRule,
+    mask_rule::MaskRule,
+    matmul::Layout,
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;

@@ -1,14 +1,12 @@
 use super::ResidualNorm;
 use crate::{
-    backend::ActivationKind,
-    backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
-        kernels::{
-            Linear, LinearGradient, NormGradient, NormSaved, activation_forward, activation_forward_with_derivative,
-        },
-        matmul::{Layout, interleaved_if_half_full},
-        simd::multiply_assign,
+    autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
+    conventions::ActivationKind,
+    kernels::{
+        Linear, LinearGradient, NormGradient, NormSaved, activation_forward, activation_forward_with_derivative,
     },
+    matmul::{Layout, interleaved_if_half_full},
+    simd::multiply_assign,
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;

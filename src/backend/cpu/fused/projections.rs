@@ -1,6 +1,6 @@
 //! The projections of an attention.
 
-use crate::backend::cpu::{
+use crate::{
     autograd::Split,
     kernels::{Linear, LinearGradient, attention::AttentionDims},
     matmul::Layout,

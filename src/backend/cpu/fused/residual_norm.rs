@@ -1,4 +1,4 @@
-use crate::backend::cpu::{
+use crate::{
     kernels::{Norm, NormGradient, NormSaved},
     matmul::Layout,
     simd::add_assign,

@@ -1,9 +1,7 @@
 use crate::{
-    backend::ActivationKind,
-    backend::cpu::{
-        autograd::{Partition, Split},
-        simd::{dispatch_simd, erf, exp},
-    },
+    autograd::{Partition, Split},
+    conventions::ActivationKind,
+    simd::{dispatch_simd, erf, exp},
 };
 use itertools::izip;
 use std::f32::consts::FRAC_1_SQRT_2;

@@ -1,9 +1,7 @@
-use crate::backend::{
-    ContractionAxis,
-    cpu::{
-        autograd::{KernelOutput, View, with_backward},
-        matmul::{StridedAxis, contract},
-    },
+use crate::{
+    autograd::{KernelOutput, View, with_backward},
+    conventions::ContractionAxis,
+    matmul::{StridedAxis, contract},
 };
 use dfdx::tensor::CpuError;
 

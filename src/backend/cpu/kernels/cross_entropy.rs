@@ -1,4 +1,4 @@
-use crate::backend::cpu::{
+use crate::{
     autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
     simd::{dispatch_simd, exp, max, row_chunks, row_chunks_mut, sum},
 };

@@ -1,4 +1,4 @@
-use crate::backend::cpu::{
+use crate::{
     autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
     matmul::{Layout, Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy},
 };

@@ -1,10 +1,8 @@
 use crate::{
-    backend::NormKind,
-    backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
-        matmul::Layout,
-        simd::{Context, WithContext, add_assign},
-    },
+    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    conventions::NormKind,
+    matmul::Layout,
+    simd::{Context, WithContext, add_assign},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
 use itertools::izip;

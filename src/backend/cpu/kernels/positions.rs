@@ -1,4 +1,4 @@
-use crate::backend::cpu::{
+use crate::{
     autograd::{KernelOutput, Operand, with_backward},
     simd::{add_assign, row_chunks, row_chunks_mut},
 };

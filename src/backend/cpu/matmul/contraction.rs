@@ -6,7 +6,7 @@ use super::{
     matrix::MatrixMut,
     small::{is_small, matmul_small},
 };
-use crate::backend::cpu::autograd::Partition;
+use crate::autograd::Partition;
 use std::cmp::Reverse;
 
 /// An axis of a contraction: its size, and its strides in the output and in the two operands. A stride is 0 if the axis

@@ -1,4 +1,4 @@
-use crate::backend::cpu::autograd::Partition;
+use crate::autograd::Partition;
 use pulp::{Arch, Simd, WithSimd};
 
 /// `(m, k), (n, k) -> (m, n)`: `output += a bᵀ` for few rows `a`, each element a product of two contiguous rows. Reads
@@ -82,7 +82,7 @@ fn multiply_tile<S: Simd, const M: usize, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::matmul::{Matrix, gemm::matmul};
+    use crate::matmul::{Matrix, gemm::matmul};
 
     #[test]
     fn agrees_with_gemm() {

@@ -1,5 +1,5 @@
 use super::{Extent, Matrix, SimdMatrix, multiply};
-use crate::backend::cpu::simd::{LaneWise, RowWise};
+use crate::simd::{LaneWise, RowWise};
 use pulp::{Simd, WithSimd};
 
 /// `output = a b + bias`, or `output += a b + bias` if `accumulate`: a separate product in each lane.
@@ -61,7 +61,7 @@ impl WithSimd for InterleavedMatmul<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::simd::simd_width;
+    use crate::simd::simd_width;
     use pulp::Arch;
 
     /// Integer values, so that no sum is rounded.

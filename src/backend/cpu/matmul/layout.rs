@@ -9,7 +9,7 @@ use super::{
     interleaved::{InterleavedMatmul, Rhs},
     rows::fill_rows,
 };
-use crate::backend::cpu::{
+use crate::{
     autograd::{Buffer, Operand, Partition, Split},
     simd::{LaneWise, RowWise, WithContext, dispatch_simd, simd_width, sum},
 };
@@ -240,7 +240,7 @@ fn deinterleave(interleaved: &[f32], lanes: usize, rows: &mut [f32], lane_len: u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::simd::add_row;
+    use crate::simd::add_row;
 
     #[test]
     fn deinterleaving_inverts_interleaving() {

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::backend::cpu::simd::{Context, add_row};
+use crate::simd::{Context, add_row};
 
 /// A view of a matrix. Strides count elements, each an `f32` or a vector.
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
 use super::Matrix;
-use crate::backend::cpu::simd::Context;
+use crate::simd::Context;
 use pulp::{NullaryFnOnce, Simd};
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Row operations of a linear layer: bias, column sums, transposed copy.
 
-use crate::backend::cpu::{
+use crate::{
     autograd::{Buffer, Partition},
     simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
 };

@@ -1,5 +1,5 @@
 use super::{Matrix, matrix::MatrixMut};
-use crate::backend::cpu::simd::{dispatch_simd, dot};
+use crate::simd::{dispatch_simd, dot};
 use std::ops::Range;
 
 /// The most multiply-adds of a product that takes less time here than gemm takes to pack its operands.
@@ -134,7 +134,7 @@ fn multiply_rows<const ROWS: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cpu::matmul::gemm::matmul_into;
+    use crate::matmul::gemm::matmul_into;
 
     #[test]
     fn agrees_with_gemm() {

@@ -3,13 +3,11 @@
 
 use super::AttentionConfig;
 use crate::{
-    backend::MaskFill,
-    backend::cpu::{
-        autograd::Buffer,
-        matmul::{Extent, Matrix, SimdMatrix, multiply},
-        simd::{LaneWise, RowWise, round_up},
-    },
-    mask::MaskRule,
+    autograd::Buffer,
+    conventions::MaskFill,
+    mask_rule::MaskRule,
+    matmul::{Extent, Matrix, SimdMatrix, multiply},
+    simd::{LaneWise, RowWise, round_up},
 };
 use pulp::Simd;
 use std::ops::Range;

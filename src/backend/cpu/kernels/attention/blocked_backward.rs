@@ -2,7 +2,7 @@ use super::{
     AttentionConfig,
     block::{KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceMask, blocks, multiply_block, pack_rows, pack_transposed},
 };
-use crate::backend::cpu::{
+use crate::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
     simd::{Context, LaneWise, add_assign, add_row, dot, exp_element, round_up},

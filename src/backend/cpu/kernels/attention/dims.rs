@@ -1,11 +1,8 @@
 use crate::{
-    backend::cpu::{
-        autograd::UnitRange,
-        matmul::{Layout, Matrix},
-        simd::round_up,
-    },
-    backend::{AttentionScale, MaskFill},
-    dims::{ConstDim, Dim, MaybeSharded},
+    autograd::UnitRange,
+    conventions::MaskFill,
+    matmul::{Layout, Matrix},
+    simd::round_up,
 };
 use std::ops::Range;
 
@@ -103,22 +100,4 @@ pub struct AttentionConfig {
     pub dims: AttentionDims,
     pub scale: f32,
     pub mask_fill: MaskFill,
-}
-
-impl AttentionConfig {
-    pub fn new<H: ConstDim, NumKeyValueHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
-        (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
-        scale: AttentionScale,
-        mask_fill: MaskFill,
-    ) -> Self {
-        let dims = AttentionDims {
-            queries: queries.size(),
-            keys: keys.size(),
-            heads: H::SIZE,
-            key_value_heads: NumKeyValueHeads::SIZE,
-            qk_dim: QKDim::SIZE,
-            vo_dim: VODim::SIZE,
-        };
-        Self { dims, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, mask_fill }
-    }
 }

@@ -4,12 +4,10 @@ use super::{
     interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
-    backend::MaskFill,
-    backend::cpu::{
-        autograd::Buffer,
-        matmul::{Extent, Matrix},
-        simd::{Context, LaneWise, row_chunks, row_chunks_mut},
-    },
+    autograd::Buffer,
+    conventions::MaskFill,
+    matmul::{Extent, Matrix},
+    simd::{Context, LaneWise, row_chunks, row_chunks_mut},
 };
 use itertools::izip;
 use pulp::{Simd, WithSimd};

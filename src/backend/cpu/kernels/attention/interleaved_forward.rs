@@ -4,11 +4,9 @@ use super::{
     interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
-    backend::MaskFill,
-    backend::cpu::{
-        matmul::{Extent, Matrix},
-        simd::{Context, LaneWise, exp_element, row_chunks, row_chunks_mut},
-    },
+    conventions::MaskFill,
+    matmul::{Extent, Matrix},
+    simd::{Context, LaneWise, exp_element, row_chunks, row_chunks_mut},
 };
 use itertools::izip;
 use pulp::{Simd, WithSimd};

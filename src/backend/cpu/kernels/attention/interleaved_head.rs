@@ -1,5 +1,5 @@
 use super::AttentionDims;
-use crate::backend::cpu::{
+use crate::{
     matmul::{Extent, Matrix, SimdMatrix, multiply},
     simd::LaneWise,
 };

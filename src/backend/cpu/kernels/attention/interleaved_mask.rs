@@ -1,5 +1,5 @@
 use super::{AttentionConfig, AttentionDims};
-use crate::{backend::MaskFill, backend::cpu::autograd::Buffer};
+use crate::{autograd::Buffer, conventions::MaskFill};
 use std::ops::Range;
 
 /// For each query: how many leading keys it may see. For each key: the first query that may see it. Outside

@@ -18,12 +18,10 @@ mod tests;
 pub use dims::{AttentionConfig, AttentionDims};
 
 use crate::{
-    backend::cpu::{
-        autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
-        matmul::{Layout, interleaved_if_half_full},
-        simd::{row_chunks, row_chunks_mut},
-    },
-    mask::MaskRule,
+    autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
+    mask_rule::MaskRule,
+    matmul::{Layout, interleaved_if_half_full},
+    simd::{row_chunks, row_chunks_mut},
 };
 use block::SequenceMask;
 use blocked_backward::BlockedBackward;

@@ -1,7 +1,7 @@
 use super::{
     AttentionConfig, AttentionDims, interleaved_backward::InterleavedBackward, interleaved_forward::InterleavedForward,
 };
-use crate::{backend::MaskFill, backend::cpu::simd::simd_width};
+use crate::{conventions::MaskFill, simd::simd_width};
 use pulp::{Arch, Scalar, WithSimd};
 
 /// The elements of one lane.

@@ -1,10 +1,9 @@
-use crate::dims::{Dim, MaybeSharded};
 use std::{ops::Range, sync::Arc};
 
 /// The keys that each query sees, without the dimensions' types. A rule takes memory for each position, a matrix for
 /// each query and key.
 #[derive(Clone)]
-pub(crate) struct MaskRule {
+pub struct MaskRule {
     visible: Visible,
     batch: usize,
     queries: usize,
@@ -44,14 +43,14 @@ impl Causal {
 
 impl MaskRule {
     /// A matrix `(B, Q, K)`.
-    pub fn matrix((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim), visible: Arc<[bool]>) -> Self {
-        Self { visible: Visible::Matrix(visible), batch: batch.size(), queries: queries.size(), keys: keys.size() }
+    pub fn matrix((batch, queries, keys): (usize, usize, usize), visible: Arc<[bool]>) -> Self {
+        Self { visible: Visible::Matrix(visible), batch, queries, keys }
     }
 
     /// Every query sees every key.
-    pub fn all_visible((batch, queries, keys): (impl MaybeSharded, impl Dim, impl Dim)) -> Self {
+    pub fn all_visible((batch, queries, keys): (usize, usize, usize)) -> Self {
         let visible = Visible::Rule { causal: None, query_is_token: None, key_is_token: None };
-        Self { visible, batch: batch.size(), queries: queries.size(), keys: keys.size() }
+        Self { visible, batch, queries, keys }
     }
 
     /// Query `q` is at position `start + q`. Hides the keys after it, and those before its window.

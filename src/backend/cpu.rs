@@ -1,31 +1,9 @@
-//! The fused kernels that replace definitions on the CPU in `f32`.
-//!
-//! A kernel adds one tape entry and reads memory once. The definition adds about ten entries and reads
-//! memory about ten times.
-//! Loops are compiled for several widths of vector registers. The processor's width is chosen at run time, so
-//! no compiler flags are needed.
-//!
-//! - `autograd`: operands, the tape, scratch memory and threads;
-//! - `simd`: reductions, elementary functions, and `Context`, which makes loops generic over the layout;
-//! - `matmul`: matrix products and the layout of rows;
-//! - `kernels`: the kernels of single operations;
-//! - `fused`: whole sublayers.
-
-mod autograd;
-mod fused;
-mod kernels;
-mod matmul;
-mod read_params;
-mod simd;
-#[cfg(test)]
-mod typed_overhead;
-
-pub use autograd::{elements_mut, parallel_map};
-pub use simd::dispatch_simd;
+//! The device of this process's memory: it runs the kernels of the crate in `src/backend/cpu`.
 
 use super::{
     AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, LinearParams, MaskFill, NormParams,
     ResidualNormParams, check_attention, elements_in_memory, no_kernel, put_gradient_by_backward_pass,
+    read_params::{read_linear, read_norm, read_projections, read_residual_norm},
 };
 use crate::{
     dims::{ConstDim, Dim, EndsIn, MaybeSharded, Product},
@@ -33,18 +11,15 @@ use crate::{
     mask::AttentionMask,
     tokens::{Indices, TokenIds},
 };
-use autograd::{KernelOutput, Operand, View, elements, record_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::{Cpu, CpuError, Gradients, Storage, Tape, Tensor},
 };
-use fused::{attention_sublayer_kernel, feed_forward_kernel};
-use kernels::{
-    attention::{AttentionConfig, attention_kernel},
-    contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel,
-    residual_kernel,
+use typed_transformer_cpu::{
+    AttentionConfig, AttentionDims, KernelOutput, Operand, View, attention_kernel, attention_sublayer_kernel,
+    contraction_kernel, cross_entropy_kernel, elements, embedding_kernel, feed_forward_kernel, linear_kernel,
+    norm_kernel, positions_kernel, record_kernel, residual_kernel,
 };
-use read_params::{read_linear, read_norm, read_projections, read_residual_norm};
 
 impl Backend<f32> for Cpu {
     const HAS_KERNELS: bool = true;
@@ -133,7 +108,7 @@ impl Backend<f32> for Cpu {
         mask_fill: MaskFill,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
         let (batch, len, _) = *query.shape();
-        let config = AttentionConfig::new::<H, NumKeyValueHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
+        let config = attention_config::<H, NumKeyValueHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
         run_kernel("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key = Operand::read(key, tape)?;
@@ -176,7 +151,7 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
-        let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = attention_config::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         run_kernel("attention", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
@@ -204,7 +179,7 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<(B, Q, QDim), f32, Cpu, T>, OpError> {
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
-        let config = AttentionConfig::new::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
+        let config = attention_config::<H, H, QKDim, VODim>(mask.shape(), params.scale, params.mask_fill);
         run_kernel("attention", shape, T::default(), |tape| {
             let query = Operand::read(query, tape)?;
             let key_value = Operand::read(key_value, tape)?;
@@ -254,4 +229,21 @@ fn run_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
     record_kernel(shape, tape, run).map_err(device_error::<CpuError>(op))
+}
+
+/// The sizes of an attention, and its conventions.
+fn attention_config<H: ConstDim, NumKeyValueHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
+    (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+) -> AttentionConfig {
+    let dims = AttentionDims {
+        queries: queries.size(),
+        keys: keys.size(),
+        heads: H::SIZE,
+        key_value_heads: NumKeyValueHeads::SIZE,
+        qk_dim: QKDim::SIZE,
+        vo_dim: VODim::SIZE,
+    };
+    AttentionConfig { dims, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, mask_fill }
 }

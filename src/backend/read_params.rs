@@ -1,18 +1,12 @@
 //! Reads the typed parameters of a layer as operands of a kernel.
 
-use super::{
-    autograd::Operand,
-    fused::{Projections, ResidualNorm},
-    kernels::{Linear, Norm},
-};
-use crate::{
-    backend::{AttentionParams, LinearParams, NormParams, ResidualNormParams},
-    dims::{ConstDim, Dim},
-};
+use super::{AttentionParams, LinearParams, NormParams, ResidualNormParams};
+use crate::dims::{ConstDim, Dim};
 use dfdx::{
     shapes::HasShape,
     tensor::{Cpu, CpuError, Tape},
 };
+use typed_transformer_cpu::{Linear, Norm, Operand, Projections, ResidualNorm};
 
 pub fn read_linear<InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
     params: &LinearParams<'_, InDim, OutDim, f32, Cpu>,

@@ -1,17 +1,11 @@
 //! Measures the run-time cost of typed dimensions. It is a unit test, not a bench, because it calls a private
 //! function.
 
-use super::{
-    autograd::{FlatTensor, Operand},
-    fused::{ResidualNorm, feed_forward_kernel},
-    kernels::Linear,
-};
-use crate::{
-    backend::{ActivationKind, Backend, FeedForwardParams, LinearParams, ResidualNormParams},
-    dims,
-};
+use super::{ActivationKind, Backend, FeedForwardParams, LinearParams, ResidualNormParams};
+use crate::dims;
 use dfdx::tensor::{Cpu, NoneTape, SampleTensor, Tensor, TensorFromVec};
 use std::time::{Duration, Instant};
+use typed_transformer_cpu::{FlatTensor, Linear, Operand, ResidualNorm, feed_forward_kernel};
 
 dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
 
