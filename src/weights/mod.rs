@@ -72,27 +72,38 @@ pub(crate) fn conventions<Model: Module>() -> BTreeMap<String, String> {
 /// ```
 /// use typed_transformer::weights::SafetensorsDtype;
 /// let mut bytes = Vec::new();
-/// 1f32.write(&mut bytes);
-/// assert_eq!((bytes.len(), f32::read(&bytes)), (4, Some(1.0)));
+/// f32::write(&[1.0, -2.0], &mut bytes);
+/// let mut elements = Vec::new();
+/// f32::read(&bytes, &mut elements);
+/// assert_eq!((bytes.len(), elements), (8, vec![1.0, -2.0]));
 /// ```
 pub trait SafetensorsDtype: Real {
     /// The dtype in safetensors.
     const DTYPE: Dtype;
-    /// Appends its bytes, in little-endian order.
-    fn write(self, bytes: &mut Vec<u8>);
-    /// Reads one element from its bytes, in little-endian order; `None` if their number is wrong.
-    fn read(bytes: &[u8]) -> Option<Self>;
+    /// Appends the bytes of the elements, each in little-endian order.
+    fn write(elements: &[Self], bytes: &mut Vec<u8>);
+    /// Appends the elements that [`write`](Self::write) made the bytes of.
+    fn read(bytes: &[u8], elements: &mut Vec<Self>);
 }
 
 macro_rules! safetensors_dtype {
     ($element:ty, $dtype:expr) => {
         impl SafetensorsDtype for $element {
             const DTYPE: Dtype = $dtype;
-            fn write(self, bytes: &mut Vec<u8>) {
-                bytes.extend(self.to_le_bytes());
+            fn write(elements: &[Self], bytes: &mut Vec<u8>) {
+                if cfg!(target_endian = "little") {
+                    return bytes.extend_from_slice(bytemuck::cast_slice(elements));
+                }
+                elements.iter().for_each(|element| bytes.extend(element.to_le_bytes()));
             }
-            fn read(bytes: &[u8]) -> Option<Self> {
-                bytes.try_into().ok().map(Self::from_le_bytes)
+            fn read(bytes: &[u8], elements: &mut Vec<Self>) {
+                let whole = bytes.as_chunks().0;
+                if cfg!(target_endian = "little") {
+                    let start = elements.len();
+                    elements.resize(start + whole.len(), 0.0);
+                    return bytemuck::cast_slice_mut(&mut elements[start..]).copy_from_slice(whole);
+                }
+                elements.extend(whole.iter().map(|&element| Self::from_le_bytes(element)));
             }
         }
     };
@@ -114,7 +125,7 @@ pub(crate) fn decode_elements<E: SafetensorsDtype>(bytes: &[u8], dtype: Dtype, e
     match dtype {
         Dtype::F16 => widen(|bits| f16::from_le_bytes(bits).to_f64()),
         Dtype::BF16 => widen(|bits| bf16::from_le_bytes(bits).to_f64()),
-        _ => elements.extend(bytes.chunks_exact(size_of::<E>()).filter_map(E::read)),
+        _ => E::read(bytes, elements),
     }
 }
 

@@ -191,7 +191,7 @@ pub(crate) struct FileTensor {
 impl FileTensor {
     pub fn new<E: SafetensorsDtype>(path: String, sizes: Vec<usize>, elements: &[E]) -> Self {
         let mut bytes = Vec::with_capacity(size_of_val(elements));
-        elements.iter().for_each(|element| element.write(&mut bytes));
+        E::write(elements, &mut bytes);
         Self { path, sizes, dtype: E::DTYPE, bytes }
     }
 

@@ -28,7 +28,7 @@ pub fn built(example: &str) -> PathBuf {
         return program;
     }
     let profile_name = match profile.file_name().and_then(|name| name.to_str()).unwrap() {
-        "debug" => "dev",
+        "debug" => "test",
         name => name,
     };
     let cargo = Command::new(env!("CARGO"))

@@ -97,7 +97,7 @@ where
             (parameter, path): (&Tensor<S, E, Cpu>, String),
         ) -> Result<Option<Tensor<S, E, Cpu>>, String> {
             let mut bytes = Vec::new();
-            parameter.as_vec().into_iter().for_each(|x| x.write(&mut bytes));
+            E::write(&parameter.as_vec(), &mut bytes);
             let sizes = parameter.shape().concrete().into();
             self.0.insert(path, (E::DTYPE, sizes, bytes));
             Ok(None)
@@ -182,9 +182,8 @@ where
     for (number, (_, _, bytes)) in tensors.values_mut().enumerate() {
         let count = bytes.len() / size_of::<E>();
         bytes.clear();
-        for element in odd.iter().cycle().skip(number).take(count) {
-            element.write(bytes);
-        }
+        let elements: Vec<_> = odd.iter().cycle().skip(number).take(count).copied().collect();
+        E::write(&elements, bytes);
     }
     fs::write(&first, file_of(&tensors)).unwrap();
     let loaded: Model = weights::load(&first, &device).unwrap();

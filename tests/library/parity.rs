@@ -97,10 +97,8 @@ impl Fixture {
     fn widened<E: SafetensorsDtype>(&self) -> Vec<u8> {
         let tensors = self.tensors.iter().map(|(key, (shape, elements))| {
             let mut bytes = Vec::new();
-            for &element in elements {
-                let element: E = num_traits::NumCast::from(element).unwrap();
-                element.write(&mut bytes);
-            }
+            let elements: Vec<E> = elements.iter().map(|x| num_traits::NumCast::from(*x).unwrap()).collect();
+            E::write(&elements, &mut bytes);
             (key, shape.clone(), bytes)
         });
         let tensors: Vec<_> = tensors.collect();

@@ -1,7 +1,7 @@
 //! The gradients of operations on the places of an axis, against finite differences in `f64`.
 
 use crate::{
-    gradients::{check, random, weighted_sum},
+    finite_differences::{check, random, weighted_sum},
     numbers::Taped,
 };
 use typed_transformer::{dims::Windows, ops, prelude::*, tokens::Indices};

@@ -1,5 +1,7 @@
 //! Tensors of random `f64`, and their comparison with what plain loops compute.
 
+#![allow(dead_code, reason = "each binary uses a part of it")]
+
 use dfdx::{shapes::Shape, tensor::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::ops::Range;

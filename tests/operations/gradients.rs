@@ -1,7 +1,10 @@
 //! The gradient of every operation's definition against finite differences, in `f64`.
 
-use crate::numbers::{F64, Taped, random_like};
-use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
+use crate::{
+    finite_differences::{check, check_parameter, random, weighted_sum},
+    numbers::{F64, Taped},
+};
+use dfdx::{tensor::*, tensor_ops::*};
 use typed_transformer::{
     models::transformer_from_scratch::unweighted_attention_as_published,
     ops::{self, Activation, Gelu, GeluErf, Relu},
@@ -12,38 +15,6 @@ use typed_transformer::{
 dims! {
     QKDim = 2; NumHeads = 3; Batch = 2; VODim = 5; QLen = 4; KLen = 7; EmbedDim = 6; OutDim: Sum<QLen, KLen>;
     VocabSize = 13; MaxSeqLen = 9;
-}
-
-pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
-    random_like(seed, Dims::default())
-}
-
-/// A scalar in which every element has another weight.
-pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
-    let count = output.shape().num_elements();
-    let weights = (0..count).map(|i| ((i * 37 % 17) as f64 - 8.0) / 5.0).collect();
-    let weights: F64<Dims> = output.device().clone().tensor_from_vec(weights, *output.shape());
-    (output * weights).sum()
-}
-
-/// Compares the recorded gradient of the input with finite differences.
-#[track_caller]
-pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
-    const STEP: f64 = 1e-5;
-    let gradient = function(input.leaky_trace()).backward().get(&input).as_vec();
-    let at = |elements: Vec<f64>| {
-        let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
-        function(shifted.leaky_trace()).array()
-    };
-    for i in 0..gradient.len() {
-        let [mut above, mut below] = [input.as_vec(), input.as_vec()];
-        above[i] += STEP;
-        below[i] -= STEP;
-        let slope = (at(above) - at(below)) / (2.0 * STEP);
-        let difference = (slope - gradient[i]).abs();
-        assert!(difference <= 1e-7 * (1.0 + slope.abs()), "at {i}: slope {slope}, gradient {}", gradient[i],);
-    }
-    assert!(gradient.iter().any(|g| g.abs() > 1e-3), "the input does not matter");
 }
 
 #[test]
@@ -61,27 +32,6 @@ fn linear() {
     check_parameter(&bias, &gradients, |bias| {
         weighted_sum(ops::linear(input.leaky_trace(), &weight, Some(bias))).array()
     });
-}
-
-/// As [`check`], for a parameter.
-#[track_caller]
-pub fn check_parameter<Dims: Shape + Default>(
-    parameter: &F64<Dims>,
-    gradients: &Gradients<f64, Cpu>,
-    value: impl Fn(&F64<Dims>) -> f64,
-) {
-    const STEP: f64 = 1e-5;
-    let gradient = gradients.get(parameter).as_vec();
-    for i in 0..gradient.len() {
-        let shifted = |step: f64| {
-            let mut elements = parameter.as_vec();
-            elements[i] += step;
-            value(&Cpu::default().tensor_from_vec(elements, Dims::default()))
-        };
-        let slope = (shifted(STEP) - shifted(-STEP)) / (2.0 * STEP);
-        let difference = (slope - gradient[i]).abs();
-        assert!(difference <= 1e-7 * (1.0 + slope.abs()), "at {i}: slope {slope}, gradient {}", gradient[i],);
-    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The collective operations on the tape: numbers and gradients, on 1 to 4 ranks.
 
 use crate::{
-    gradients::{random, weighted_sum},
+    finite_differences::{random, weighted_sum},
     numbers::F64,
 };
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};

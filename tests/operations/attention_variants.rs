@@ -2,7 +2,7 @@
 //! against finite differences.
 
 use crate::{
-    gradients::{check, random, weighted_sum},
+    finite_differences::{check, random, weighted_sum},
     numbers::{F64, Taped, assert_close},
 };
 use dfdx::tensor::{Cpu, TensorFromVec};

@@ -1,7 +1,7 @@
 //! Losses beside cross-entropy: values against plain loops, and gradients against finite differences.
 
 use crate::{
-    gradients::{check, random},
+    finite_differences::{check, random},
     numbers::F64,
 };
 use dfdx::tensor::TensorFromVec;

@@ -2,7 +2,7 @@
 //! low-rank adaptation, and names of files whose axes merge.
 
 use crate::{
-    gradients::{check, check_parameter, random, weighted_sum},
+    finite_differences::{check, check_parameter, random, weighted_sum},
     numbers::{F64, assert_close},
 };
 use dfdx::tensor::SplitTape;

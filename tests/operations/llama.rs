@@ -1,7 +1,7 @@
 //! The layers of Llama: attention in groups of heads, with a cache, and a gated feed-forward layer.
 
 use crate::{
-    gradients::{check, random, weighted_sum},
+    finite_differences::{check, random, weighted_sum},
     numbers::{F64, assert_close},
 };
 use typed_transformer::{

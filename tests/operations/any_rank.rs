@@ -2,7 +2,7 @@
 //! the kernels against the definitions.
 
 use crate::{
-    gradients::{check, check_parameter, random, weighted_sum},
+    finite_differences::{check, check_parameter, random, weighted_sum},
     numbers::{F64, assert_close, random_like, softmax},
 };
 use dfdx::{

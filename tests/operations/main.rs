@@ -1,0 +1,25 @@
+//! Single operations and layers, and small models made of them, against plain loops, definitions and finite
+//! differences.
+
+#[path = "../support/finite_differences.rs"]
+mod finite_differences;
+#[path = "../support/numbers.rs"]
+mod numbers;
+
+mod any_rank;
+mod attention_variants;
+mod axes;
+mod contraction;
+mod gradients;
+mod index_gradients;
+mod indexing;
+mod kernels;
+mod llama;
+mod losses;
+mod memory;
+mod model_parts;
+mod named_axes;
+mod own_models;
+mod position_kinds;
+mod small_models;
+mod sublayers;

@@ -1,0 +1,14 @@
+//! Ranks as threads of one process: collective operations, data-parallel and tensor-parallel training.
+
+#[path = "../support/finite_differences.rs"]
+mod finite_differences;
+#[path = "../support/numbers.rs"]
+mod numbers;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod ranks;
+mod ranks_gradients;
+mod sharded_state;
+mod tensor_parallel;
+mod tensor_parallel_models;
