@@ -2,7 +2,7 @@
 
 use super::{
     AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, LinearParams, MaskFill, NormParams,
-    ResidualNormParams, check_attention, elements_in_memory, no_kernel, put_gradient_by_backward_pass,
+    ResidualNormParams, check_attention, no_kernel, put_gradient_by_backward_pass,
     read_params::{read_linear, read_norm, read_projections, read_residual_norm},
 };
 use crate::{
@@ -11,15 +11,39 @@ use crate::{
     mask::AttentionMask,
     tokens::{Indices, TokenIds},
 };
+#[cfg(feature = "f16")]
+use dfdx::dtypes::{AMP, f16};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
     tensor::{Cpu, CpuError, Gradients, Storage, Tape, Tensor},
 };
 use typed_transformer_cpu::{
-    AttentionConfig, AttentionDims, KernelOutput, Operand, View, attention_kernel, attention_sublayer_kernel,
-    contraction_kernel, cross_entropy_kernel, elements, embedding_kernel, feed_forward_kernel, linear_kernel,
-    norm_kernel, positions_kernel, record_kernel, residual_kernel,
+    AdamStep, AttentionConfig, AttentionDims, KernelOutput, Operand, SgdStep, View, attention_kernel,
+    attention_sublayer_kernel, contraction_kernel, cross_entropy_kernel, elements, embedding_kernel,
+    feed_forward_kernel, linear_kernel, norm_kernel, positions_kernel, record_kernel, residual_kernel,
+    sum_of_squares_f32,
 };
+
+/// The methods of a [`Backend`] whose elements lie in the memory of this process.
+macro_rules! elements_in_memory {
+    ($E:ty) => {
+        fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
+            typed_transformer_cpu::elements_mut(tensor)
+        }
+
+        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut [$E]> {
+            Some(gradient)
+        }
+    };
+}
+
+impl Backend<f64> for Cpu {
+    elements_in_memory!(f64);
+}
+#[cfg(feature = "f16")]
+impl Backend<AMP<f16>> for Cpu {
+    elements_in_memory!(AMP<f16>);
+}
 
 impl Backend<f32> for Cpu {
     const HAS_KERNELS: bool = true;
@@ -202,6 +226,18 @@ impl Backend<f32> for Cpu {
     }
 
     elements_in_memory!(f32);
+
+    fn adam_step(step: &AdamStep<f32>, factor: f32, values: &mut [f32], gradient: &[f32], averages: [&mut [f32]; 2]) {
+        step.update_f32(factor, values, gradient, averages);
+    }
+
+    fn sgd_step(step: &SgdStep<f32>, factor: f32, values: &mut [f32], gradient: &[f32], velocity: &mut [f32]) {
+        step.update_f32(factor, values, gradient, velocity);
+    }
+
+    fn sum_of_squares(elements: &[f32]) -> f64 {
+        sum_of_squares_f32(elements)
+    }
 
     fn address_of<S: Shape>(parameter: &Tensor<S, f32, Cpu>) -> Option<usize> {
         elements(parameter).map(|elements| elements.as_ptr().addr())

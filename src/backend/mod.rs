@@ -14,7 +14,7 @@ mod typed_overhead;
 
 pub use params::{AttentionParams, AttentionScale, FeedForwardParams, LinearParams, NormParams, ResidualNormParams};
 pub use typed_transformer_cpu::{ActivationKind, ContractionAxis, MaskFill, NormKind};
-pub(crate) use typed_transformer_cpu::{dispatch_simd, gradient_hook, parallel_map};
+pub(crate) use typed_transformer_cpu::{AdamStep, SgdStep, gradient_hook, parallel_map};
 
 use crate::{
     dims::{ConstDim, Dim, DimError, EndsIn, MaybeSharded, Product, check_same_size, unnamed},
@@ -22,13 +22,13 @@ use crate::{
     mask::AttentionMask,
     tokens::{Indices, TokenIds},
 };
-#[cfg(feature = "f16")]
+#[cfg(all(feature = "cuda", feature = "f16"))]
 use dfdx::dtypes::{AMP, f16};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Cpu, Gradients, Storage, Tape, Tensor, Trace},
+    tensor::{Cache, Gradients, Storage, Tape, Tensor, Trace},
     tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul},
 };
 
@@ -196,6 +196,24 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         None
     }
 
+    /// One step of Adam on [elements in memory](Self::elements_mut), whose gradient is multiplied by a factor first.
+    #[doc(hidden)]
+    fn adam_step(step: &AdamStep<E>, factor: E, values: &mut [E], gradient: &[E], averages: [&mut [E]; 2]) {
+        step.update(factor, values, gradient, averages);
+    }
+
+    /// Like [`adam_step`](Self::adam_step), of gradient descent with momentum.
+    #[doc(hidden)]
+    fn sgd_step(step: &SgdStep<E>, factor: E, values: &mut [E], gradient: &[E], velocity: &mut [E]) {
+        step.update(factor, values, gradient, velocity);
+    }
+
+    /// `Σ x²` of elements in memory, in `f64`.
+    #[doc(hidden)]
+    fn sum_of_squares(elements: &[E]) -> f64 {
+        typed_transformer_cpu::sum_of_squares(elements)
+    }
+
     /// `Σ x²`.
     fn try_sum_of_squares(tensor: Tensor<(usize,), E, Self>) -> Result<f64, Self::Err> {
         let sum = tensor.try_square()?.try_sum::<Rank0, _>()?;
@@ -233,28 +251,6 @@ pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
     let gradient = parameter.device().try_tensor_from_vec(gradient, (parameter.shape().num_elements(),))?;
     let parameter = unnamed(parameter.trace(gradients)).try_reshape_like(gradient.shape())?;
     parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
-}
-
-/// The methods of a [`Backend`] whose elements lie in the memory of this process.
-macro_rules! elements_in_memory {
-    ($E:ty) => {
-        fn elements_mut<S: Shape>(tensor: &mut Tensor<S, $E, Self>) -> Option<&mut [$E]> {
-            typed_transformer_cpu::elements_mut(tensor)
-        }
-
-        fn gradient_mut(gradient: &mut <Self as Storage<$E>>::Vec) -> Option<&mut [$E]> {
-            Some(gradient)
-        }
-    };
-}
-pub(crate) use elements_in_memory;
-
-impl Backend<f64> for Cpu {
-    elements_in_memory!(f64);
-}
-#[cfg(feature = "f16")]
-impl Backend<AMP<f16>> for Cpu {
-    elements_in_memory!(AMP<f16>);
 }
 
 #[cfg(feature = "cuda")]

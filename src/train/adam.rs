@@ -1,6 +1,6 @@
 use super::{Optimizer, OptimizerState, Parameter, ParameterMut, Parameters, Slot};
 use crate::{
-    backend::{Backend, dispatch_simd},
+    backend::{AdamStep, Backend},
     ops::{OpError, Real, cast, device_error},
 };
 use dfdx::{
@@ -66,73 +66,45 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Adam<Model, E, D> {
                 epsilon,
                 decay_factor: decay_factor(&parameter),
             };
-            if step.update_in_place(&mut parameter, exp_avg, exp_avg_sq)? {
+            if update_in_place(&step, &mut parameter, exp_avg, exp_avg_sq)? {
                 return Ok(());
             }
-            step.update(&mut parameter, exp_avg, exp_avg_sq)
+            update(&step, &mut parameter, exp_avg, exp_avg_sq)
         })
     }
 }
 
-/// The hyperparameters of one step, in the element type.
-struct AdamStep<E> {
-    /// The learning rate over the bias correction of `m`: `rate / (1 - β₁ᵗ)`.
-    corrected_rate: E,
-    /// `1 / √(1 - β₂ᵗ)`: the bias correction of `√v`.
-    inv_sqrt_correction: E,
-    beta1: E,
-    beta2: E,
-    epsilon: E,
-    decay_factor: E,
+/// The step as dfdx operations, which run on every device.
+fn update<E: Real, D: Backend<E>>(
+    step: &AdamStep<E>,
+    parameter: &mut ParameterMut<'_, E, D>,
+    exp_avg: &mut Tensor<(usize,), E, D>,
+    exp_avg_sq: &mut Tensor<(usize,), E, D>,
+) -> Result<(), OpError> {
+    let gradient = parameter.gradient()?;
+    let run = |values: Tensor<(usize,), E, D>| -> Result<_, D::Err> {
+        let square = gradient.clone().try_mul(E::one() - step.beta2)?.try_mul(gradient.clone())?;
+        let m = exp_avg.clone().try_mul(step.beta1)?.try_add(gradient.try_mul(E::one() - step.beta1)?)?;
+        let v = exp_avg_sq.clone().try_mul(step.beta2)?.try_add(square)?;
+        let denominator = v.clone().try_sqrt()?.try_mul(step.inv_sqrt_correction)?.try_add(step.epsilon)?;
+        let change = m.clone().try_mul(step.corrected_rate)?.try_div(denominator)?;
+        (*exp_avg, *exp_avg_sq) = (m, v);
+        values.try_mul(step.decay_factor)?.try_sub(change)
+    };
+    let values = run(parameter.values()?).map_err(device_error("Adam"))?;
+    parameter.set_values(values)
 }
 
-impl<E: Real> AdamStep<E> {
-    /// The step as dfdx operations, which run on every device.
-    fn update<D: Backend<E>>(
-        &self,
-        parameter: &mut ParameterMut<'_, E, D>,
-        exp_avg: &mut Tensor<(usize,), E, D>,
-        exp_avg_sq: &mut Tensor<(usize,), E, D>,
-    ) -> Result<(), OpError> {
-        let gradient = parameter.gradient()?;
-        let run = |values: Tensor<(usize,), E, D>| -> Result<_, D::Err> {
-            let square = gradient.clone().try_mul(E::one() - self.beta2)?.try_mul(gradient.clone())?;
-            let m = exp_avg.clone().try_mul(self.beta1)?.try_add(gradient.try_mul(E::one() - self.beta1)?)?;
-            let v = exp_avg_sq.clone().try_mul(self.beta2)?.try_add(square)?;
-            let denominator = v.clone().try_sqrt()?.try_mul(self.inv_sqrt_correction)?.try_add(self.epsilon)?;
-            let change = m.clone().try_mul(self.corrected_rate)?.try_div(denominator)?;
-            (*exp_avg, *exp_avg_sq) = (m, v);
-            values.try_mul(self.decay_factor)?.try_sub(change)
-        };
-        let values = run(parameter.values()?).map_err(device_error("Adam"))?;
-        parameter.set_values(values)
-    }
-
-    /// [`update`](Self::update) in one pass in CPU memory. Returns false if the elements are elsewhere.
-    fn update_in_place<D: Backend<E>>(
-        &self,
-        parameter: &mut ParameterMut<'_, E, D>,
-        exp_avg: &mut Tensor<(usize,), E, D>,
-        exp_avg_sq: &mut Tensor<(usize,), E, D>,
-    ) -> Result<bool, OpError> {
-        let Self { corrected_rate, inv_sqrt_correction, beta1, beta2, epsilon, decay_factor } = *self;
-        parameter.update_in_place([exp_avg, exp_avg_sq], |factor, values, gradient, [exp_avg, exp_avg_sq]| {
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    let elements = values.iter_mut().zip(gradient);
-                    let elements = elements.zip(exp_avg.iter_mut().zip(exp_avg_sq.iter_mut()));
-                    for ((value, &gradient), (m, v)) in elements {
-                        let gradient = factor * gradient;
-                        *m = beta1 * *m + (E::one() - beta1) * gradient;
-                        *v = beta2 * *v + (E::one() - beta2) * gradient * gradient;
-                        *value =
-                            *value * decay_factor - corrected_rate * *m / (v.sqrt() * inv_sqrt_correction + epsilon);
-                    }
-                },
-            );
-        })
-    }
+/// [`update`] in one pass in CPU memory. Returns false if the elements are elsewhere.
+fn update_in_place<E: Real, D: Backend<E>>(
+    step: &AdamStep<E>,
+    parameter: &mut ParameterMut<'_, E, D>,
+    exp_avg: &mut Tensor<(usize,), E, D>,
+    exp_avg_sq: &mut Tensor<(usize,), E, D>,
+) -> Result<bool, OpError> {
+    parameter.update_in_place([exp_avg, exp_avg_sq], |factor, values, gradient, averages| {
+        D::adam_step(step, factor, values, gradient, averages);
+    })
 }
 
 impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, D> for Adam<Model, E, D> {
@@ -240,10 +212,10 @@ mod tests {
             parameters
                 .try_for_each(&mut |mut parameter: ParameterMut<'_, E, Cpu>| {
                     if is_in_place {
-                        assert!(step.update_in_place(&mut parameter, &mut m, &mut v)?);
+                        assert!(update_in_place(&step, &mut parameter, &mut m, &mut v)?);
                         return Ok(());
                     }
-                    step.update(&mut parameter, &mut m, &mut v)
+                    update(&step, &mut parameter, &mut m, &mut v)
                 })
                 .unwrap();
         }

@@ -1,7 +1,7 @@
 //! Loops over the elements of a parameter, divided among threads.
 
 use crate::{
-    backend::{dispatch_simd, parallel_map},
+    backend::{Backend, parallel_map},
     ops::Real,
 };
 use rayon::current_num_threads;
@@ -30,38 +30,19 @@ pub(super) fn update_elements<E: Real, const SLOTS: usize>(
 }
 
 /// `Σ x²`, in `f64`. It does not depend on the number of threads.
-pub(super) fn sum_of_squares<E: Real>(elements: &[E]) -> f64 {
+pub(super) fn sum_of_squares<E: Real, D: Backend<E>>(elements: &[E]) -> f64 {
     /// The elements that one thread sums at a time.
     const CHUNK_LEN: usize = 1 << 16;
-    let sum = |chunks: &[E]| chunks.chunks(CHUNK_LEN).map(chunk_sum_of_squares).collect::<Vec<_>>();
+    let sum = |chunks: &[E]| chunks.chunks(CHUNK_LEN).map(D::sum_of_squares).collect::<Vec<_>>();
     let threads = if elements.len() < MIN_PARALLEL_LEN { 1 } else { current_num_threads() };
     let part_len = elements.len().div_ceil(threads).next_multiple_of(CHUNK_LEN).max(CHUNK_LEN);
     parallel_map(elements.chunks(part_len).collect(), sum).into_iter().flatten().sum()
 }
 
-fn chunk_sum_of_squares<E: Real>(elements: &[E]) -> f64 {
-    // Independent partial sums, which the compiler can keep in vector registers.
-    const LANES: usize = 16;
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            let widen = |x: E| x.to_f64().unwrap_or(f64::NAN);
-            let (chunks, rest) = elements.as_chunks::<LANES>();
-            let mut sums = [0.0; LANES];
-            for chunk in chunks {
-                for (sum, x) in sums.iter_mut().zip(chunk) {
-                    *sum += widen(*x) * widen(*x);
-                }
-            }
-            let rest = rest.iter().map(|x| widen(*x) * widen(*x));
-            sums.into_iter().sum::<f64>() + rest.sum::<f64>()
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dfdx::tensor::Cpu;
     use rayon::ThreadPoolBuilder;
 
     fn numbers(len: usize, seed: usize) -> Vec<f64> {
@@ -91,7 +72,7 @@ mod tests {
             let expected: f64 = elements.iter().map(|x| f64::from(*x).powi(2)).sum();
             let sums = [1, 2, 3, 5].map(|threads| {
                 let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| sum_of_squares(&elements))
+                pool.install(|| sum_of_squares::<f32, Cpu>(&elements))
             });
             assert_eq!(sums, [sums[0]; 4]);
             assert!((sums[0] - expected).abs() <= 1e-12 * expected);

@@ -224,7 +224,7 @@ impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for SumSquares<'_, E, D> {
             tensor.device().try_enable_cache()?;
         }
         self.sums.push(match D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?) {
-            Some(gradient) => sum_of_squares(gradient),
+            Some(gradient) => sum_of_squares::<E, D>(gradient),
             None => D::try_sum_of_squares(tensor.gradient(self.gradients)?)?,
         });
         Ok(None)

@@ -1,6 +1,6 @@
 use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot};
 use crate::{
-    backend::{Backend, dispatch_simd},
+    backend::{Backend, SgdStep},
     ops::{OpError, Real, cast, device_error},
 };
 use dfdx::{
@@ -91,14 +91,6 @@ fn update_in_place<E: Real, D: Backend<E>>(
     momentum: E,
 ) -> Result<bool, OpError> {
     parameter.update_in_place([velocity], |factor, values, gradient, [velocity]| {
-        dispatch_simd(
-            #[inline(always)]
-            || {
-                for ((value, &gradient), velocity) in values.iter_mut().zip(gradient).zip(velocity.iter_mut()) {
-                    *velocity = momentum * *velocity + factor * gradient;
-                    *value -= rate * *velocity;
-                }
-            },
-        );
+        D::sgd_step(&SgdStep { rate, momentum }, factor, values, gradient, velocity);
     })
 }

@@ -30,10 +30,9 @@ pub use autograd::{
 pub use conventions::{ActivationKind, ContractionAxis, MaskFill, NormKind};
 pub use fused::{Projections, ResidualNorm, attention_sublayer_kernel, feed_forward_kernel};
 pub use kernels::{
-    Linear, Norm,
+    AdamStep, Linear, Norm, SgdStep,
     attention::{AttentionConfig, AttentionDims, attention_kernel},
     contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel,
-    residual_kernel,
+    residual_kernel, sum_of_squares, sum_of_squares_f32,
 };
 pub use mask_rule::MaskRule;
-pub use simd::dispatch_simd;

@@ -9,6 +9,7 @@ mod cross_entropy;
 mod embedding;
 mod linear;
 mod norm;
+mod optimizer;
 mod positions;
 mod residual;
 
@@ -18,5 +19,6 @@ pub use cross_entropy::cross_entropy_kernel;
 pub use embedding::embedding_kernel;
 pub use linear::{Linear, LinearGradient, linear_kernel};
 pub use norm::{Norm, NormGradient, NormSaved, norm_kernel};
+pub use optimizer::{AdamStep, SgdStep, sum_of_squares, sum_of_squares_f32};
 pub use positions::positions_kernel;
 pub use residual::residual_kernel;
