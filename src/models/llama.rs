@@ -48,7 +48,7 @@ pub trait LlamaConfig: 'static {
     type NumLayers: ConstDim;
     /// The heads of the queries.
     type NumHeads: ConstDim;
-    /// The heads of the keys and of the values. Equal groups of the queries' heads share one of them.
+    /// The key and value heads. Each serves a group of query heads; all groups have one size.
     type NumKeyValueHeads: Divides<Self::NumHeads>;
     /// The size of a head. Rotary positions use its columns in pairs.
     type HeadDim: Even;

@@ -47,7 +47,7 @@ use typed_transformer_macros::panicking;
 pub trait GroupedQuery:
     Arch<NumHeads: GroupedHeads<<Self as GroupedQuery>::NumKeyValueHeads, <Self as GroupedQuery>::GroupSize>, QKDim: Even>
 {
-    /// The number of heads of the keys and of the values: one for each group of query heads.
+    /// The number of key and value heads: one for each group of query heads.
     type NumKeyValueHeads: ConstDim;
     /// The number of query heads in a group, which share one head of the keys and of the values.
     type GroupSize: ConstDim;

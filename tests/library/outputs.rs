@@ -4,7 +4,7 @@ use crate::{
     support::{file_names, temp_dir},
     tiny_training::{OutDim, Tiny, saved, step, step_with_loss, steps_in, trainer},
 };
-use std::{fs, path::Path};
+use std::fs;
 use typed_transformer::{
     nn::Linear,
     prelude::*,
@@ -284,7 +284,7 @@ fn curves_of_a_pipe_or_a_device_are_an_error() {
     let folder = temp_dir();
     let path = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    for path in [&path, Path::new("/dev/zero"), folder.path()] {
+    for path in [&path, std::path::Path::new("/dev/zero"), folder.path()] {
         let error = typed_transformer::plot::training_curves(path).unwrap_err().to_string();
         assert!(error.contains("not a regular file") || error.contains("is a directory"), "{error}");
     }

@@ -12,7 +12,7 @@ use pulp::{Simd, WithSimd};
 /// With fewer queries, scores are products of rows in place. Packing the keys would take longer.
 const MIN_QUERIES_TO_PACK: usize = 4;
 
-/// Attention of some heads of the keys of one sequence, a block of scores at a time, with an online softmax
+/// Attention of some key and value heads of one sequence, a block of scores at a time, with an online softmax
 /// ([*FlashAttention*](https://arxiv.org/abs/2205.14135), algorithm 1, and
 /// [*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 1). No row of scores is kept.
 pub struct BlockedForward<'a> {

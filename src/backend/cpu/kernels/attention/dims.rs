@@ -13,7 +13,7 @@ pub struct AttentionDims {
     pub keys: usize,
     /// The heads of the queries.
     pub heads: usize,
-    /// The heads of the keys and of the values. Equal groups of the queries' heads share one of them.
+    /// The key and value heads. Each serves a group of query heads; all groups have one size.
     pub key_value_heads: usize,
     pub qk_dim: usize,
     pub vo_dim: usize,
@@ -41,7 +41,7 @@ impl AttentionDims {
         self.heads / self.key_value_heads.max(1)
     }
 
-    /// The heads of the queries that share these heads of the keys.
+    /// The query heads that share these key and value heads.
     pub fn heads_of(self, key_value_heads: UnitRange) -> Range<usize> {
         key_value_heads.start() * self.group_size()
             ..(key_value_heads.start() + key_value_heads.len()) * self.group_size()

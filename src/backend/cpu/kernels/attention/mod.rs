@@ -190,7 +190,7 @@ impl Attention {
         }
     }
 
-    /// The heads of the keys of a sequence, on one thread if the sequences are split already.
+    /// The key and value heads of a sequence, on one thread if the sequences are split already.
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
