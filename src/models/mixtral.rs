@@ -31,6 +31,29 @@ use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
 /// larger part.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::{llama::LlamaConfig, mixtral::MixtralConfig}, ops::Rotary};
+/// pub struct Tiny;
+/// # impl LlamaConfig for Tiny {
+/// #     type VocabSize = VocabSize;
+/// #     type MaxSeqLen = MaxSeqLen;
+/// #     type EmbedDim = EmbedDim;
+/// #     type HiddenDim = HiddenDim;
+/// #     type NumLayers = NumLayers;
+/// #     type NumHeads = EvenHeads;
+/// #     type NumKeyValueHeads = NumKeyValueHeads;
+/// #     type HeadDim = EvenHeads;
+/// #     const NORM_EPSILON: f64 = 1e-5;
+/// #     const ROTARY: Rotary = Rotary::halves(10_000.0);
+/// #     const TIED_LOGITS: bool = false;
+/// # }
+/// // Beside the dimensions of `LlamaConfig`:
+/// impl MixtralConfig for Tiny {
+///     type NumExperts = NumExperts;
+///     type ExpertsPerToken = ExpertsPerToken;
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a Mixtral",
     label = "`{Self}` does not implement `MixtralConfig`",
@@ -44,6 +67,12 @@ pub trait MixtralConfig: LlamaConfig {
 }
 
 /// The dimension is a number of experts that a token can choose among `NumExperts`: at most all of them.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::mixtral::ChosenFrom};
+/// fn can_choose<Chosen: ChosenFrom<NumExperts>>() {}
+/// can_choose::<ExpertsPerToken>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is greater than `{NumExperts}`",
     label = "a token cannot choose `{Self}` of `{NumExperts}`",
