@@ -109,7 +109,8 @@ impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 ///     const MASKS_PADDED_QUERIES: bool = false;
 ///     const MASKS_TARGET_PADDING: bool = true;
 /// }
-/// let ids = TokenIds::from_ids(&[7, 27], Some(Fin::literal::<27>()), (Batch, Const::<2>))?;
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let ids = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, Const::<2>))?;
 /// let mask = mk_mask::<NoMask, PadKeys, _, _>(&ids.padding_mask());
 /// assert_eq!(mask.as_slice(), [true, false, true, false]);
 /// # Ok::<(), TokenError>(())

@@ -10,8 +10,10 @@
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
 mod experts;
+mod names;
 
 pub use experts::MixtureOfExperts;
+pub use names::NAMES;
 
 use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
@@ -147,23 +149,6 @@ module! {
             = |weight| init::normal(weight, 0.02),
     }
 }
-
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
-pub const NAMES: &str = "
-    token_embedder = model.embed_tokens.weight
-    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
-    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
-    layers.{n}.experts_norm = model.layers.{n}.post_attention_layernorm.weight
-    layers.{n}.mixture.router = model.layers.{n}.block_sparse_moe.gate.weight
-    layers.{n}.mixture.experts.{m}.gate = model.layers.{n}.block_sparse_moe.experts.{m}.w1.weight
-    layers.{n}.mixture.experts.{m}.hidden = model.layers.{n}.block_sparse_moe.experts.{m}.w3.weight
-    layers.{n}.mixture.experts.{m}.output = model.layers.{n}.block_sparse_moe.experts.{m}.w2.weight
-    norm = model.norm.weight
-    logit = lm_head.weight
-";
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
