@@ -127,6 +127,13 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};
+    /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+    /// assert_eq!(GradientsOf::zeros(&model)?.of(&model.bias)?.as_vec(), [0.0; 28]);
+    /// # Ok::<(), OpError>(())
+    /// ```
     pub fn zeros(model: &Model) -> Result<Self, OpError>
     where
         Model: TensorCollection<E, D>,

@@ -30,7 +30,7 @@ pub type NumPatches<Config> = PatchGrid<
     <Config as VitConfig>::PatchWidth,
 >;
 
-/// The positions of a [`Vit`]: the class token, then the patches.
+/// The positions of a [`Vit`](super::Vit): the class token, then the patches.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, models::vit::ClassAndPatches, prelude::*};
