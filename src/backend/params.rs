@@ -10,6 +10,12 @@ use std::fmt;
 
 /// The factor by which attention multiplies the product of a query and a key. It keeps the logits from
 /// growing with the number of columns.
+///
+/// ```
+/// use typed_transformer::{nn::Conventions, prelude::*};
+/// assert_eq!(TypedTransformer::ATTENTION_SCALE, AttentionScale::HeadDim);
+/// assert_eq!(AttentionScale::One.factor(4, 9), 1.0);
+/// ```
 #[derive(Clone, Copy, PartialEq)]
 pub struct AttentionScale(Scale);
 

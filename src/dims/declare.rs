@@ -4,6 +4,13 @@ use std::{fmt, marker::PhantomData};
 /// A size of at most `Max::SIZE`, checked by the only constructor.
 ///
 /// A dimension declared by `dims! { pub SrcLen <= MaxSeqLen; }` holds a `BoundedSize<MaxSeqLen>`.
+///
+/// ```
+/// use typed_transformer::{dims, dims::BoundedSize};
+/// dims! { pub MaxSeqLen = 8; }
+/// let error = BoundedSize::<MaxSeqLen>::new("SrcLen", 9).unwrap_err();
+/// assert!(error.to_string().contains("MaxSeqLen"), "{error}");
+/// ```
 pub struct BoundedSize<Max> {
     size: usize,
     max: PhantomData<fn() -> Max>,

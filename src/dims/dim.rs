@@ -32,6 +32,17 @@ pub trait Dim: MaybeSharded {}
 ///
 /// It is what an operation asks of an axis along which it only repeats itself, such as the batch of a linear map. Of an
 /// axis along which it sums, it asks for a [`Dim`].
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Ranks};
+/// ranks! { pub World; }
+/// dims! { pub Batch; }
+/// fn num_rows<B: MaybeSharded>(batch: B) -> usize {
+///     batch.size()
+/// }
+/// let parts = Ranks::<World>::in_threads(2, |ranks| num_rows(ranks.shard(Batch::new(5))));
+/// assert_eq!((num_rows(Batch::new(5)), parts), (5, vec![3, 2]));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dimension",
     label = "`{Self}` is not a dimension",

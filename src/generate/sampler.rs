@@ -60,6 +60,13 @@ pub struct Sampler<V> {
 
 impl<V: ConstDim> Sampler<V> {
     /// Chooses the most likely token, and the first of several equally likely ones.
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*};
+    /// dims! { pub VocabSize = 3; }
+    /// assert_eq!(Sampler::<VocabSize>::greedy().choose(&[0.5f32, 2.0, 2.0])?.value(), 1);
+    /// # Ok::<(), OpError>(())
+    /// ```
     #[must_use]
     pub fn greedy() -> Self {
         Self { random: None, top_k: usize::MAX, top_p: 1.0, tokens: None }
@@ -71,6 +78,12 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`SamplingError::Temperature`] unless the temperature is positive and finite.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::VocabSize, generate::Sampler};
+    /// let error = Sampler::<VocabSize>::with_temperature(0.0, 7).unwrap_err();
+    /// assert_eq!(error.to_string(), "a temperature must be above 0 and finite, but it is 0");
+    /// ```
     pub fn with_temperature(temperature: f64, seed: u64) -> Result<Self, SamplingError> {
         if !(temperature.is_finite() && temperature > 0.0) {
             return Err(SamplingError::Temperature(temperature));
@@ -82,6 +95,14 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`SamplingError::TopK`] if `k` is 0.
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*};
+    /// dims! { pub VocabSize = 3; }
+    /// let mut sampler = Sampler::<VocabSize>::with_temperature(5.0, 7)?.top_k(1)?;
+    /// assert_eq!(sampler.choose(&[0.5f32, 2.0, 1.9])?.value(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn top_k(self, k: usize) -> Result<Self, SamplingError> {
         if k == 0 {
             return Err(SamplingError::TopK);
@@ -94,6 +115,15 @@ impl<V: ConstDim> Sampler<V> {
     ///
     /// # Errors
     /// [`SamplingError::TopP`] unless `0 < p <= 1`.
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*};
+    /// dims! { pub VocabSize = 3; }
+    /// // The probabilities are 0.9, 0.09 and 0.01.
+    /// let mut sampler = Sampler::<VocabSize>::with_temperature(1.0, 7)?.top_p(0.5)?;
+    /// assert_eq!(sampler.choose(&[0.9f64.ln(), 0.09f64.ln(), 0.01f64.ln()])?.value(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn top_p(self, p: f64) -> Result<Self, SamplingError> {
         if !(p > 0.0 && p <= 1.0) {
             return Err(SamplingError::TopP(p));
@@ -102,6 +132,14 @@ impl<V: ConstDim> Sampler<V> {
     }
 
     /// Keeps only these tokens, for example if a text does not use the whole vocabulary of a model.
+    ///
+    /// ```
+    /// use typed_transformer::{generate::Sampler, prelude::*};
+    /// dims! { pub VocabSize = 3; }
+    /// let mut sampler = Sampler::<VocabSize>::greedy().restrict_to([Fin::literal::<0>(), Fin::literal::<2>()]);
+    /// assert_eq!(sampler.choose(&[0.5f32, 2.0, 1.9])?.value(), 2);
+    /// # Ok::<(), OpError>(())
+    /// ```
     #[must_use]
     pub fn restrict_to(self, tokens: impl IntoIterator<Item = Fin<V>>) -> Self {
         Self { tokens: Some(tokens.into_iter().collect()), ..self }

@@ -6,6 +6,17 @@ use std::marker::PhantomData;
 ///
 /// It is a type parameter of the attention module, not an argument of its call, because a module
 /// trained with one kind does not work with the other.
+///
+/// ```
+/// use typed_transformer::{doctest::Batch, prelude::*};
+/// pub struct LastTwo;
+/// impl MaskKind for LastTwo {
+///     const CAUSAL: bool = true;
+///     const WINDOW: Option<usize> = Some(2);
+/// }
+/// let mask = mk_mask::<LastTwo, PadQueriesAndKeys, _, _>(&PaddingMask::without_padding((Batch, Const::<3>)));
+/// assert_eq!(mask.as_slice()[6..], [false, true, true]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a mask kind",
     label = "expected `NoMask`, `CausalMask` or `SlidingWindow`",
@@ -90,6 +101,20 @@ impl CausalKind for CausalMask {}
 impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 
 /// The positions that attention masks because of padding: [`PadQueriesAndKeys`] or [`PadSourceKeys`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, mask::PaddingRule, prelude::*};
+/// pub struct PadKeys;
+/// impl PaddingRule for PadKeys {
+///     const MASKS_PADDED_QUERIES: bool = false;
+///     const MASKS_TARGET_PADDING: bool = true;
+/// }
+/// let pad: Fin<VocabSize> = Fin::literal::<27>();
+/// let ids = TokenIds::from_ids(&[7, 27], Some(pad), (Batch, Const::<2>))?;
+/// let mask = mk_mask::<NoMask, PadKeys, _, _>(&ids.padding_mask());
+/// assert_eq!(mask.as_slice(), [true, false, true, false]);
+/// # Ok::<(), TokenError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a padding rule",
     label = "expected `PadQueriesAndKeys` or `PadSourceKeys`",

@@ -10,6 +10,10 @@
 //! | 3, the final hidden state of `[CLS]` | `BertPooler` | [`Bert::pooled`], [`Tanh`] |
 //! | | `BertModel` | [`Bert`] |
 
+mod names;
+
+pub use names::NAMES;
+
 use crate::{
     backend::Backend,
     dims::{AtMost, ConstDim, Dim, Divides, Product, Quotient, axis},
@@ -25,8 +29,23 @@ use crate::{
 use dfdx::tensor::{SplitTape, Tape, Tensor, WithEmptyTape};
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace. [`models`](super) shows such an
-/// implementation.
+/// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::bert::{Bert, BertConfig}, prelude::*};
+/// pub struct Tiny;
+/// impl BertConfig for Tiny {
+///     type VocabSize = VocabSize;
+///     type TokenTypes = TokenTypes;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type NumHeads = EvenHeads;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     const NORM_EPSILON: f64 = 1e-12;
+/// }
+/// let model = Bert::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a BERT",
     label = "`{Self}` does not implement `BertConfig`",
@@ -195,27 +214,6 @@ module! {
         pub pooler: module Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
     }
 }
-
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap). Files that were
-/// converted from TensorFlow, such as that of bert-base-uncased, have `gamma` and `beta` for a norm's weight and bias.
-pub const NAMES: &str = "
-    embeddings.token = bert.embeddings.word_embeddings.weight
-    embeddings.token_type = bert.embeddings.token_type_embeddings.weight
-    embeddings.position = bert.embeddings.position_embeddings.weight
-    embeddings.norm.weight = bert.embeddings.LayerNorm.weight or bert.embeddings.LayerNorm.gamma
-    embeddings.norm.bias = bert.embeddings.LayerNorm.bias or bert.embeddings.LayerNorm.beta
-    layers.{n}.attention.output.{p} = bert.encoder.layer.{n}.attention.output.dense.{p}
-    layers.{n}.attention.{role}.{p} = bert.encoder.layer.{n}.attention.self.{role}.{p}
-    layers.{n}.attention_norm.weight = bert.encoder.layer.{n}.attention.output.LayerNorm.weight or bert.encoder.layer.{n}.attention.output.LayerNorm.gamma
-    layers.{n}.attention_norm.bias = bert.encoder.layer.{n}.attention.output.LayerNorm.bias or bert.encoder.layer.{n}.attention.output.LayerNorm.beta
-    layers.{n}.feed_forward.hidden.{p} = bert.encoder.layer.{n}.intermediate.dense.{p}
-    layers.{n}.feed_forward.output.{p} = bert.encoder.layer.{n}.output.dense.{p}
-    layers.{n}.feed_forward_norm.weight = bert.encoder.layer.{n}.output.LayerNorm.weight or bert.encoder.layer.{n}.output.LayerNorm.gamma
-    layers.{n}.feed_forward_norm.bias = bert.encoder.layer.{n}.output.LayerNorm.bias or bert.encoder.layer.{n}.output.LayerNorm.beta
-    pooler.{p} = bert.pooler.dense.{p}
-    ignore bert.embeddings.position_ids
-    ignore cls.*
-";
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {
     /// The output of the last layer: `(B, S) ids of VocabSize, (B, S) ids of TokenTypes -> (B, S, EmbedDim)`; `tape`

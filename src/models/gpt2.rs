@@ -10,26 +10,43 @@
 //! | | `past_key_values` | [`Gpt2Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
+mod decoding;
+mod names;
+
+pub use decoding::Gpt2Cache;
+pub use names::NAMES;
+
 use crate::{
     backend::Backend,
-    dims::{AtMost, Const, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient, axis},
+    dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, LayerNorm, Linear, WithPast, init, try_last},
+    nn::{Heads, LayerNorm, Linear, WithPast, init},
     ops::{
         Activation, AttentionScale, Gelu, MaskFill, OpError, Real, try_add_positions, try_embed,
-        try_learned_positions_from, try_linear, try_multi_head_attention, try_residual, try_select,
+        try_learned_positions_from, try_linear, try_multi_head_attention, try_residual,
     },
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
-};
+use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace. [`models`](super) shows such an
-/// implementation.
+/// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::{Gpt2, Gpt2Config}, prelude::*};
+/// pub struct Tiny;
+/// impl Gpt2Config for Tiny {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type NumHeads = EvenHeads;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     const NORM_EPSILON: f64 = 1e-5;
+/// }
+/// let model = Gpt2::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a GPT-2",
     label = "`{Self}` does not implement `Gpt2Config`",
@@ -65,9 +82,6 @@ type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>
 /// The heads whose keys and values a cache holds.
 type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
 
-/// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
-pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
-
 module! {
     /// Causal self-attention, with biases.
     ///
@@ -90,6 +104,12 @@ module! {
 
 module! {
     /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::gpt2::FeedForward, prelude::*};
+    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+    /// ```
     pub struct FeedForward<Config: Gpt2Config; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
@@ -163,29 +183,6 @@ module! {
     }
 }
 
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
-pub const NAMES: &str = "
-    token_embedder = transformer.wte.weight
-    position_embedder = transformer.wpe.weight
-    layers.{n}.attention_norm.{p} = transformer.h.{n}.ln_1.{p}
-    layers.{n}.attention.query.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 1 of 3
-    layers.{n}.attention.key.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 2 of 3
-    layers.{n}.attention.value.weight = transformer.h.{n}.attn.c_attn.weight [in out -> out in] part 3 of 3
-    layers.{n}.attention.query.bias = transformer.h.{n}.attn.c_attn.bias part 1 of 3
-    layers.{n}.attention.key.bias = transformer.h.{n}.attn.c_attn.bias part 2 of 3
-    layers.{n}.attention.value.bias = transformer.h.{n}.attn.c_attn.bias part 3 of 3
-    layers.{n}.attention.output.weight = transformer.h.{n}.attn.c_proj.weight [in out -> out in]
-    layers.{n}.attention.output.bias = transformer.h.{n}.attn.c_proj.bias
-    layers.{n}.feed_forward_norm.{p} = transformer.h.{n}.ln_2.{p}
-    layers.{n}.feed_forward.hidden.weight = transformer.h.{n}.mlp.c_fc.weight [in out -> out in]
-    layers.{n}.feed_forward.hidden.bias = transformer.h.{n}.mlp.c_fc.bias
-    layers.{n}.feed_forward.output.weight = transformer.h.{n}.mlp.c_proj.weight [in out -> out in]
-    layers.{n}.feed_forward.output.bias = transformer.h.{n}.mlp.c_proj.bias
-    norm.{p} = transformer.ln_f.{p}
-    ignore *.attn.bias
-    ignore *.attn.masked_bias
-";
-
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
@@ -220,28 +217,5 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         try_linear(self.norm.try_forward(x, Config::NORM_EPSILON)?, &self.token_embedder, None)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {
-    type VocabSize = Config::VocabSize;
-    type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = Gpt2Cache<B, Config, E, D>;
-
-    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
-    }
-
-    fn try_next_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_reserve(tokens.shape())?;
-        let x = self.try_embed(tokens, start, NoneTape)?;
-        let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x = layers.try_fold(x, |x, (layer, cache)| layer.try_forward(x, &mask, |new| cache.try_update(new)))?;
-        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

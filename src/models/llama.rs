@@ -10,26 +10,46 @@
 //! | Llama 2, A.2.1, grouped-query attention | `LlamaAttention`, `repeat_kv` | [`Attention`], [`grouped_query_attention`](crate::ops::grouped_query_attention) |
 //! | | `LlamaModel`, `LlamaForCausalLM`, `past_key_values` | [`Llama`], [`LlamaCache`] |
 
+mod decoding;
+mod names;
+
+pub use decoding::LlamaCache;
+pub use names::NAMES;
+
 use crate::{
     backend::Backend,
-    dims::{AtMost, Const, ConstDim, Dim, Divides, Even, Product, Quotient, axis},
+    dims::{AtMost, ConstDim, Dim, Divides, Even, Product, Quotient},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
-    nn::{Autoregressive, Cache, Heads, WithPast, init, try_last},
+    nn::{Heads, WithPast, init},
     ops::{
         Activation, AttentionScale, MaskFill, OpError, Real, Rotary, Silu, try_embed, try_grouped_query_attention,
-        try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads, try_select,
+        try_linear, try_mul, try_residual, try_rms_norm, try_rotate_heads,
     },
     tokens::TokenIds,
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
-};
+use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace. [`models`](super) shows an
-/// implementation.
+/// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::LlamaConfig, ops::Rotary};
+/// pub struct Tiny;
+/// impl LlamaConfig for Tiny {
+///     type VocabSize = VocabSize;
+///     type MaxSeqLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     type NumHeads = EvenHeads;
+///     type NumKeyValueHeads = NumKeyValueHeads;
+///     type HeadDim = EvenHeads;
+///     const NORM_EPSILON: f64 = 1e-5;
+///     const ROTARY: Rotary = Rotary::halves(10_000.0);
+///     const TIED_LOGITS: bool = true;
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a Llama",
     label = "`{Self}` does not implement `LlamaConfig`",
@@ -76,11 +96,14 @@ type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
 pub(super) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
 
-/// The keys and values of the earlier positions of a [`Llama`], for each layer.
-pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
-
 module! {
     /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::llama::Attention, prelude::*};
+    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let key: &Tensor<(Product<NumKeyValueHeads, EvenHeads>, EmbedDim), f32, Cpu> = &layer.key;
+    /// ```
     pub struct Attention<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
         /// To the queries of all heads.
         pub query: param (QueryDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
@@ -115,6 +138,12 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
 
 module! {
     /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::llama::FeedForward, prelude::*};
+    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
+    /// ```
     pub struct FeedForward<Config: LlamaConfig; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`, before the activation.
         pub gate: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
@@ -139,6 +168,12 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
 
 module! {
     /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::llama::Layer, prelude::*};
+    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
+    /// ```
     pub struct Layer<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
         /// The weight of the norm before the attention.
         pub attention_norm: param (Config::EmbedDim,) = init::ones,
@@ -182,23 +217,6 @@ module! {
     }
 }
 
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
-pub const NAMES: &str = "
-    token_embedder = model.embed_tokens.weight
-    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
-    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
-    layers.{n}.feed_forward_norm = model.layers.{n}.post_attention_layernorm.weight
-    layers.{n}.feed_forward.gate = model.layers.{n}.mlp.gate_proj.weight
-    layers.{n}.feed_forward.hidden = model.layers.{n}.mlp.up_proj.weight
-    layers.{n}.feed_forward.output = model.layers.{n}.mlp.down_proj.weight
-    norm = model.norm.weight
-    logit = lm_head.weight
-    ignore *.rotary_emb.inv_freq
-";
-
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends
     /// to padding.
@@ -223,28 +241,5 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {
     ) -> Result<Tensor<(B, S, Config::VocabSize), E, D, T>, OpError> {
         let x = try_rms_norm(x, &self.norm, Config::NORM_EPSILON)?;
         try_linear(x, self.logit.as_ref().unwrap_or(&self.token_embedder), None)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {
-    type VocabSize = Config::VocabSize;
-    type MaxSeqLen = Config::MaxSeqLen;
-    type Cache = LlamaCache<B, Config, E, D>;
-
-    fn try_cache(&self, batch: B) -> Result<Self::Cache, OpError> {
-        Cache::try_new(self.token_embedder.device(), batch, Config::NumLayers::SIZE)
-    }
-
-    fn try_next_logits<S: Dim>(
-        &self,
-        tokens: &TokenIds<B, S, Config::VocabSize>,
-        cache: &mut Self::Cache,
-    ) -> Result<Tensor<(B, Config::VocabSize), E, D>, OpError> {
-        let (start, mask) = cache.try_reserve(tokens.shape())?;
-        let x = try_embed(&self.token_embedder, tokens, NoneTape)?;
-        let mut layers = self.layers.iter().zip(&mut cache.layers);
-        let x = layers.try_fold(x, |x, (layer, kv)| layer.try_forward(x, start, &mask, |new| kv.try_update(new)))?;
-        try_select(self.try_logits(try_last(x)?)?, axis::<Const<1>>(), 0)
     }
 }

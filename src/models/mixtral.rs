@@ -10,8 +10,10 @@
 //! | | `MixtralModel`, `MixtralForCausalLM` | [`Mixtral`] |
 
 mod experts;
+mod names;
 
 pub use experts::MixtureOfExperts;
+pub use names::NAMES;
 
 use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
@@ -31,6 +33,29 @@ use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Mixtral`]: `MixtralConfig` of HuggingFace, of which [`LlamaConfig`] is the
 /// larger part.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::{llama::LlamaConfig, mixtral::MixtralConfig}, ops::Rotary};
+/// pub struct Tiny;
+/// # impl LlamaConfig for Tiny {
+/// #     type VocabSize = VocabSize;
+/// #     type MaxSeqLen = MaxSeqLen;
+/// #     type EmbedDim = EmbedDim;
+/// #     type HiddenDim = HiddenDim;
+/// #     type NumLayers = NumLayers;
+/// #     type NumHeads = EvenHeads;
+/// #     type NumKeyValueHeads = NumKeyValueHeads;
+/// #     type HeadDim = EvenHeads;
+/// #     const NORM_EPSILON: f64 = 1e-5;
+/// #     const ROTARY: Rotary = Rotary::halves(10_000.0);
+/// #     const TIED_LOGITS: bool = false;
+/// # }
+/// // Beside the dimensions of `LlamaConfig`:
+/// impl MixtralConfig for Tiny {
+///     type NumExperts = NumExperts;
+///     type ExpertsPerToken = ExpertsPerToken;
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a Mixtral",
     label = "`{Self}` does not implement `MixtralConfig`",
@@ -44,6 +69,12 @@ pub trait MixtralConfig: LlamaConfig {
 }
 
 /// The dimension is a number of experts that a token can choose among `NumExperts`: at most all of them.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::mixtral::ChosenFrom};
+/// fn can_choose<Chosen: ChosenFrom<NumExperts>>() {}
+/// can_choose::<ExpertsPerToken>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is greater than `{NumExperts}`",
     label = "a token cannot choose `{Self}` of `{NumExperts}`",
@@ -118,23 +149,6 @@ module! {
             = |weight| init::normal(weight, 0.02),
     }
 }
-
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
-pub const NAMES: &str = "
-    token_embedder = model.embed_tokens.weight
-    layers.{n}.attention_norm = model.layers.{n}.input_layernorm.weight
-    layers.{n}.attention.query = model.layers.{n}.self_attn.q_proj.weight
-    layers.{n}.attention.key = model.layers.{n}.self_attn.k_proj.weight
-    layers.{n}.attention.value = model.layers.{n}.self_attn.v_proj.weight
-    layers.{n}.attention.output = model.layers.{n}.self_attn.o_proj.weight
-    layers.{n}.experts_norm = model.layers.{n}.post_attention_layernorm.weight
-    layers.{n}.mixture.router = model.layers.{n}.block_sparse_moe.gate.weight
-    layers.{n}.mixture.experts.{m}.gate = model.layers.{n}.block_sparse_moe.experts.{m}.w1.weight
-    layers.{n}.mixture.experts.{m}.hidden = model.layers.{n}.block_sparse_moe.experts.{m}.w3.weight
-    layers.{n}.mixture.experts.{m}.output = model.layers.{n}.block_sparse_moe.experts.{m}.w2.weight
-    norm = model.norm.weight
-    logit = lm_head.weight
-";
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {
     /// `(B, S) ids of VocabSize -> (B, S, VocabSize)`; `tape` records the operations for gradients. No position attends

@@ -13,9 +13,11 @@
 
 mod encoded;
 mod layers;
+mod names;
 
 pub use encoded::{EncodedT5, T5Cache};
 pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
+pub use names::NAMES;
 
 use crate::{
     backend::Backend,
@@ -35,8 +37,26 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace. [`models`](super) shows such an
-/// implementation.
+/// The dimensions and the constants of a [`T5`]: `T5Config` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::{T5, T5Config}, prelude::*};
+/// pub struct Tiny;
+/// impl T5Config for Tiny {
+///     type VocabSize = VocabSize;
+///     type MaxTgtLen = MaxSeqLen;
+///     type EmbedDim = EmbedDim;
+///     type NumHeads = NumHeads;
+///     type HeadDim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type NumEncoderLayers = NumLayers;
+///     type NumDecoderLayers = NumLayers;
+///     type NumBuckets = NumBuckets;
+///     const MAX_DISTANCE: usize = 16;
+///     const NORM_EPSILON: f64 = 1e-6;
+/// }
+/// let model = T5::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a T5",
     label = "`{Self}` does not implement `T5Config`",
@@ -112,31 +132,6 @@ module! {
         pub decoder_norm: param (Config::EmbedDim,) = init::ones,
     }
 }
-
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
-pub const NAMES: &str = "
-    token_embedder = shared.weight
-    {side}_position_bias = {side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight
-    {side}_norm = {side}.final_layer_norm.weight
-    {side}.{n}.self_attention.norm = {side}.block.{n}.layer.0.layer_norm.weight
-    {side}.{n}.self_attention.query = {side}.block.{n}.layer.0.SelfAttention.q.weight
-    {side}.{n}.self_attention.key = {side}.block.{n}.layer.0.SelfAttention.k.weight
-    {side}.{n}.self_attention.value = {side}.block.{n}.layer.0.SelfAttention.v.weight
-    {side}.{n}.self_attention.output = {side}.block.{n}.layer.0.SelfAttention.o.weight
-    decoder.{n}.cross_attention.norm = decoder.block.{n}.layer.1.layer_norm.weight
-    decoder.{n}.cross_attention.query = decoder.block.{n}.layer.1.EncDecAttention.q.weight
-    decoder.{n}.cross_attention.key = decoder.block.{n}.layer.1.EncDecAttention.k.weight
-    decoder.{n}.cross_attention.value = decoder.block.{n}.layer.1.EncDecAttention.v.weight
-    decoder.{n}.cross_attention.output = decoder.block.{n}.layer.1.EncDecAttention.o.weight
-    encoder.{n}.feed_forward.norm = encoder.block.{n}.layer.1.layer_norm.weight
-    encoder.{n}.feed_forward.hidden = encoder.block.{n}.layer.1.DenseReluDense.wi.weight
-    encoder.{n}.feed_forward.output = encoder.block.{n}.layer.1.DenseReluDense.wo.weight
-    decoder.{n}.feed_forward.norm = decoder.block.{n}.layer.2.layer_norm.weight
-    decoder.{n}.feed_forward.hidden = decoder.block.{n}.layer.2.DenseReluDense.wi.weight
-    decoder.{n}.feed_forward.output = decoder.block.{n}.layer.2.DenseReluDense.wo.weight
-    ignore {side}.embed_tokens.weight
-    ignore decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight
-";
 
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
     /// `(B, Src) ids of VocabSize, (B, Tgt) ids of VocabSize -> (B, Tgt, VocabSize)`; `tape` records the operations for

@@ -95,6 +95,28 @@ impl Conventions for FromScratch {
 ///
 /// # Errors
 /// [`OpError::Dim`] if the two batches differ in size; [`OpError::Device`] if the device fails.
+///
+/// ```
+/// use typed_transformer::models::transformer_from_scratch::{FromScratch, forward_as_published};
+/// # use typed_transformer::{doctest::{Batch, MaxSeqLen, NumLayers, SrcLen, TgtLen, VocabSize}, nn::Seq2Seq, prelude::*};
+/// # dims! { pub EmbedDim = 8; pub NumHeads = 4; pub HeadDim = 2; pub HiddenDim = 5; }
+/// # pub struct Small;
+/// # impl Arch for Small {
+/// #     type NumHeads = NumHeads; type QKDim = HeadDim; type VODim = HeadDim; type HiddenDim = HiddenDim;
+/// #     type Conventions = FromScratch;
+/// # }
+/// # impl Seq2Seq for Small {
+/// #     type SrcVocab = VocabSize; type TgtVocab = VocabSize; type MaxSrcLen = MaxSeqLen; type MaxTgtLen = MaxSeqLen;
+/// #     type EmbedDim = EmbedDim; type NumEncoderLayers = NumLayers; type NumDecoderLayers = NumLayers;
+/// # }
+/// let model = LM::<Small, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+/// let output = forward_as_published(&model, &source, &target, NoneTape);
+/// // Without weights, attention gives other logits.
+/// assert_ne!(output.logit_output.as_vec(), model.forward(&source, &target, NoneTape).logit_output.as_vec());
+/// # Ok::<(), TokenError>(())
+/// ```
 #[panicking]
 pub fn try_forward_as_published<
     B: Dim,

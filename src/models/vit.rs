@@ -11,15 +11,21 @@
 //! | equation 4, the state of the class token | `ViTPooler` | [`Vit::pooled`], [`Tanh`] |
 //! | | `ViTModel` | [`Vit`] |
 
+mod embeddings;
+mod names;
+
+pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
+pub use names::NAMES;
+
 use crate::{
     backend::Backend,
-    dims::{Const, ConstDim, Dim, Divides, Product, Quotient, Sum, along, axis},
+    dims::{ConstDim, Dim, Divides, Product, Quotient, axis},
     mask::AttentionMask,
     module,
-    nn::{LayerNorm, Linear, init},
+    nn::{LayerNorm, Linear},
     ops::{
-        Activation, AttentionScale, GeluErf, MaskFill, OpError, PatchGrid, Real, Tanh, try_add_positions,
-        try_broadcast, try_concat, try_linear, try_multi_head_attention, try_patches, try_residual, try_select,
+        Activation, AttentionScale, GeluErf, MaskFill, OpError, Real, Tanh, try_linear, try_multi_head_attention,
+        try_residual, try_select,
     },
 };
 use dfdx::{
@@ -28,8 +34,25 @@ use dfdx::{
 };
 use typed_transformer_macros::panicking;
 
-/// The dimensions and the constants of a [`Vit`]: `ViTConfig` of HuggingFace. [`models`](super) shows such an
-/// implementation.
+/// The dimensions and the constants of a [`Vit`]: `ViTConfig` of HuggingFace.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::{Vit, VitConfig}, prelude::*};
+/// pub struct Tiny;
+/// impl VitConfig for Tiny {
+///     type Channels = Channels;
+///     type Height = Height;
+///     type Width = Width;
+///     type PatchHeight = PatchHeight;
+///     type PatchWidth = PatchWidth;
+///     type EmbedDim = EmbedDim;
+///     type NumHeads = EvenHeads;
+///     type HiddenDim = HiddenDim;
+///     type NumLayers = NumLayers;
+///     const NORM_EPSILON: f64 = 1e-12;
+/// }
+/// let model = Vit::<Tiny, f32, Cpu>::build(&Cpu::default());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the configuration of a Vision Transformer",
     label = "`{Self}` does not implement `VitConfig`",
@@ -69,59 +92,24 @@ type Columns<Config> = Product<
     Quotient<<Config as VitConfig>::EmbedDim, <Config as VitConfig>::NumHeads>,
 >;
 
-/// The numbers of a patch.
-type PatchDim<Config> = Product<
-    <Config as VitConfig>::Channels,
-    Product<<Config as VitConfig>::PatchHeight, <Config as VitConfig>::PatchWidth>,
->;
-
-/// The patches of an image.
-pub type NumPatches<Config> = PatchGrid<
-    <Config as VitConfig>::Height,
-    <Config as VitConfig>::Width,
-    <Config as VitConfig>::PatchHeight,
-    <Config as VitConfig>::PatchWidth,
->;
-
-/// The positions of a [`Vit`]: the class token, then the patches.
-pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
-
 /// A batch of images.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::{Images, Vit}, prelude::*};
+/// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+/// let x = Vit::<Small, f32, Cpu>::build(&Cpu::default()).forward(images);
+/// ```
 pub type Images<B, Config, E, D> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
 
 module! {
-    /// The class token and a linear map of each patch, with a vector for each position added.
-    pub struct Embeddings<Config: VitConfig; E, D> -> Config::EmbedDim {
-        /// The vector of the class token.
-        pub class_token: param (Config::EmbedDim,) = |token| init::normal(token, 0.02),
-        /// From the numbers of a patch to its vector.
-        pub patch: module Linear<PatchDim<Config>, Config::EmbedDim, E, D>,
-        /// A vector for each position.
-        pub position: param (ClassAndPatches<Config>, Config::EmbedDim) = |table| init::normal(table, 0.02),
-    }
-}
-
-impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
-    /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
-    fn try_forward<B: Dim, T: Tape<E, D>>(
-        &self,
-        images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
-    ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
-        let (batch, width) = (images.shape().0, Config::EmbedDim::default());
-        let patches = try_patches::<_, _, _, _, Config::PatchHeight, Config::PatchWidth, _, _, _>(images)?;
-        let patches = self.patch.try_forward(patches)?;
-        let class: Tensor<(Const<1>, Config::EmbedDim), E, D, T> =
-            try_broadcast(self.class_token.retaped::<T>(), (Const, width), axis::<Const<1>>())?;
-        let class: Tensor<(B, Const<1>, Config::EmbedDim), E, D, T> =
-            try_broadcast(class, (batch, Const, width), axis::<B>())?;
-        let x = try_concat(class, patches, along::<Const<1>, NumPatches<Config>>())?;
-        try_add_positions(x, self.position.retaped::<T>())
-    }
-}
-
-module! {
     /// Self-attention of all positions, with biases.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::vit::Attention, prelude::*};
+    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
+    /// ```
     pub struct Attention<Config: VitConfig; E, D> -> Config::EmbedDim {
         /// To the queries of all heads.
         pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
@@ -136,6 +124,12 @@ module! {
 
 module! {
     /// `output(gelu(hidden(x)))`
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::vit::FeedForward, prelude::*};
+    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+    /// ```
     pub struct FeedForward<Config: VitConfig; E, D> -> Config::EmbedDim {
         /// From `EmbedDim` to `HiddenDim`.
         pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
@@ -146,6 +140,12 @@ module! {
 
 module! {
     /// Attention and feed-forward layer, each with a norm before it and a residual around it.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::vit::Layer, prelude::*};
+    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm.weight;
+    /// ```
     pub struct Layer<Config: VitConfig; E, D> in Config -> Config::EmbedDim {
         /// The norm before the attention.
         pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
@@ -200,23 +200,6 @@ module! {
         pub pooler: module Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
     }
 }
-
-/// The names of the parameters in the files of HuggingFace, as a [`NameMap`](crate::weights::NameMap).
-pub const NAMES: &str = "
-    embeddings.class_token = vit.embeddings.cls_token [one position width -> (one position width)]
-    embeddings.patch.weight = vit.embeddings.patch_embeddings.projection.weight [out channels rows columns -> out (channels rows columns)]
-    embeddings.patch.bias = vit.embeddings.patch_embeddings.projection.bias
-    embeddings.position = vit.embeddings.position_embeddings [one position width -> (one position) width]
-    layers.{n}.attention.output.{p} = vit.encoder.layer.{n}.attention.output.dense.{p}
-    layers.{n}.attention.{role}.{p} = vit.encoder.layer.{n}.attention.attention.{role}.{p}
-    layers.{n}.attention_norm.{p} = vit.encoder.layer.{n}.layernorm_before.{p}
-    layers.{n}.feed_forward.hidden.{p} = vit.encoder.layer.{n}.intermediate.dense.{p}
-    layers.{n}.feed_forward.output.{p} = vit.encoder.layer.{n}.output.dense.{p}
-    layers.{n}.feed_forward_norm.{p} = vit.encoder.layer.{n}.layernorm_after.{p}
-    norm.{p} = vit.layernorm.{p}
-    pooler.{p} = vit.pooler.dense.{p}
-    ignore classifier.*
-";
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {
     /// The normalized output of the last layer: `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`. The

@@ -1,3 +1,4 @@
+use super::{NormPlacement, WidthScale};
 use crate::{
     dims::{ConstDim, Even, name},
     mask::PaddingRule,
@@ -52,6 +53,18 @@ pub trait Arch: 'static {
 /// with different conventions have different types.
 ///
 /// The defaults are those of *The Typed Transformer*. [`models`](crate::models) has the conventions of every post.
+///
+/// ```
+/// use typed_transformer::{nn::{Conventions, Learned, NormPlacement}, ops::Relu, prelude::*};
+/// pub struct PreNorm;
+/// impl Conventions for PreNorm {
+///     type Activation = Relu;
+///     type Positions = Learned;
+///     type Padding = PadSourceKeys;
+///     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
+/// }
+/// assert!(PreNorm::conventions().contains(&("norm placement", "Pre".to_string())));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name the conventions of a model",
     label = "`{Self}` does not implement `Conventions`",
@@ -134,76 +147,13 @@ pub(crate) const fn rotary<C: Conventions>() -> Option<Rotary> {
     }
 }
 
-/// The place of the norm in a block. `f` is a sublayer: an attention or a feed-forward layer.
+/// A kind of positions: [`Learned`], [`Sinusoidal`], [`RotaryPositions`] or [`NoPositions`].
 ///
 /// ```
-/// use typed_transformer::nn::NormPlacement;
-/// assert!(NormPlacement::Pre.has_final_norm() && !NormPlacement::Post.has_final_norm());
-/// assert!(NormPlacement::PostShared.per_block());
+/// use typed_transformer::nn::{Learned, NoPositions, PositionKind, RotaryPositions, Sinusoidal};
+/// let added = [Learned::IS_ADDED, Sinusoidal::IS_ADDED, RotaryPositions::IS_ADDED, NoPositions::IS_ADDED];
+/// assert_eq!(added, [true, true, false, false]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NormPlacement {
-    /// After each sublayer: `norm(x + f(x))` (*Attention Is All You Need*, 3.1).
-    Post,
-    /// Before each sublayer, `x + f(norm(x))`, and after the last block
-    /// ([Radford et al., 2019](https://openai.com/index/better-language-models/), 2.3).
-    Pre,
-    /// Like [`Post`](Self::Post), with one norm for all sublayers of a block (*Learning the
-    /// Transformer*).
-    PostShared,
-}
-
-impl NormPlacement {
-    /// Whether each sublayer has a norm of its own.
-    pub const fn per_sublayer(self) -> bool {
-        !self.per_block()
-    }
-
-    /// Whether each block has a norm that its sublayers share.
-    pub const fn per_block(self) -> bool {
-        matches!(self, Self::PostShared)
-    }
-
-    /// Whether there is a norm after the last block.
-    pub const fn has_final_norm(self) -> bool {
-        matches!(self, Self::Pre)
-    }
-}
-
-/// A factor that may depend on the width of the embedding.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WidthScale {
-    /// 1.
-    One,
-    /// The same for every width.
-    Constant(f64),
-    /// The square root of the width ([*Attention Is All You Need*](https://arxiv.org/abs/1706.03762), 3.4).
-    Sqrt,
-    /// 1 over the square root of the width.
-    InvSqrt,
-}
-
-impl WidthScale {
-    /// The factor for `width` columns.
-    ///
-    /// ```
-    /// use typed_transformer::nn::WidthScale;
-    /// assert_eq!(WidthScale::Sqrt.of(16), 4.0);
-    /// assert_eq!(WidthScale::InvSqrt.of(16), 0.25);
-    /// ```
-    #[must_use]
-    pub fn of(self, width: usize) -> f64 {
-        let width = width as f64;
-        match self {
-            Self::One => 1.0,
-            Self::Constant(factor) => factor,
-            Self::Sqrt => width.sqrt(),
-            Self::InvSqrt => width.sqrt().recip(),
-        }
-    }
-}
-
-/// A kind of positions: [`Learned`], [`Sinusoidal`], [`RotaryPositions`] or [`NoPositions`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kind of positions",
     label = "`{Self}` is none of `Learned`, `Sinusoidal`, `RotaryPositions` and `NoPositions`",
@@ -219,20 +169,55 @@ pub trait PositionKind: 'static {
 }
 
 /// A table of parameters with a row for each position (*The Typed Transformer*).
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// let positions: Learned = <TypedTransformer as Conventions>::Positions::default();
+/// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&Cpu::default());
+/// assert!(embedder.position_embedder.is_some());
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learned;
 
 /// Sines and cosines of falling frequency (*Attention Is All You Need*).
+///
+/// ```
+/// use typed_transformer::{models::transformer_from_scratch::FromScratch, nn::{Conventions, Sinusoidal}};
+/// let positions: Sinusoidal = <FromScratch as Conventions>::Positions::default();
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sinusoidal;
 
 /// Nothing is added to the embeddings. Self-attention [rotates queries and keys](crate::ops::rotary_positions()) by
 /// their positions ([Su et al., 2021](https://arxiv.org/abs/2104.09864)), so the size of a head is even.
+///
+/// ```
+/// use typed_transformer::{nn::{Conventions, RotaryPositions}, ops::{Gelu, Rotary}, prelude::*};
+/// pub struct Relative;
+/// impl Conventions for Relative {
+///     type Activation = Gelu;
+///     type Positions = RotaryPositions;
+///     type Padding = PadSourceKeys;
+///     const ROTARY: Option<Rotary> = Some(Rotary::ROFORMER);
+/// }
+/// assert!(Relative::conventions().contains(&("positions", "RotaryPositions".to_string())));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RotaryPositions;
 
 /// No positions: nothing is added to the embeddings, and attention sees no order but that of its mask ([Kazemnejad et
 /// al., 2023](https://arxiv.org/abs/2305.19466)).
+///
+/// ```
+/// use typed_transformer::{nn::{Conventions, NoPositions}, ops::Gelu, prelude::*};
+/// pub struct WithoutPositions;
+/// impl Conventions for WithoutPositions {
+///     type Activation = Gelu;
+///     type Positions = NoPositions;
+///     type Padding = PadSourceKeys;
+/// }
+/// assert!(WithoutPositions::conventions().contains(&("positions", "NoPositions".to_string())));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoPositions;
 

@@ -111,6 +111,17 @@ impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D
 /// An encoder-decoder that has encoded its sources `(B, Src)`, and generates a target for each.
 ///
 /// [`LM::try_encode`] makes it.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, prelude::*};
+/// use typed_transformer::nn::{Autoregressive, EncodedLM};
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// let encoded: EncodedLM<Batch, SrcLen, Model, f32, Cpu> = model.try_encode(&source)?;
+/// let start = TokenIds::from_ids(&[26], None, (Batch, Const::<1>))?;
+/// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.try_next_logits(&start, &mut encoded.try_cache(Batch)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> {
     model: &'a LM<Config, E, D>,
     encoder_output: Tensor<(B, Src, Config::EmbedDim), E, D>,

@@ -3,6 +3,20 @@ use crate::dims::ConstDim;
 use std::marker::PhantomData;
 
 /// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
+///
+/// ```
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Cached, CachedHeads, KeyValueCache}, prelude::*};
+/// dims! { pub NumKeyValueHeads = 2; pub HeadDim = 4; }
+/// pub struct KeyValueHeads;
+/// impl CachedHeads for KeyValueHeads {
+///     type NumHeads = NumKeyValueHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+/// }
+/// let cache = KeyValueCache::<Batch, MaxSeqLen, KeyValueHeads, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// # Ok::<(), OpError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which heads a cache holds",
     label = "`{Self}` is neither an `Arch` nor `Heads`",

@@ -78,6 +78,25 @@ impl<NumKeyValueHeads: ConstDim, GroupSize: ConstDim> GroupedHeads<NumKeyValueHe
 type QueryHeads<A> = Product<<A as GroupedQuery>::NumKeyValueHeads, <A as GroupedQuery>::GroupSize>;
 
 /// `A` with `NumKeyValueHeads` heads, for the cache of keys and values.
+///
+/// ```
+/// use typed_transformer::{nn::{CachedHeads, GroupedQuery, KeyValueArch}, prelude::*};
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 5; }
+/// # pub struct Small;
+/// # impl Arch for Small {
+/// #     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
+/// #     type QKDim = HeadDim;
+/// #     type VODim = HeadDim;
+/// #     type HiddenDim = HiddenDim;
+/// #     type Conventions = TypedTransformer;
+/// # }
+/// # impl GroupedQuery for Small {
+/// #     type NumKeyValueHeads = NumKeyValueHeads;
+/// #     type GroupSize = GroupSize;
+/// # }
+/// // `Small` has 6 heads of queries.
+/// assert_eq!(<KeyValueArch<Small> as CachedHeads>::NumHeads::SIZE, 2);
+/// ```
 pub struct KeyValueArch<A>(PhantomData<fn() -> A>);
 
 #[diagnostic::do_not_recommend]
@@ -91,6 +110,27 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 
 /// The keys and values of one causal [`GroupedQueryAttention`], in `NumKeyValueHeads` heads: `GroupSize` times smaller
 /// than a cache of all heads.
+///
+/// ```
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Cached, GroupedKeyValueCache, GroupedQuery}, prelude::*};
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 5; }
+/// # pub struct Small;
+/// # impl Arch for Small {
+/// #     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
+/// #     type QKDim = HeadDim;
+/// #     type VODim = HeadDim;
+/// #     type HiddenDim = HiddenDim;
+/// #     type Conventions = TypedTransformer;
+/// # }
+/// # impl GroupedQuery for Small {
+/// #     type NumKeyValueHeads = NumKeyValueHeads;
+/// #     type GroupSize = GroupSize;
+/// # }
+/// let cache = GroupedKeyValueCache::<Batch, MaxSeqLen, Small, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// assert!(cache.is_empty());
+/// # Ok::<(), OpError>(())
+/// ```
 pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 module! {

@@ -51,7 +51,15 @@ pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: R
 pub type Keys<B, Len, A, E, D> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
 
-/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`. [`Keys`] has an example.
+/// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Cached, KeyValueCache, Values}, prelude::*};
+/// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
+/// let values: &Values<Batch, Cached<MaxSeqLen>, Model, f32, Cpu> = cache.values();
+/// assert_eq!(values.shape().2, Product::<NumHeads, HeadDim>::default());
+/// # Ok::<(), OpError>(())
+/// ```
 pub type Values<B, Len, A, E, D> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
 

@@ -43,6 +43,17 @@ impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, Ou
 }
 
 /// Decides whether a [`Projection`] has a bias: [`AttentionProjection`] or [`FeedForwardProjection`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Projection, ProjectionRule}, prelude::*};
+/// pub struct WithBias;
+/// impl ProjectionRule for WithBias {
+///     type Arch = Model;
+///     const BIAS: bool = true;
+/// }
+/// let layer = Projection::<EmbedDim, HiddenDim, WithBias, f32, Cpu>::build(&Cpu::default());
+/// assert!(layer.bias.is_some());
+/// ```
 pub trait ProjectionRule: 'static {
     /// The configuration whose conventions the projection follows.
     type Arch: Arch;

@@ -62,6 +62,18 @@ pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
 ///
 /// `Enc`, `Dec` and `Logits` are shapes: `(Batch, SrcLen, EmbedDim)`, `(Batch, TgtLen, EmbedDim)` and
 /// `(Batch, TgtLen, VocabSize)`. The logits carry the tape, if there is one.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// # let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// # let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+/// let output = model.forward(&source, &target, NoneTape);
+/// let encoder_output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = output.encoder_output;
+/// let decoder_output: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = output.decoder_output;
+/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
+/// # Ok::<(), TokenError>(())
+/// ```
 #[must_use]
 pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>, T = NoneTape> {
     /// The encoder's output.
@@ -76,6 +88,19 @@ pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>,
 ///
 /// `Src`, `Tgt` and `Cross` are shapes: `(Batch, NumHeads, SrcLen, SrcLen)`, `(Batch, NumHeads, TgtLen,
 /// TgtLen)` and `(Batch, NumHeads, TgtLen, SrcLen)`.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// # let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// # let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+/// let weights = model.try_attention_weights(&source, &target)?;
+/// assert_eq!(weights.source.len(), NumLayers::SIZE);
+/// let last_layer: &Tensor<(Batch, NumHeads, TgtLen, TgtLen), f32, Cpu> = weights.target.last().unwrap();
+/// // No position sees a later one.
+/// assert_eq!(last_layer.as_vec()[1], 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real, D: Backend<E>> {
     /// From the source to itself, in the encoder.

@@ -38,13 +38,15 @@ mod lora;
 mod module;
 mod multi_head_attention;
 mod norm;
+mod norm_placement;
 mod self_attention;
+mod width_scale;
 
 pub use crate::ops::NormKind;
 pub(crate) use arch::rotary;
 pub use arch::{
-    Arch, Conventions, HasPositionsFor, Learned, NoPositions, NormPlacement, PositionKind, PositionsFor,
-    PositionsInHeads, RotaryPositions, Sinusoidal, WidthScale,
+    Arch, Conventions, HasPositionsFor, Learned, NoPositions, PositionKind, PositionsFor, PositionsInHeads,
+    RotaryPositions, Sinusoidal,
 };
 pub(crate) use autoregressive::try_last;
 pub use autoregressive::{Autoregressive, EncodedLM};
@@ -79,4 +81,6 @@ pub use module::{Module, Summary, SummaryRow, child_path};
 pub use multi_head_attention::MHAttention;
 pub use norm::Norm;
 pub(crate) use norm::{try_optional_norm, try_residual_norm};
+pub use norm_placement::NormPlacement;
 pub use self_attention::SelfAttention;
+pub use width_scale::WidthScale;

@@ -7,6 +7,22 @@ use dfdx::{
 use std::f64::consts::{PI, SQRT_2};
 
 /// The activation of a feed-forward layer, chosen by type.
+///
+/// ```
+/// use typed_transformer::{ops::{Activation, Relu}, prelude::*};
+/// /// `max(0, x)²`, of Primer ([So et al., 2021](https://arxiv.org/abs/2109.08668)).
+/// pub struct SquaredRelu;
+/// impl Activation for SquaredRelu {
+///     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+///         input: Tensor<Dims, E, D, T>,
+///     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+///         Ok(Relu::try_apply(input)?.square())
+///     }
+/// }
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([-3.0, 3.0]);
+/// assert_eq!(SquaredRelu::try_apply(x)?.array(), [0.0, 9.0]);
+/// # Ok::<(), OpError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",

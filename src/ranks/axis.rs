@@ -1,6 +1,15 @@
 use crate::dims::{Dim, StaticSize};
 
 /// An axis of ranks: processes that hold parts or copies of the same values. [`ranks!`](crate::ranks!) declares one.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::RankAxis};
+/// ranks! { pub World; }
+/// fn describe<Axis: RankAxis>() -> String {
+///     format!("{} ranks", Axis::NAME)
+/// }
+/// assert_eq!(describe::<World>(), "World ranks");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an axis of ranks",
     label = "`{Self}` is not an axis of ranks",
@@ -15,6 +24,16 @@ pub trait RankAxis: Copy + Send + Sync + 'static {
 
 /// An axis of ranks whose size is known at compile time. It is a dimension too, so that it can
 /// [divide](crate::dims::Divides) others.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::ConstRankAxis};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub NumHeads = 6; }
+/// fn heads_of_a_rank<Axis: ConstRankAxis + Divides<NumHeads>>() -> usize {
+///     NumHeads::SIZE / Axis::EXPECTED_SIZE.unwrap()
+/// }
+/// assert_eq!(heads_of_a_rank::<Tp>(), 3);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the number of ranks of `{Self}` is not known at compile time",
     label = "`{Self}` gets its size when the program starts",

@@ -87,6 +87,14 @@ impl<Axis: RankAxis> Ranks<Axis> {
     ///
     /// # Errors
     /// [`RanksError::Size`] if the type of the axis says another number of ranks.
+    ///
+    /// ```
+    /// use typed_transformer::{ranks, ranks::Ranks};
+    /// ranks! { pub World; pub Tp = 2; }
+    /// assert_eq!(Ranks::<World>::single()?.size(), 1);
+    /// assert!(Ranks::<Tp>::single().is_err());
+    /// # Ok::<(), typed_transformer::ranks::RanksError>(())
+    /// ```
     pub fn single() -> Result<Self, RanksError> {
         Self::new(Arc::new(SingleProcess), Arc::default())
     }

@@ -68,6 +68,16 @@ impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
 }
 
 /// A value that the ranks can sum.
+///
+/// ```
+/// use typed_transformer::{ranks, ranks::{Partial, Ranks, RanksError, Reduce}};
+/// ranks! { pub World; }
+/// fn sum<X: Reduce>(term: X, ranks: &Ranks<World>) -> Result<X, RanksError> {
+///     Ok(Partial::term(term).all_reduce(ranks)?.into_inner())
+/// }
+/// let sums = Ranks::<World>::in_threads(2, |ranks| sum(vec![1.0, ranks.rank() as f64], ranks));
+/// assert_eq!(sums[1], Ok(vec![2.0, 1.0]));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the ranks cannot sum a `{Self}`",
     label = "there is no reduction of this type",

@@ -9,6 +9,19 @@ use std::{fmt, marker::PhantomData, ops::Deref};
 ///
 /// It can be read, but only an operation that all ranks do alike changes it: a model that one rank changes alone is no
 /// longer the model of the others.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, ranks, ranks::{Ranks, Replicated}};
+/// ranks! { pub World; }
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// let are_same = Ranks::<World>::in_threads(2, |ranks| {
+///     // Each rank draws other parameters, until it gets those of rank 0.
+///     let model = Layer::build(&Cpu::seed_from_u64(ranks.rank() as u64));
+///     let model: Replicated<Layer, World> = ranks.replicate(model)?;
+///     ranks.ensure_replicated(&model)
+/// });
+/// assert_eq!(are_same, [Ok(()), Ok(())]);
+/// ```
 pub struct Replicated<X, Axis> {
     value: X,
     axis: PhantomData<fn() -> Axis>,

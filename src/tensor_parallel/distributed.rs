@@ -18,6 +18,16 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, ops::Deref, path::Pat
 
 /// A model of which each rank holds a part. Its parameters have the field paths of the `Whole` model. Each is the whole
 /// parameter, or this rank's shard of it along one axis.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Module, prelude::*, ranks, tensor_parallel::{Sharded, ShardedDecoderOnly}};
+/// ranks! { pub Tp = 1; }
+/// fn num_params_of_whole<Model: Sharded<Tp, f32, Cpu>>() -> usize {
+///     Model::Whole::NUM_PARAMS
+/// }
+/// let count = num_params_of_whole::<ShardedDecoderOnly<Model, Tp, f32, Cpu>>();
+/// assert_eq!(count, DecoderOnly::<Model, f32, Cpu>::NUM_PARAMS);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model whose parts the ranks of `{Axis}` have",
     label = "not a model of shards over `{Axis}`",

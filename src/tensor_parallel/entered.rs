@@ -17,6 +17,19 @@ use typed_transformer_macros::panicking;
 /// Its gradient on a rank is this rank's term of a sum over `Axis`, because each rank computes with a part of the
 /// columns. [`enter`] makes it and adds the sum to the backward pass: *Megatron-LM*'s
 /// `copy_to_tensor_model_parallel_region`.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub Batch = 1; pub EmbedDim = 2; }
+/// Ranks::<Tp>::in_threads(2, |ranks| {
+///     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+///     // One tensor for two operations.
+///     let query: Entered<Tensor<(Batch, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks);
+///     let key = query.with_empty_tape();
+///     assert_eq!(format!("{key:?}"), "the same on all ranks of `Tp`");
+/// });
+/// ```
 #[must_use]
 pub struct Entered<X, Axis> {
     pub(super) value: X,
@@ -43,6 +56,14 @@ impl<X, Axis: RankAxis> fmt::Debug for Entered<X, Axis> {
 }
 
 /// The operand of an operation with shards over `Axis`: an [`Entered`] tensor.
+///
+/// ```
+/// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{EnteredOver, enter}};
+/// ranks! { pub Tp = 2; }
+/// dims! { pub Batch = 1; pub EmbedDim = 2; }
+/// fn project<X: EnteredOver<Tp, Tensor = Tensor<(Batch, EmbedDim), f32, Cpu>>>(_x: X) {}
+/// Ranks::<Tp>::in_threads(2, |ranks| project(enter(Cpu::default().zeros(), ranks)));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` did not enter the ranks: its gradient would be only this rank's term of a sum",
     label = "all ranks have this tensor, and each computes with its part of the other operand",

@@ -7,6 +7,16 @@ use crate::{
 use std::path::{Path, PathBuf};
 
 /// The error of [`Trainer::update`](super::Trainer::update) and [`Trainer::finish`](super::Trainer::finish).
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, GradientsOf, Sgd, Trainer}};
+/// let mut model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
+/// let gradients = GradientsOf::zeros(&model)?;
+/// let error = trainer.update(&mut model, gradients, f64::NAN, 4).unwrap_err();
+/// assert_eq!(error.to_string(), "the loss is NaN at step 0");
+/// # Ok::<(), OpError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// The loss is NaN or infinite. The model is as it was before the step.
@@ -68,6 +78,20 @@ fn saved_elsewhere(path: Option<&Path>) -> String {
 }
 
 /// The error of [`Trainer::resume`](super::Trainer::resume).
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Constant, ResumeError, Sgd, Trainer}, weights};
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// let device = Cpu::default();
+/// let path = std::env::temp_dir().join(format!("no-checkpoint-{}.safetensors", std::process::id()));
+/// weights::save(&Layer::build(&device), &path)?;
+/// let mut trainer = Trainer::new(Sgd::default(), Constant(0.1), 10, 0);
+/// let resumed: Result<Layer, ResumeError> = trainer.resume(&path, &device);
+/// let error = resumed.err().unwrap().to_string();
+/// assert!(error.contains("is not a training checkpoint"), "{error}");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The file cannot be read, is damaged, or has other tensors than the training.

@@ -28,6 +28,7 @@ mod schedule;
 mod sgd;
 mod state;
 mod step;
+mod sum_squares;
 mod trainer;
 mod update;
 mod zero;

@@ -11,6 +11,17 @@ use dfdx::tensor::Cpu;
 ///
 /// Its [`OptimizerState`] names the `Model`, so an optimizer cannot step another model.
 /// [`OptimizerState`] shows an optimizer of one's own.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Adam, Optimizer, Sgd}};
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// fn num_steps(optimizer: &dyn Optimizer<Layer, f32>) -> u64 {
+///     optimizer.state().steps()
+/// }
+/// let optimizers: [&dyn Optimizer<Layer, f32>; 2] = [&Sgd::default(), &Adam::default()];
+/// assert_eq!(optimizers.map(num_steps), [0, 0]);
+/// assert_eq!(optimizers[0].hyperparameters(), "Sgd { momentum: 0.0 }");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an optimizer of `{Model}` in `{E}`",
     label = "this optimizer's state belongs to another model or another element type",

@@ -1,15 +1,14 @@
 use super::{
-    elementwise::{sum_of_squares, update_elements},
+    elementwise::update_elements,
     parameter_tensor::{ParameterTensor, elements_in, range_in},
+    sum_squares::SumSquares,
 };
 use crate::{
     backend::Backend,
     ops::{OpError, Real, device_error},
 };
 use dfdx::{
-    nn::{
-        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
-    },
+    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName},
     shapes::{HasShape, Shape},
     tensor::{Gradients, Tensor},
     tensor_ops::TryMul,
@@ -22,6 +21,18 @@ use std::{
 const OP: &str = "update";
 
 /// The name and the dimensions of a parameter.
+///
+/// ```
+/// use typed_transformer::train::{AdamW, Parameter};
+/// # use typed_transformer::{doctest::*, nn::Linear, prelude::*};
+/// /// Embedding tables do not decay.
+/// fn decays(parameter: &Parameter) -> bool {
+///     parameter.is_matrix() && !parameter.path.contains("embedder")
+/// }
+/// let mut adam = AdamW::default();
+/// adam.weight_decay_filter = decays;
+/// # let _: AdamW<Linear<EmbedDim, VocabSize, f32, Cpu>, f32> = adam;
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Parameter {
@@ -41,6 +52,22 @@ impl Parameter {
 
 /// The trained parameters of a model and their gradients, as an [`Optimizer`](super::Optimizer) gets them.
 /// [`OptimizerState::try_update`](super::OptimizerState::try_update) visits them.
+///
+/// ```
+/// use typed_transformer::{backend::Backend, prelude::*, train::{OptimizerState, Parameters, Slot}};
+/// # use dfdx::{nn::TensorCollection, tensor_ops::{TryMul, TrySub}};
+/// /// Gradient descent: `θ ← θ - g / 10`.
+/// fn descend<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
+///     state: &mut OptimizerState<Model, E, [Slot<E, D>; 0]>,
+///     parameters: Parameters<'_, Model, E, D>,
+/// ) -> Result<(), OpError> {
+///     let rate = E::from_f64(0.1).unwrap();
+///     state.try_update(parameters, |_, mut parameter, []| {
+///         let (values, gradient) = (parameter.values()?, parameter.gradient()?);
+///         parameter.set_values(values - gradient * rate)
+///     })
+/// }
+/// ```
 pub struct Parameters<'a, Model, E: Real, D: Backend<E>> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
@@ -95,6 +122,18 @@ impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
 ///
 /// All tensors are flat: elements in row-major order. If the optimizer's state is sharded over ranks, they have only
 /// the elements that this rank updates.
+///
+/// ```
+/// use typed_transformer::{backend::Backend, prelude::*, train::ParameterMut};
+/// # use dfdx::tensor_ops::TryMul;
+/// /// Weight decay, of matrices alone: `θ ← 0.99 θ`.
+/// fn decay<E: Real, D: Backend<E>>(parameter: &mut ParameterMut<'_, E, D>) -> Result<(), OpError> {
+///     if !parameter.is_matrix() {
+///         return Ok(());
+///     }
+///     parameter.set_values(parameter.values()? * E::from_f64(0.99).unwrap())
+/// }
+/// ```
 pub struct ParameterMut<'a, E: Real, D: Backend<E>> {
     parameter: Parameter,
     tensor: &'a mut dyn ParameterTensor<E, D>,
@@ -196,38 +235,6 @@ impl<E: Real, D: Backend<E>> Deref for ParameterMut<'_, E, D> {
 impl<E: Real, D: Backend<E>> fmt::Debug for ParameterMut<'_, E, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parameter.fmt(f)
-    }
-}
-
-/// Adds up the squares of the gradients.
-struct SumSquares<'a, E: Real, D: Backend<E>> {
-    gradients: &'a mut Gradients<E, D>,
-    /// Of the parameters that were read so far.
-    sums: Vec<f64>,
-}
-
-impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for SumSquares<'_, E, D> {
-    type Viewer = ViewTensorRef;
-    type Err = D::Err;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: &Tensor<S, E, D>,
-    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if !options.do_gradient_update {
-            return Ok(None);
-        }
-        if self.sums.is_empty() {
-            tensor.device().try_enable_cache()?;
-        }
-        self.sums.push(match D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?) {
-            Some(gradient) => sum_of_squares::<E, D>(gradient),
-            None => D::try_sum_of_squares(tensor.gradient(self.gradients)?)?,
-        });
-        Ok(None)
     }
 }
 

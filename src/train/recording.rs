@@ -15,6 +15,15 @@ use std::{fmt, marker::PhantomData, ptr};
 /// backward pass are [those of this model](GradientsOf).
 ///
 /// It records what dfdx's [`OwnedTape`] records.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::Recording};
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// let model = Layer::build(&Cpu::default());
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
+///     model.forward(x.put_tape(model.recording()));
+/// ```
 pub struct Recording<Model, E, D: Storage<E>> {
     tape: OwnedTape<E, D>,
     model: Address<Model>,
@@ -94,6 +103,18 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Mode
 ///
 /// The gradients of another type of model, of another element type or of another device do not compile in
 /// the place of these.
+///
+/// ```
+/// # use dfdx::tensor_ops::SumTo;
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, update}};
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// let mut model = Layer::build(&Cpu::default());
+/// let gradients: GradientsOf<Layer, f32, Cpu> = model.bias.clone().put_tape(model.recording()).sum().backward();
+/// let norm = update(&mut model, gradients, &mut Sgd::default(), 0.1, f64::INFINITY)?;
+/// // The gradient of each of the 28 biases is 1.
+/// assert!((norm - 28f64.sqrt()).abs() < 1e-6);
+/// # Ok::<(), OpError>(())
+/// ```
 pub struct GradientsOf<Model, E, D: Storage<E>> {
     pub(super) gradients: Gradients<E, D>,
     model: Address<Model>,
@@ -106,6 +127,13 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};
+    /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+    /// assert_eq!(GradientsOf::zeros(&model)?.of(&model.bias)?.as_vec(), [0.0; 28]);
+    /// # Ok::<(), OpError>(())
+    /// ```
     pub fn zeros(model: &Model) -> Result<Self, OpError>
     where
         Model: TensorCollection<E, D>,
@@ -160,6 +188,16 @@ impl<Model, E, D: Storage<E>> fmt::Debug for GradientsOf<Model, E, D> {
 }
 
 /// The tape of a loss that a backward pass can run.
+///
+/// ```
+/// use typed_transformer::{prelude::*, train::GradientTape};
+/// fn gradients<T: GradientTape<f32, Cpu>>(loss: Tensor<(), f32, Cpu, T>) -> Result<T::Gradients, OpError>
+/// where
+///     Tensor<(), f32, Cpu, T>: Backpropagate<f32, Cpu, Tape = T>,
+/// {
+///     loss.try_backward()
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a loss with the tape `{Self}` has no gradients",
     label = "nothing recorded how the loss depends on the model",
@@ -182,6 +220,16 @@ impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D>
 }
 
 /// The backward pass of a loss.
+///
+/// ```
+/// # use dfdx::tensor_ops::SumTo;
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
+/// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
+/// let loss = model.bias.clone().put_tape(model.recording()).sum();
+/// let mut gradients = loss.try_backward()?;
+/// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
+/// # Ok::<(), OpError>(())
+/// ```
 pub trait Backpropagate<E, D: Storage<E>> {
     /// The tape of the loss.
     type Tape;

@@ -62,6 +62,20 @@ pub struct OptimizerState<Model, E, Slots: ?Sized> {
 
 /// One element of optimizer state per scalar parameter of a model (TensorFlow's slot variables): the
 /// momentum, for example. It lies on the device of the model.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Optimizer, Sgd, Slot, update}};
+/// # use typed_transformer::train::OptimizerState;
+/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
+/// let mut model = Layer::build(&Cpu::default());
+/// let mut sgd: Sgd<Layer, f32> = Sgd::default();
+/// let gradients = GradientsOf::zeros(&model)?;
+/// update(&mut model, gradients, &mut sgd, 0.1, 1.0)?;
+/// let state: &OptimizerState<Layer, f32, [Slot<f32>]> = sgd.state();
+/// // One slot, the velocity: an element for each weight and for each bias.
+/// assert_eq!(state.num_elements(), 8 * 28 + 28);
+/// # Ok::<(), OpError>(())
+/// ```
 #[derive(Clone)]
 pub struct Slot<E: Unit, D: Storage<E> = Cpu> {
     pub(super) name: &'static str,

@@ -65,6 +65,13 @@ pub trait Pretrained: Module {
 /// # Errors
 /// [`LoadError::Config`] with all fields of the configuration that differ; [`LoadError::Read`] if `folder` is a file;
 /// otherwise the errors of [`load_mapped`](super::load_mapped).
+///
+/// ```
+/// use typed_transformer::{models::published::tiny_gpt2, prelude::*, weights::{LoadError, load_pretrained}};
+/// let model: Result<tiny_gpt2::Model<f32, Cpu>, LoadError> = load_pretrained("no-such-folder", &Cpu::default());
+/// let error = model.err().unwrap().to_string();
+/// assert!(error.starts_with("cannot read no-such-folder/config.json"), "{error}");
+/// ```
 pub fn load_pretrained<Model, E, D>(folder: impl AsRef<Path>, device: &D) -> Result<Model, LoadError>
 where
     Model: Pretrained + TensorCollection<E, D, To<E, D> = Model>,

@@ -39,6 +39,16 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
 }
 
 /// A T5 that has encoded its sources `(B, Src)`, and generates a target for each. [`T5::try_encode`] makes it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::{EncodedT5, T5}, nn::Autoregressive, prelude::*};
+/// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
+/// let encoded: EncodedT5<Batch, SrcLen, Small, f32, Cpu> = model.try_encode(&source)?;
+/// let start = TokenIds::from_ids(&[0], None, (Batch, Const::<1>))?;
+/// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.try_next_logits(&start, &mut encoded.try_cache(Batch)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
     model: &'a T5<Config, E, D>,
     /// The output of the encoder.
@@ -47,6 +57,18 @@ pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend
 }
 
 /// The keys and values of the earlier positions of the targets, and those of the sources, for each layer of a [`T5`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::{T5Cache, T5}, nn::Autoregressive, prelude::*};
+/// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
+/// let encoded = model.try_encode(&source)?;
+/// let mut cache: T5Cache<Batch, SrcLen, Small, f32, Cpu> = encoded.try_cache(Batch)?;
+/// let target = TokenIds::from_ids(&[0, 7, 4], None, (Batch, TgtLen))?;
+/// let logits = encoded.try_next_logits(&target, &mut cache)?;
+/// assert_eq!(cache.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
     target: Cache<B, Config::MaxTgtLen, KeyValueHeadsOf<Config>, E, D>,
     source: Vec<KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, NoneTape>>,

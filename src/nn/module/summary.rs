@@ -2,6 +2,14 @@ use super::Module;
 use std::fmt;
 
 /// One module in a [`Summary`].
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{FeedForward, Summary}, prelude::*};
+/// let rows = Summary::of::<FeedForward<EmbedDim, Model, f32, Cpu>>().rows;
+/// assert_eq!(rows[1].path, "hidden");
+/// assert_eq!(rows[1].output.as_deref(), Some("HiddenDim=5"));
+/// assert_eq!(rows[1].parameters[1], ("bias", "(HiddenDim=5,)".to_string()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryRow {
     /// Field path from the root of the model.

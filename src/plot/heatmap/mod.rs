@@ -8,6 +8,14 @@ use plotters::prelude::{RGBColor, WHITE};
 use std::{ops::Range, path::Path};
 
 /// A panel of a [`HeatMapGrid`]: one matrix.
+///
+/// ```
+/// use typed_transformer::{plot::HeatMapGrid, prelude::*};
+/// dims! { pub Batch = 1; pub NumHeads = 2; pub TgtLen = 1; pub SrcLen = 2; }
+/// let weights: Tensor<(Batch, NumHeads, TgtLen, SrcLen), f32, Cpu> = Cpu::default().tensor(vec![0.5, 0.5, 0.25, 0.75]);
+/// let grid = HeatMapGrid::of_attention("Attention", &[weights], &["x".into()], &["a".into(), "b".into()]);
+/// assert_eq!(grid.panels[1].values, [0.25, 0.75]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
     /// The title above the panel.

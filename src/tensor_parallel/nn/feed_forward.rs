@@ -13,6 +13,16 @@ use typed_transformer_macros::panicking;
 
 module! {
     /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::ShardedFeedForward};
+    /// ranks! { pub Tp = 1; }
+    /// let ranks = Ranks::<Tp>::single()?;
+    /// let layer = ShardedFeedForward::<EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x, &ranks);
+    /// # Ok::<(), typed_transformer::ranks::RanksError>(())
+    /// ```
     pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> in A::Conventions -> EmbedDim {
         /// From `EmbedDim` to this rank's part of `HiddenDim`.
         pub hidden: module ColumnProjection<

@@ -1,0 +1,75 @@
+use super::VitConfig;
+use crate::{
+    backend::Backend,
+    dims::{Const, Dim, Product, Sum, along, axis},
+    module,
+    nn::{Linear, init},
+    ops::{OpError, PatchGrid, Real, try_add_positions, try_broadcast, try_concat, try_patches},
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Tape, Tensor},
+};
+
+/// The numbers of a patch.
+type PatchDim<Config> = Product<
+    <Config as VitConfig>::Channels,
+    Product<<Config as VitConfig>::PatchHeight, <Config as VitConfig>::PatchWidth>,
+>;
+
+/// The number of patches of an image: its rows of patches times its columns of patches.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::NumPatches, prelude::*};
+/// assert_eq!(NumPatches::<Small>::SIZE, (4 / 2) * (6 / 3));
+/// ```
+pub type NumPatches<Config> = PatchGrid<
+    <Config as VitConfig>::Height,
+    <Config as VitConfig>::Width,
+    <Config as VitConfig>::PatchHeight,
+    <Config as VitConfig>::PatchWidth,
+>;
+
+/// The positions of a [`Vit`](super::Vit): the class token, then the patches.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::ClassAndPatches, prelude::*};
+/// assert_eq!(ClassAndPatches::<Small>::SIZE, 5);
+/// ```
+pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
+
+module! {
+    /// The class token and a linear map of each patch, with a vector for each position added.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Embeddings}, prelude::*};
+    /// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let positions: &Tensor<(ClassAndPatches<Small>, EmbedDim), f32, Cpu> = &layer.position;
+    /// ```
+    pub struct Embeddings<Config: VitConfig; E, D> -> Config::EmbedDim {
+        /// The vector of the class token.
+        pub class_token: param (Config::EmbedDim,) = |token| init::normal(token, 0.02),
+        /// From the numbers of a patch to its vector.
+        pub patch: module Linear<PatchDim<Config>, Config::EmbedDim, E, D>,
+        /// A vector for each position.
+        pub position: param (ClassAndPatches<Config>, Config::EmbedDim) = |table| init::normal(table, 0.02),
+    }
+}
+
+impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
+    /// `(B, Channels, Height, Width) -> (B, ClassAndPatches, EmbedDim)`
+    pub(super) fn try_forward<B: Dim, T: Tape<E, D>>(
+        &self,
+        images: Tensor<(B, Config::Channels, Config::Height, Config::Width), E, D, T>,
+    ) -> Result<Tensor<(B, ClassAndPatches<Config>, Config::EmbedDim), E, D, T>, OpError> {
+        let (batch, width) = (images.shape().0, Config::EmbedDim::default());
+        let patches = try_patches::<_, _, _, _, Config::PatchHeight, Config::PatchWidth, _, _, _>(images)?;
+        let patches = self.patch.try_forward(patches)?;
+        let class: Tensor<(Const<1>, Config::EmbedDim), E, D, T> =
+            try_broadcast(self.class_token.retaped::<T>(), (Const, width), axis::<Const<1>>())?;
+        let class: Tensor<(B, Const<1>, Config::EmbedDim), E, D, T> =
+            try_broadcast(class, (batch, Const, width), axis::<B>())?;
+        let x = try_concat(class, patches, along::<Const<1>, NumPatches<Config>>())?;
+        try_add_positions(x, self.position.retaped::<T>())
+    }
+}
