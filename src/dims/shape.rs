@@ -24,6 +24,14 @@ pub trait NamedShape: Shape {
     fn check_same_sizes(self, left: &'static str, found: Self, right: &'static str) -> Result<(), DimError>;
 }
 
+/// The shape has up to 6 axes, and each is a whole dimension: an operation may sum along all of them.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape of up to 6 dimensions",
+    label = "`{Self}` is not a shape of up to 6 dimensions"
+)]
+pub trait WholeShape: NamedShape {}
+
 macro_rules! named_shape {
     ($($axis:ident $index:tt)*) => {
         #[diagnostic::do_not_recommend]
@@ -34,6 +42,8 @@ macro_rules! named_shape {
                 Ok(())
             }
         }
+        // The compiler recommends this one, so that an error says which axis is sharded.
+        impl<$($axis: Dim),*> WholeShape for ($($axis,)*) {}
     };
 }
 named_shape!();
