@@ -1,4 +1,6 @@
-use super::{FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, unnamed::Rows, views::realize};
+use super::{
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, unnamed::Rows, views::realize,
+};
 use crate::{
     backend::Backend,
     dims::ConstDim,
@@ -168,6 +170,7 @@ pub(super) fn weighted_cross_entropy<
         return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
     }
 
+    ensure_not_empty(OP, logits.shape())?;
     let rows = Ids::try_rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
     let logits: Tensor<(usize, usize), E, D, T> = realize(OP, counted_rows(rows, &position_weights, reduction)?)?;
