@@ -27,8 +27,9 @@ pub trait NamedShape: Shape {
 /// The shape has up to 6 axes, and each is a whole dimension: an operation may sum along all of them.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a shape of up to 6 dimensions",
-    label = "`{Self}` is not a shape of up to 6 dimensions"
+    message = "an axis of `{Self}` is sharded, but here all of it is needed",
+    label = "this rank has only its part of an axis of `{Self}`",
+    note = "gather a sharded axis before it, or reduce over its ranks after an operation on shards"
 )]
 pub trait WholeShape: NamedShape {}
 
@@ -42,7 +43,7 @@ macro_rules! named_shape {
                 Ok(())
             }
         }
-        // The compiler recommends this one, so that an error says which axis is sharded.
+        #[diagnostic::do_not_recommend]
         impl<$($axis: Dim),*> WholeShape for ($($axis,)*) {}
     };
 }

@@ -86,9 +86,9 @@ impl<Positions: Shape, Classes: ConstDim, Any: Labels<Positions, Classes>> Label
 /// assert_eq!(rows, [3, 3]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected labels of a `Shard` over `{Axis}`, indices of `{Classes}`",
-    label = "`{Self}` is not over a `Shard`",
-    note = "the labels are `TokenIds` or `Indices`, and their first axis is a `Shard` of the batch; `cross_entropy` takes those of a whole batch"
+    message = "expected labels over `{Positions}`, indices of `{Classes}`",
+    label = "`{Self}` is not `TokenIds` or `Indices` of these",
+    note = "labels have the axes of the logits, without the last one, which they are indices of; the first axis is a `Shard` of the batch, and `cross_entropy` takes the labels of a whole one"
 )]
 pub trait ShardedLabels<Positions: Shape, Classes: ConstDim, Axis: RankAxis> {
     /// The labels as indices.

@@ -1,5 +1,5 @@
 use super::{
-    OpError, Padding, PadsStart, Real, cast, cross_entropy::len_and_count, device_error, dim_error,
+    OpError, Padding, PadsStart, Real, WithoutLastOf, cast, cross_entropy::len_and_count, device_error, dim_error,
     unnamed::try_reshape_to,
 };
 use crate::dims::Dim;
@@ -31,11 +31,12 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_masked_mean<Dims: Shape, Positions: Shape, Keeps, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_masked_mean<Dims, Positions: Shape, Keeps, E: Real, D: Device<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     padding: &Keeps,
-) -> Result<Tensor<Keeps::Remaining, E, D, T>, OpError>
+) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
 where
+    Dims: WithoutLastOf<Positions>,
     Keeps: Padding<Positions> + PadsStart<Dims, Positions, Last: Dim>,
 {
     const OP: &str = "masked mean";
@@ -54,5 +55,5 @@ where
         let weighted = weights.try_broadcast_like::<_, Axis<2>>(vectors.shape())?.try_mul(vectors)?;
         weighted.try_sum::<[usize; 2], Axis<1>>()
     };
-    try_reshape_to(OP, compute().map_err(device_error::<D::Err>(OP))?, Keeps::remaining(shape))
+    try_reshape_to(OP, compute().map_err(device_error::<D::Err>(OP))?, shape.remaining())
 }

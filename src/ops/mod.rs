@@ -125,7 +125,7 @@ pub use multi_head_attention::{
 pub use operand::TensorOrRef;
 pub use padding::Padding;
 #[doc(hidden)]
-pub use padding::{PadsLogits, PadsStart};
+pub use padding::{PadsLogits, PadsStart, WithoutLastOf};
 pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
 pub use patches::{PatchGrid, patches, try_patches};
 pub use permute::{permute, try_permute};

@@ -22,8 +22,8 @@ use dfdx::{
 /// assert_eq!(count(&gt(&lengths, 0.0)), 2);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected padding, found `{Self}`",
-    label = "`{Self}` does not say which positions are padding",
+    message = "expected padding over `{Positions}`, found `{Self}`",
+    label = "not padding over `{Positions}`",
     note = "padding is a `PaddingMask`, or a tensor of booleans that is `true` at a token; it is passed by reference"
 )]
 pub trait Padding<Positions: Shape> {
@@ -65,34 +65,52 @@ impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions
 pub trait PadsStart<Dims: Shape, Positions: Shape> {
     /// The last axis of the padding.
     type Last: MaybeSharded;
-    /// `Dims` without it.
-    type Remaining: Shape;
 
     /// Compares the run-time sizes of tensor and padding.
     fn check_sizes(dims: Dims, positions: Positions) -> Result<(), DimError>;
-    /// `dims` without the last axis of the padding.
-    fn remaining(dims: Dims) -> Self::Remaining;
+}
+
+/// The shape without the axis in the place of the last of `Positions`. Only the numbers of axes count, so that padding
+/// of other axes is one error and not two.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "padding over `{Positions}` has more axes than a tensor over `{Self}`",
+    label = "padding over `{Positions}`",
+    note = "padding has the first axes of the tensor; the mean is over its last axis"
+)]
+pub trait WithoutLastOf<Positions: Shape>: Shape {
+    /// The shape without the axis.
+    type Remaining: Shape;
+
+    /// The shape without the axis.
+    fn remaining(self) -> Self::Remaining;
 }
 
 macro_rules! pads_start {
-    ($($before:ident)*; $($after:ident)*) => {
+    ($($before:ident $other:ident)*; $($after:ident)*) => {
         #[diagnostic::do_not_recommend]
         impl<Padding, $($before: MaybeSharded,)* Last: MaybeSharded, $($after: MaybeSharded,)*>
             PadsStart<($($before,)* Last, $($after,)*), ($($before,)* Last,)> for Padding
         {
             type Last = Last;
-            type Remaining = ($($before,)* $($after,)*);
 
             #[allow(non_snake_case, unused_variables)]
             fn check_sizes(
                 ($($before,)* last, $($after,)*): ($($before,)* Last, $($after,)*),
                 positions: ($($before,)* Last,),
             ) -> Result<(), DimError> {
-                let dims = ($($before,)* last,);
-                NamedShape::check_same_sizes(dims, "the input", positions, "the padding")
+                NamedShape::check_same_sizes(($($before,)* last,), "the input", positions, "the padding")
             }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($before: MaybeSharded, $other: MaybeSharded,)* Last: MaybeSharded, Other: MaybeSharded, $($after: MaybeSharded,)*>
+            WithoutLastOf<($($other,)* Other,)> for ($($before,)* Last, $($after,)*)
+        {
+            type Remaining = ($($before,)* $($after,)*);
+
             #[allow(non_snake_case)]
-            fn remaining(($($before,)* _, $($after,)*): ($($before,)* Last, $($after,)*)) -> Self::Remaining {
+            fn remaining(self) -> Self::Remaining {
+                let ($($before,)* _, $($after,)*) = self;
                 ($($before,)* $($after,)*)
             }
         }
@@ -100,25 +118,25 @@ macro_rules! pads_start {
 }
 pads_start!(;);
 pads_start!(; A);
-pads_start!(A;);
+pads_start!(A H;);
 pads_start!(; A B);
-pads_start!(A; B);
-pads_start!(A B;);
+pads_start!(A H; B);
+pads_start!(A H B I;);
 pads_start!(; A B C);
-pads_start!(A; B C);
-pads_start!(A B; C);
-pads_start!(A B C;);
+pads_start!(A H; B C);
+pads_start!(A H B I; C);
+pads_start!(A H B I C J;);
 pads_start!(; A B C F);
-pads_start!(A; B C F);
-pads_start!(A B; C F);
-pads_start!(A B C; F);
-pads_start!(A B C F;);
+pads_start!(A H; B C F);
+pads_start!(A H B I; C F);
+pads_start!(A H B I C J; F);
+pads_start!(A H B I C J F K;);
 pads_start!(; A B C F G);
-pads_start!(A; B C F G);
-pads_start!(A B; C F G);
-pads_start!(A B C; F G);
-pads_start!(A B C F; G);
-pads_start!(A B C F G;);
+pads_start!(A H; B C F G);
+pads_start!(A H B I; C F G);
+pads_start!(A H B I C J; F G);
+pads_start!(A H B I C J F K; G);
+pads_start!(A H B I C J F K G L;);
 
 /// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (The rule is one of
 /// the padding, so that rustc shows it.)
