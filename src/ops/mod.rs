@@ -88,6 +88,8 @@ pub use attention::{
 };
 pub use broadcast::{broadcast, try_broadcast};
 pub use compare::{eq, ge, gt, le, lt, ne, try_eq, try_ge, try_gt, try_le, try_lt, try_ne};
+#[doc(hidden)]
+pub use concat_split::SplitPart;
 pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use constants::{full, iota, one_hot, ones, try_full, try_iota, try_one_hot, try_ones, try_zeros, zeros};
 pub use cross_entropy::{
