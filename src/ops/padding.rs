@@ -108,7 +108,7 @@ macro_rules! pads_start {
         {
             type Remaining = ($($before,)* $($after,)*);
 
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, clippy::unused_unit)]
             fn remaining(self) -> Self::Remaining {
                 let ($($before,)* _, $($after,)*) = self;
                 ($($before,)* $($after,)*)
