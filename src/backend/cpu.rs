@@ -93,10 +93,10 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
-        input: Tensor<(B, S, M), f32, Cpu, T>,
-        output: Tensor<(B, S, M), f32, Cpu, T>,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+    fn fused_residual<Dims: Shape, T: Tape<f32, Cpu>>(
+        input: Tensor<Dims, f32, Cpu, T>,
+        output: Tensor<Dims, f32, Cpu, T>,
+    ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
         run_kernel("residual", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             residual_kernel(input, Operand::read(output, tape)?)
@@ -142,11 +142,11 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
-        input: Tensor<(B, S, M), f32, Cpu, T>,
+    fn fused_feed_forward<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
+        input: Tensor<Dims, f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
         residual: &ResidualNormParams<'_, M, f32, Cpu>,
-    ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+    ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
         let Some(activation) = params.activation else {
             return no_kernel("feed-forward");
         };

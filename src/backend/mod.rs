@@ -76,10 +76,10 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::residual`](crate::ops::residual).
-    fn fused_residual<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        _input: Tensor<(B, S, M), E, Self, T>,
-        _output: Tensor<(B, S, M), E, Self, T>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+    fn fused_residual<Dims: Shape, T: Tape<E, Self>>(
+        _input: Tensor<Dims, E, Self, T>,
+        _output: Tensor<Dims, E, Self, T>,
+    ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
         no_kernel("residual")
     }
 
@@ -116,11 +116,11 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
-    fn fused_feed_forward<B: MaybeSharded, S: Dim, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
-        _input: Tensor<(B, S, M), E, Self, T>,
+    fn fused_feed_forward<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
+        _input: Tensor<Dims, E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
         _: &ResidualNormParams<'_, M, E, Self>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
+    ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
         no_kernel("feed-forward")
     }
 

@@ -56,7 +56,7 @@ pub use local::LocalSize;
 pub(crate) use names::Label;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
-pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, SameFactors};
+pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, NamedShape, SameFactors, WholeShape};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
 pub use sum::Sum;
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};

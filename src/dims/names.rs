@@ -94,19 +94,35 @@ impl True for Holds<true> {}
 // Each rule is a trait with an implementation for every type. rustc would otherwise suggest the trait as a bound of
 // the user's generic parameter, or list the types that have one.
 
-/// An axis is in a shape once.
+/// An axis is in an operand once.
 #[diagnostic::on_unimplemented(
-    message = "`{Name}` is there twice",
+    message = "`{Name}` stands twice in the operand",
     label = "one of two axes called `{Name}`",
     note = "the axes of a tensor have different names here; `rename` gives an axis another one"
 )]
-pub trait IsOnce<Name, const HOLDS: bool> {}
+pub trait IsOnceInOperand<Name, const HOLDS: bool> {}
 #[diagnostic::do_not_recommend]
-impl<Any, Name, const HOLDS: bool> IsOnce<Name, HOLDS> for Any where Holds<HOLDS>: True {}
-/// Compiles if the rule [`IsOnce`] holds.
-pub const fn once<Name, const HOLDS: bool>()
+impl<Any, Name, const HOLDS: bool> IsOnceInOperand<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsOnceInOperand`] holds.
+pub const fn once_in_operand<Name, const HOLDS: bool>()
 where
-    (): IsOnce<Name, HOLDS>,
+    (): IsOnceInOperand<Name, HOLDS>,
+{
+}
+
+/// An axis is in the result once.
+#[diagnostic::on_unimplemented(
+    message = "`{Name}` stands twice in the result",
+    label = "one of two axes called `{Name}`",
+    note = "the axes of a tensor have different names here; `rename` gives an axis another one"
+)]
+pub trait IsOnceInResult<Name, const HOLDS: bool> {}
+#[diagnostic::do_not_recommend]
+impl<Any, Name, const HOLDS: bool> IsOnceInResult<Name, HOLDS> for Any where Holds<HOLDS>: True {}
+/// Compiles if the rule [`IsOnceInResult`] holds.
+pub const fn once_in_result<Name, const HOLDS: bool>()
+where
+    (): IsOnceInResult<Name, HOLDS>,
 {
 }
 

@@ -1,7 +1,59 @@
 //! Relations between shapes, by the names of their axes.
 
-use super::{CountFactor, Dim, HasAxis, MaybeSharded};
+use super::{CountFactor, Dim, DimError, HasAxis, MaybeSharded, check_same_size};
 use dfdx::shapes::Shape;
+
+/// The shape has up to 6 axes, and each is a dimension or one rank's part of a dimension.
+///
+/// ```
+/// use typed_transformer::{dims, dims::NamedShape};
+/// dims! { pub Batch; pub EmbedDim = 8; }
+/// let error = (Batch::new(3), EmbedDim).check_same_sizes("the input", (Batch::new(4), EmbedDim), "the output").unwrap_err();
+/// assert_eq!(error.to_string(), "`Batch` is 3 in the input and 4 in the output");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape of up to 6 dimensions",
+    label = "`{Self}` is not a shape of up to 6 dimensions",
+    note = "`dims! {{ pub Name; }}` declares a dimension; `usize` is none, `Unchecked` is one"
+)]
+pub trait NamedShape: Shape {
+    /// Checks that each axis has the same size in two operands, which `left` and `right` describe.
+    ///
+    /// # Errors
+    /// [`DimError::Mismatch`] if two sizes differ.
+    fn check_same_sizes(self, left: &'static str, found: Self, right: &'static str) -> Result<(), DimError>;
+}
+
+/// The shape has up to 6 axes, and each is a whole dimension: an operation may sum along all of them.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "an axis of `{Self}` is sharded, but here all of it is needed",
+    label = "this rank has only its part of an axis of `{Self}`",
+    note = "gather a sharded axis before it, or reduce over its ranks after an operation on shards"
+)]
+pub trait WholeShape: NamedShape {}
+
+macro_rules! named_shape {
+    ($($axis:ident $index:tt)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($axis: MaybeSharded),*> NamedShape for ($($axis,)*) {
+            #[allow(unused_variables)]
+            fn check_same_sizes(self, left: &'static str, found: Self, right: &'static str) -> Result<(), DimError> {
+                $(check_same_size(left, self.$index, right, found.$index)?;)*
+                Ok(())
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($axis: Dim),*> WholeShape for ($($axis,)*) {}
+    };
+}
+named_shape!();
+named_shape!(A 0);
+named_shape!(A 0 B 1);
+named_shape!(A 0 B 1 C 2);
+named_shape!(A 0 B 1 C 2 F 3);
+named_shape!(A 0 B 1 C 2 F 3 G 4);
+named_shape!(A 0 B 1 C 2 F 3 G 4 H 5);
 
 /// The last axis of the shape is `Name`.
 ///
@@ -17,22 +69,22 @@ use dfdx::shapes::Shape;
     label = "`{Self}` does not end in `{Name}`",
     note = "the shape has up to 6 axes, and the last one is `{Name}`; each is a dimension: `usize` is none, `Unchecked` is one"
 )]
-pub trait EndsIn<Name: MaybeSharded>: Shape {
+pub trait EndsIn<Name: MaybeSharded>: NamedShape {
     /// The shape with `Other` in place of the last axis.
-    type WithLast<Other: Dim>: Shape;
+    type WithLast<Other: MaybeSharded>: EndsIn<Other, WithLast<Name> = Self, WithLast<Other> = Self::WithLast<Other>>;
 
     /// The shape with `other` in place of the last axis.
-    fn with_last<Other: Dim>(self, other: Other) -> Self::WithLast<Other>;
+    fn with_last<Other: MaybeSharded>(self, other: Other) -> Self::WithLast<Other>;
 }
 
 macro_rules! ends_in {
     ($($before:ident)*) => {
         #[diagnostic::do_not_recommend]
         impl<$($before: MaybeSharded,)* Name: MaybeSharded> EndsIn<Name> for ($($before,)* Name,) {
-            type WithLast<Other: Dim> = ($($before,)* Other,);
+            type WithLast<Other: MaybeSharded> = ($($before,)* Other,);
 
             #[allow(non_snake_case)]
-            fn with_last<Other: Dim>(self, other: Other) -> Self::WithLast<Other> {
+            fn with_last<Other: MaybeSharded>(self, other: Other) -> Self::WithLast<Other> {
                 let ($($before,)* _,) = self;
                 ($($before,)* other,)
             }

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::{Backend, FeedForwardParams},
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, EndsIn},
     module,
     ops::{Activation, OpError, Real, try_dropout},
 };
@@ -39,21 +39,21 @@ module! {
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, A, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
         &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         if const { Self::has_sublayer_kernel::<T>() } {
             return D::fused_feed_forward(input, &self.params(), &residual_params(&self.norm));
         }
         try_residual_norm(&self.norm, input, |x| {
             let activation = |x| <A::Conventions as Conventions>::Activation::try_apply(x);
-            let mut hidden = activation(self.hidden.try_forward(x)?)?; // (B, S, HiddenDim)
+            let mut hidden = activation(self.hidden.try_forward(x)?)?; // (.., HiddenDim)
             for layer in &self.inner {
                 hidden = activation(layer.try_forward(hidden)?)?;
             }

@@ -1,7 +1,7 @@
 use super::{Arch, Conventions, FeedForwardProjection, Norm, Projection, norm::try_residual_norm};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded},
+    dims::{ConstDim, EndsIn},
     module,
     ops::{Activation, OpError, Real, device_error, try_dropout},
 };
@@ -39,19 +39,19 @@ module! {
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> GatedFeedForward<EmbedDim, A, E, D> {
-    /// `(B, S, EmbedDim) -> (B, S, EmbedDim)`
+    /// `(.., EmbedDim) -> (.., EmbedDim)`, for tensors of 1 to 6 axes.
     ///
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     #[panicking]
-    pub fn try_forward<B: MaybeSharded, S: Dim, T: Tape<E, D>>(
+    pub fn try_forward<Dims: EndsIn<EmbedDim>, T: Tape<E, D>>(
         &self,
-        input: Tensor<(B, S, EmbedDim), E, D, T>,
-    ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         try_residual_norm(&self.norm, input, |x| {
-            let gate = self.gate.try_forward(x.with_empty_tape())?; // (B, S, HiddenDim)
+            let gate = self.gate.try_forward(x.with_empty_tape())?; // (.., HiddenDim)
             let gate = <A::Conventions as Conventions>::Activation::try_apply(gate)?;
-            let hidden = self.hidden.try_forward(x)?; // (B, S, HiddenDim)
+            let hidden = self.hidden.try_forward(x)?; // (.., HiddenDim)
             let gated = gate.try_mul(hidden).map_err(device_error("gated feed-forward"))?;
             try_dropout(self.output.try_forward(gated)?, A::FEED_FORWARD_DROPOUT)
         })

@@ -82,19 +82,11 @@ pub(crate) fn try_optional_norm<
 
 /// `x + f(norm(x))` for pre-norm conventions, `norm(x + f(x))` for post-norm ones, and `x + f(x)` for a sublayer `f`
 /// without a norm of its own.
-pub(crate) fn try_residual_norm<
-    B: MaybeSharded,
-    S: Dim,
-    M: ConstDim,
-    A: Arch,
-    E: Real,
-    D: Backend<E>,
-    T: Tape<E, D>,
->(
+pub(crate) fn try_residual_norm<Dims: EndsIn<M>, M: ConstDim, A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>(
     norm: &Option<Norm<M, A, E, D>>,
-    input: Tensor<(B, S, M), E, D, T>,
-    sublayer: impl FnOnce(Tensor<(B, S, M), E, D, T>) -> Result<Tensor<(B, S, M), E, D, T>, OpError>,
-) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+    input: Tensor<Dims, E, D, T>,
+    sublayer: impl FnOnce(Tensor<Dims, E, D, T>) -> Result<Tensor<Dims, E, D, T>, OpError>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
     let branch = input.with_empty_tape();
     match (norm, A::Conventions::NORM_PLACEMENT) {
         (Some(norm), NormPlacement::Pre) => try_residual(input, sublayer(norm.try_forward(branch)?)?),

@@ -72,6 +72,17 @@ where
     compute().map_err(device_error::<D::Err>(OP))
 }
 
+/// The dimension of a part that [`split`] makes.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tensor is split into two dimensions, and `{Self}` is none",
+    label = "expected the dimension of a part",
+    note = "the order is `split(x, One, Other, axis::<Total>())`: the tensor, its two parts, and the axis that they add up to"
+)]
+pub trait SplitPart: Dim {}
+#[diagnostic::do_not_recommend]
+impl<Any: Dim> SplitPart for Any {}
+
 /// The inverse of [`concat`](fn@concat): `(.., Total, ..) -> (.., One, ..), (.., Other, ..)` with `One + Other =
 /// Total`.
 ///
@@ -90,8 +101,8 @@ where
 #[panicking]
 pub fn try_split<
     Dims,
-    One: Dim,
-    Other: Dim,
+    One: SplitPart,
+    Other: SplitPart,
     Total: SumOf<One, Other>,
     WhichAxis,
     E: Real,

@@ -1,4 +1,6 @@
-use super::{FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, unnamed::Rows, views::realize};
+use super::{
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, unnamed::Rows, views::realize,
+};
 use crate::{
     backend::Backend,
     dims::ConstDim,
@@ -136,11 +138,12 @@ where
     Ids: Labels<Positions, V> + FitsLogits<Dims, Positions, V>,
 {
     let (ids, padding) = (labels.indices(), labels.padding());
-    let (_, sequences) = len_and_count(ids.shape());
-    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, reduction, sequences, smoothing)
+    let (len, sequences) = len_and_count(ids.shape());
+    let weighting = (reduction, len, sequences);
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, smoothing)
 }
 
-/// The part of the loss that these labels have in a batch of `whole_count` sequences.
+/// The part of the loss that these labels have in a batch of `whole_count` sequences of length `len`.
 pub(super) fn weighted_cross_entropy<
     Ids: FitsLogits<Dims, Positions, V>,
     Dims: Shape,
@@ -153,8 +156,7 @@ pub(super) fn weighted_cross_entropy<
     logits: Tensor<Dims, E, D, T>,
     labels: &Indices<Positions, V>,
     padding: Option<Fin<V>>,
-    reduction: Reduction,
-    whole_count: usize,
+    (reduction, len, whole_count): (Reduction, usize, usize),
     smoothing: f64,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     if !(0.0..=1.0).contains(&smoothing) {
@@ -163,12 +165,12 @@ pub(super) fn weighted_cross_entropy<
     Ids::check_sizes(*logits.shape(), labels.shape()).map_err(dim_error(OP))?;
     let is_token: Vec<bool> =
         labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();
-    let (len, _) = len_and_count(labels.shape());
     let position_weights = position_weights(&is_token, len, reduction, whole_count);
     if D::HAS_KERNELS {
         return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
     }
 
+    ensure_not_empty(OP, logits.shape())?;
     let rows = Ids::try_rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
     let logits: Tensor<(usize, usize), E, D, T> = realize(OP, counted_rows(rows, &position_weights, reduction)?)?;
@@ -191,8 +193,8 @@ pub(super) fn weighted_cross_entropy<
     compute().map_err(device_error::<D::Err>(OP))
 }
 
-/// The length of a sequence, which is the last axis of the labels, and the number of sequences.
-fn len_and_count<Positions: Shape>(shape: Positions) -> (usize, usize) {
+/// The length of a sequence, which is the last axis of the positions, and the number of sequences.
+pub(super) fn len_and_count<Positions: Shape>(shape: Positions) -> (usize, usize) {
     let sizes: Vec<usize> = shape.concrete().into();
     let (len, rest) = sizes.split_last().map_or((1, &[][..]), |(len, rest)| (*len, rest));
     (len, rest.iter().product())

@@ -1,16 +1,13 @@
 use super::{
-    OpError, Real, Reduction,
-    cross_entropy::{counted_rows, position_weights},
+    OpError, Padding, PadsLogits, Real, Reduction,
+    cross_entropy::{counted_rows, len_and_count, position_weights},
     device_error, dim_error,
     losses::try_constant,
     unnamed::try_rows,
 };
-use crate::{
-    dims::{ConstDim, Dim, check_same_size},
-    mask::PaddingMask,
-};
+use crate::dims::{ConstDim, EndsIn, WholeShape};
 use dfdx::{
-    shapes::{Axis, HasShape, Rank0},
+    shapes::{Axis, HasShape, Rank0, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{Device, SumTo, TryMul, TrySub},
 };
@@ -22,9 +19,9 @@ const OP: &str = "KL divergence";
 /// far the predictions are from those of another model, as in distillation ([Hinton et al.,
 /// 2015](https://arxiv.org/abs/1503.02531), 2).
 ///
-/// `(B, S, V), (B, S, V), padding (B, S) -> ()`
+/// `(.., V), (.., V), padding (..) -> ()`, for logits of 1 to 6 axes.
 ///
-/// Padding counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
+/// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
@@ -41,21 +38,24 @@ const OP: &str = "KL divergence";
 /// assert!((loss - 0.5 * (4f64 / 3.0).ln()).abs() < 1e-12);
 /// ```
 #[panicking]
-pub fn try_kl_divergence<B: Dim, S: Dim, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, S, V), E, D, T>,
-    target: &Tensor<(B, S, V), E, D>,
-    padding: &PaddingMask<B, S>,
+pub fn try_kl_divergence<Dims, Positions, Keeps, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+    logits: Tensor<Dims, E, D, T>,
+    target: &Tensor<Dims, E, D>,
+    padding: &Keeps,
     reduction: Reduction,
-) -> Result<Tensor<Rank0, E, D, T>, OpError> {
-    let ((batch, len, _), (target_batch, target_len, _)) = (*logits.shape(), *target.shape());
-    let (padding_batch, padding_len) = padding.shape();
-    check_same_size("the logits", batch, "the target", target_batch).map_err(dim_error(OP))?;
-    check_same_size("the logits", len, "the target", target_len).map_err(dim_error(OP))?;
-    check_same_size("the logits", batch, "the padding", padding_batch).map_err(dim_error(OP))?;
-    check_same_size("the logits", len, "the padding", padding_len).map_err(dim_error(OP))?;
+) -> Result<Tensor<Rank0, E, D, T>, OpError>
+where
+    Dims: EndsIn<V> + WholeShape,
+    Positions: Shape,
+    Keeps: Padding<Positions> + PadsLogits<Dims, Positions>,
+{
+    let shape = *logits.shape();
+    shape.check_same_sizes("the logits", *target.shape(), "the target").map_err(dim_error(OP))?;
+    Keeps::check_sizes(shape, padding.shape()).map_err(dim_error(OP))?;
 
     let device = logits.device().clone();
-    let weights = position_weights(padding.as_slice(), padding_len.size(), reduction, padding_batch.size());
+    let (len, sequences) = len_and_count(padding.shape());
+    let weights = position_weights(&padding.is_token(), len, reduction, sequences);
     let target = counted_rows(try_rows::<_, V, _, _, _>(OP, target.clone())?, &weights, reduction)?;
     let logits = counted_rows(try_rows::<_, V, _, _, _>(OP, logits)?, &weights, reduction)?;
     let (positions, _) = *logits.shape();

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     dims::{ConstDim, Dim, DimError, FollowedBy, MaybeSharded, check_same_size},
+    ranks::{RankAxis, Shard},
     tokens::{Fin, Indices, TokenIds},
 };
 use dfdx::{
@@ -68,6 +69,74 @@ impl<Positions: Shape, Classes: ConstDim, Any: Labels<Positions, Classes>> Label
         (**self).padding()
     }
 }
+
+/// The [`Labels`] of one rank's part of a batch, which is sharded over `Axis`: the first of `Positions` is a [`Shard`].
+///
+/// ```
+/// use typed_transformer::{ops::ShardedLabels, prelude::*, ranks, ranks::{RankAxis, Ranks}, tokens::Indices};
+/// ranks! { pub World; }
+/// dims! { pub NumClasses = 3; pub Batch; }
+/// fn whole<Positions: Shape, W: RankAxis>(labels: &impl ShardedLabels<Positions, NumClasses, W>) -> usize {
+///     labels.whole_rows().unwrap()
+/// }
+/// let rows = Ranks::<World>::in_threads(2, |ranks| {
+///     let rows = ranks.shard(Batch::new(3));
+///     whole(&Indices::new(&[2, 0, 1][rows.range()], (rows,), NumClasses).unwrap())
+/// });
+/// assert_eq!(rows, [3, 3]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected labels over `{Positions}`, indices of `{Classes}`",
+    label = "`{Self}` is not `TokenIds` or `Indices` of these",
+    note = "labels have the axes of the logits, without the last one, which they are indices of; the first axis is a `Shard` of the batch, and `cross_entropy` takes the labels of a whole one"
+)]
+pub trait ShardedLabels<Positions: Shape, Classes: ConstDim, Axis: RankAxis> {
+    /// The labels as indices.
+    fn indices(&self) -> &Indices<Positions, Classes>;
+    /// The label that means padding, if there is one.
+    fn padding(&self) -> Option<Fin<Classes>>;
+    /// The number of rows of the whole batch, if the shard knows it.
+    fn whole_rows(&self) -> Option<usize>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: Dim, Axis: RankAxis, S: Dim, V: ConstDim> ShardedLabels<(Shard<B, Axis>, S), V, Axis>
+    for TokenIds<Shard<B, Axis>, S, V>
+{
+    fn indices(&self) -> &Indices<(Shard<B, Axis>, S), V> {
+        self.indices()
+    }
+    fn padding(&self) -> Option<Fin<V>> {
+        self.pad_token_id()
+    }
+    fn whole_rows(&self) -> Option<usize> {
+        self.shape().0.whole_size()
+    }
+}
+
+macro_rules! sharded_labels {
+    ($($axis:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<B: Dim, Axis: RankAxis, $($axis: Dim,)* V: ConstDim> ShardedLabels<(Shard<B, Axis>, $($axis,)*), V, Axis>
+            for Indices<(Shard<B, Axis>, $($axis,)*), V>
+        {
+            fn indices(&self) -> &Self {
+                self
+            }
+            fn padding(&self) -> Option<Fin<V>> {
+                None
+            }
+            fn whole_rows(&self) -> Option<usize> {
+                self.shape().0.whole_size()
+            }
+        }
+    };
+}
+sharded_labels!();
+sharded_labels!(A);
+sharded_labels!(A C);
+sharded_labels!(A C F);
+sharded_labels!(A C F G);
 
 /// The labels, over `Positions`, fit logits over `Logits`, which are `Positions` and then `Classes`. (The rule is one of
 /// the labels, so that rustc shows them.)

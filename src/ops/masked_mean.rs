@@ -1,10 +1,10 @@
-use super::{OpError, Real, cast, device_error, dim_error};
-use crate::{
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
-    mask::PaddingMask,
+use super::{
+    OpError, Padding, PadsStart, Real, WithoutLastOf, cast, cross_entropy::len_and_count, device_error, dim_error,
+    unnamed::try_reshape_to,
 };
+use crate::dims::Dim;
 use dfdx::{
-    shapes::{Axis, HasShape},
+    shapes::{Axis, HasShape, Shape},
     tensor::{Tape, Tensor},
     tensor_ops::{BroadcastTo, Device, SumTo, TryMul},
 };
@@ -13,7 +13,8 @@ use typed_transformer_macros::panicking;
 /// The mean of each sequence's vectors over the positions that are not padding. A sequence of padding alone gives
 /// zeros.
 ///
-/// `(B, S, M), padding (B, S) -> (B, M)`
+/// `(.., S, ..), padding (.., S) -> (.., ..)`, for tensors of 1 to 6 axes. The [`Padding`] has the first axes of the
+/// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
 ///
 /// # Errors
 /// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
@@ -30,24 +31,29 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_masked_mean<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    padding: &PaddingMask<B, S>,
-) -> Result<Tensor<(B, M), E, D, T>, OpError> {
+pub fn try_masked_mean<Dims, Positions: Shape, Keeps, E: Real, D: Device<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    padding: &Keeps,
+) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
+where
+    Dims: WithoutLastOf<Positions>,
+    Keeps: Padding<Positions> + PadsStart<Dims, Positions, Last: Dim>,
+{
     const OP: &str = "masked mean";
     let shape = *input.shape();
-    let (batch, len) = padding.shape();
-    check_same_size("the input", shape.0, "the padding", batch).map_err(dim_error(OP))?;
-    check_same_size("the input", shape.1, "the padding", len).map_err(dim_error(OP))?;
-    let weights = padding.as_slice().chunks(len.size().max(1)).flat_map(|row| {
+    Keeps::check_sizes(shape, padding.shape()).map_err(dim_error(OP))?;
+    let (len, sequences) = len_and_count(padding.shape());
+    let is_token = padding.is_token();
+    let weights = is_token.chunks(len.max(1)).flat_map(|row| {
         let count = row.iter().filter(|is_token| **is_token).count().max(1);
         row.iter().map(move |&is_token| cast(f64::from(is_token) / count as f64))
     });
+    let vector_len = shape.num_elements() / is_token.len().max(1);
+    let vectors = try_reshape_to(OP, input, [sequences, len, vector_len])?; // (sequence, position, element)
     let compute = || {
-        let weights = input.device().try_tensor_from_vec(weights.collect(), (batch, len))?;
-        let weights = weights.retaped::<T>();
-        let weighted = input.try_mul(weights.try_broadcast_like::<_, Axis<2>>(&shape)?)?;
-        weighted.try_sum::<_, Axis<1>>()
+        let weights = vectors.device().try_tensor_from_vec(weights.collect(), [sequences, len])?.retaped::<T>();
+        let weighted = weights.try_broadcast_like::<_, Axis<2>>(vectors.shape())?.try_mul(vectors)?;
+        weighted.try_sum::<[usize; 2], Axis<1>>()
     };
-    compute().map_err(device_error::<D::Err>(OP))
+    try_reshape_to(OP, compute().map_err(device_error::<D::Err>(OP))?, shape.remaining())
 }

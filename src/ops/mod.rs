@@ -53,6 +53,7 @@ mod masked_mean;
 mod mean;
 mod multi_head_attention;
 mod operand;
+mod padding;
 mod partial_cross_entropy;
 mod patches;
 mod permute;
@@ -87,6 +88,8 @@ pub use attention::{
 };
 pub use broadcast::{broadcast, try_broadcast};
 pub use compare::{eq, ge, gt, le, lt, ne, try_eq, try_ge, try_gt, try_le, try_lt, try_ne};
+#[doc(hidden)]
+pub use concat_split::SplitPart;
 pub use concat_split::{concat, narrow, split, try_concat, try_narrow, try_split};
 pub use constants::{full, iota, one_hot, ones, try_full, try_iota, try_one_hot, try_ones, try_zeros, zeros};
 pub use cross_entropy::{
@@ -112,7 +115,7 @@ pub use heads::{merge_heads, split_heads, try_merge_heads, try_split_heads};
 pub use kl_divergence::{kl_divergence, try_kl_divergence};
 #[doc(hidden)]
 pub use labels::FitsLogits;
-pub use labels::Labels;
+pub use labels::{Labels, ShardedLabels};
 pub use layer_norm::{layer_norm, try_layer_norm};
 pub use linear::{linear, try_linear};
 pub use losses::{binary_cross_entropy, mean_squared_error, try_binary_cross_entropy, try_mean_squared_error};
@@ -122,6 +125,9 @@ pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
 pub use operand::TensorOrRef;
+pub use padding::Padding;
+#[doc(hidden)]
+pub use padding::{PadsLogits, PadsStart, WithoutLastOf};
 pub use partial_cross_entropy::{partial_cross_entropy, try_partial_cross_entropy};
 pub use patches::{PatchGrid, patches, try_patches};
 pub use permute::{permute, try_permute};

@@ -1,12 +1,11 @@
-use super::{OpError, Real, Reduction, cross_entropy::weighted_cross_entropy};
+use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, cross_entropy::weighted_cross_entropy};
 use crate::{
     backend::Backend,
-    dims::{ConstDim, Dim},
-    ranks::{Partial, RankAxis, Shard},
-    tokens::TokenIds,
+    dims::ConstDim,
+    ranks::{Partial, RankAxis},
 };
 use dfdx::{
-    shapes::Rank0,
+    shapes::{Rank0, Shape},
     tensor::{Tape, Tensor},
 };
 use typed_transformer_macros::panicking;
@@ -14,10 +13,13 @@ use typed_transformer_macros::panicking;
 /// This rank's term of the [`cross_entropy`](fn@crate::ops::cross_entropy) of the whole batch, in nats. The sum over
 /// the ranks is the loss.
 ///
-/// `(Shard<B, W>, S, V), (Shard<B, W>, S) ids of V -> Partial<(), W>`
+/// `(Shard<B, W>, .., V), (Shard<B, W>, ..) indices of V -> Partial<(), W>`, for logits of 2 to 6 axes. The
+/// [`ShardedLabels`] of logits `(Shard<B, W>, S, V)` are [`TokenIds`](crate::tokens::TokenIds), or
+/// [`Indices`](crate::tokens::Indices) as for any other logits.
 ///
-/// Each row is divided by the size of the whole batch, which the labels' [`Shard`] stores: the mean of the ranks' means
-/// would be wrong where they have different numbers of rows. `S` must have the same size on all ranks.
+/// Each row is divided by the size of the whole batch, which the labels' [`Shard`](crate::ranks::Shard) stores: the mean
+/// of the ranks' means would be wrong where they have different numbers of rows. The other axes must have the same sizes
+/// on all ranks. Labels `(Shard<B, W>)` are sequences of one label each.
 ///
 /// # Errors
 /// [`OpError::Whole`] if the labels' shard does not know the whole batch; [`OpError::Dim`] if two sizes of a run-time
@@ -41,22 +43,32 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(losses[0], losses[1]);
 /// ```
 #[panicking]
-pub fn try_partial_cross_entropy<B: Dim, W: RankAxis, S: Dim, V: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    logits: Tensor<(Shard<B, W>, S, V), E, D, T>,
-    labels: &TokenIds<Shard<B, W>, S, V>,
+pub fn try_partial_cross_entropy<
+    Dims: Shape,
+    Positions: Shape,
+    V: ConstDim,
+    W: RankAxis,
+    Ids,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    logits: Tensor<Dims, E, D, T>,
+    labels: &Ids,
     reduction: Reduction,
-) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError> {
-    let rows = labels.shape().0;
-    let whole_batch =
-        rows.whole_size().ok_or_else(|| OpError::Whole { op: "partial cross-entropy", dim: format!("{rows:?}") })?;
-    let (ids, padding) = (labels.indices(), labels.pad_token_id());
-    weighted_cross_entropy::<TokenIds<Shard<B, W>, S, V>, _, _, _, _, _, _>(
-        logits,
-        ids,
-        padding,
-        reduction,
-        whole_batch,
-        0.0,
-    )
-    .map(Partial::term)
+) -> Result<Partial<Tensor<Rank0, E, D, T>, W>, OpError>
+where
+    Ids: ShardedLabels<Positions, V, W> + FitsLogits<Dims, Positions, V>,
+{
+    let (ids, padding) = (labels.indices(), labels.padding());
+    let whole_rows = labels
+        .whole_rows()
+        .ok_or_else(|| OpError::Whole { op: "partial cross-entropy", dim: format!("{:?}", ids.shape()) })?;
+    let sizes: Vec<usize> = ids.shape().concrete().into();
+    let of_row = &sizes[1..];
+    // Labels `(Shard<B, W>)` are sequences of one label each.
+    let len = *of_row.last().unwrap_or(&1);
+    let sequences = whole_rows * (of_row.iter().product::<usize>() / len.max(1));
+    let weighting = (reduction, len, sequences);
+    weighted_cross_entropy::<Ids, _, _, _, _, _, _>(logits, ids, padding, weighting, 0.0).map(Partial::term)
 }

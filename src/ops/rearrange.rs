@@ -154,8 +154,8 @@ macro_rules! __rearrange {
 
     (@write [$($x:tt)+] [$($f:ty)*] [$($factors:tt)*] [$($fa:ty)*] $fn:tt
         [$($t:ty)*] [$($merged:tt)*] [$($ta:ty)*] $tn:tt) => {{
-        $crate::__einsum!(@once [] [$($fa,)*]);
-        $crate::__einsum!(@once [] [$($ta,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($fa,)*]);
+        $crate::__einsum!(@once once_in_result [] [$($ta,)*]);
         $crate::__einsum!(@given [$($ta)*] [&$fn]);
         $crate::__rearrange!(@kept [$($fa)*] $tn $fn);
         let x = $crate::__private::Over::<($($f,)*)>::operand($($x)+);

@@ -1,8 +1,5 @@
 use super::{OpError, Real, dim_error, try_scale, unnamed::try_zip};
-use crate::{
-    backend::Backend,
-    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
-};
+use crate::{backend::Backend, dims::NamedShape};
 use dfdx::{
     shapes::HasShape,
     tensor::{Tape, Tensor},
@@ -12,10 +9,10 @@ use typed_transformer_macros::panicking;
 
 /// `x + f(x)`: adds the output of a sublayer to its input.
 ///
-/// `(B, S, M), (B, S, M) -> (B, S, M)`
+/// `(..), (..) -> (..)`, for tensors of up to 6 axes.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of `B` or of `S` differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::try_residual, prelude::*};
@@ -41,14 +38,13 @@ use typed_transformer_macros::panicking;
 /// assert!(matches!(try_residual(x(2), x(3)), Err(OpError::Dim { op: "residual", .. })));
 /// ```
 #[panicking]
-pub fn try_residual<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
-    input: Tensor<(B, S, M), E, D, T>,
-    output: Tensor<(B, S, M), E, D, T>,
-) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
+pub fn try_residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    input: Tensor<Dims, E, D, T>,
+    output: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
     const OP: &str = "residual";
-    let ((batch, len, _), (out_batch, out_len, _)) = (*input.shape(), *output.shape());
-    check_same_size("the sublayer's input", batch, "its output", out_batch).map_err(dim_error(OP))?;
-    check_same_size("the sublayer's input", len, "its output", out_len).map_err(dim_error(OP))?;
+    let (shape, out_shape) = (*input.shape(), *output.shape());
+    shape.check_same_sizes("the sublayer's input", out_shape, "its output").map_err(dim_error(OP))?;
     if D::HAS_KERNELS {
         return D::fused_residual(input, output);
     }

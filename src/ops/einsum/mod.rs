@@ -149,8 +149,8 @@ macro_rules! __einsum {
     (@name $($more:tt)*) => { ::core::compile_error!("a contraction has one, two or three operands") };
 
     (@one [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($od:ty)*] $all:tt) => {{
-        $crate::__einsum!(@once [] [$($xd,)*]);
-        $crate::__einsum!(@once [] [$($od,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($xd,)*]);
+        $crate::__einsum!(@once once_in_result [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn]);
         let x = $crate::__private::Over::<($($xd,)*)>::operand($($x)+);
         $crate::__private::Over::<($($od,)*)>::contract_one(
@@ -160,9 +160,9 @@ macro_rules! __einsum {
     }};
 
     (@two [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($od:ty)*] $on:tt $all:tt) => {{
-        $crate::__einsum!(@once [] [$($xd,)*]);
-        $crate::__einsum!(@once [] [$($wd,)*]);
-        $crate::__einsum!(@once [] [$($od,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($xd,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($wd,)*]);
+        $crate::__einsum!(@once once_in_result [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn]);
         $crate::__einsum!(@not_alone [$($xd)*] [&$wn, &$on] $on [&$xn, &$wn]);
         $crate::__einsum!(@not_alone [$($wd)*] [&$xn, &$on] $on [&$xn, &$wn]);
@@ -183,10 +183,10 @@ macro_rules! __einsum {
     }};
     (@three [$($x:tt)+] [$($xd:ty)*] $xn:tt [$($w:tt)+] [$($wd:ty)*] $wn:tt [$($v:tt)+] [$($vd:ty)*] $vn:tt
         [$($od:ty)*] $on:tt $all:tt) => {{
-        $crate::__einsum!(@once [] [$($xd,)*]);
-        $crate::__einsum!(@once [] [$($wd,)*]);
-        $crate::__einsum!(@once [] [$($vd,)*]);
-        $crate::__einsum!(@once [] [$($od,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($xd,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($wd,)*]);
+        $crate::__einsum!(@once once_in_operand [] [$($vd,)*]);
+        $crate::__einsum!(@once once_in_result [] [$($od,)*]);
         $crate::__einsum!(@given [$($od)*] [&$xn, &$wn, &$vn]);
         $crate::__einsum!(@not_alone [$($xd)*] [&$wn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
         $crate::__einsum!(@not_alone [$($wd)*] [&$xn, &$vn, &$on] $on [&$xn, &$wn, &$vn]);
@@ -214,14 +214,14 @@ macro_rules! __einsum {
     (@labels [$($dim:ty)*] $all:tt) => {
         &[$($crate::__private::names::label(::core::stringify!($dim), &$all)),*] as &[$crate::__private::names::Label]
     };
-    (@once [$($seen:ty)*] [$next:ty, $($rest:tt)*]) => {
-        $crate::__private::names::once::<
+    (@once $rule:ident [$($seen:ty)*] [$next:ty, $($rest:tt)*]) => {
+        $crate::__private::names::$rule::<
             $next,
             { $crate::__private::names::count(::core::stringify!($next), &[$(::core::stringify!($seen)),*]) == 0 },
         >();
-        $crate::__einsum!(@once [$($seen)* $next] [$($rest)*]);
+        $crate::__einsum!(@once $rule [$($seen)* $next] [$($rest)*]);
     };
-    (@once $seen:tt []) => {};
+    (@once $rule:ident $seen:tt []) => {};
     (@given [$($dim:ty)*] $lists:tt) => {
         $($crate::__private::names::given::<
             $dim, { $crate::__private::names::is_in(::core::stringify!($dim), &$lists) }

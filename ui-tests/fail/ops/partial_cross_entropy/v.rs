@@ -1,7 +1,7 @@
 //! Labels are of the vocabulary of the logits.
 //! Covers `V` of `ops::partial_cross_entropy`.
 //! Right with `Letters` for `Sounds` in line 11.
-use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::*};
+use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::{Partial, Shard}};
 
 ranks! { World; Data; }
 dims! { Letters = 28; Sounds = 44; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }

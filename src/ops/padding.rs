@@ -1,0 +1,173 @@
+//! The positions that a mean or a loss leaves out.
+
+use crate::{
+    dims::{Dim, DimError, MaybeSharded, NamedShape},
+    mask::PaddingMask,
+};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{Storage, Tensor},
+};
+
+/// Which of `Positions` hold a token, and which are padding: a [`PaddingMask`] of `(Batch, SeqLen)`, or a tensor of
+/// booleans over up to 6 axes, which is `true` at a token.
+///
+/// ```
+/// use typed_transformer::{ops::{Padding, gt}, prelude::*};
+/// dims! { pub SeqLen = 3; }
+/// fn count<Positions: Shape>(padding: &impl Padding<Positions>) -> usize {
+///     padding.is_token().into_iter().filter(|is_token| *is_token).count()
+/// }
+/// let lengths: Tensor<(SeqLen,), f32, Cpu> = Cpu::default().tensor(vec![4.0, 0.0, 2.0]);
+/// assert_eq!(count(&gt(&lengths, 0.0)), 2);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "expected padding over `{Positions}`, found `{Self}`",
+    label = "not padding over `{Positions}`",
+    note = "padding is a `PaddingMask`, or a tensor of booleans that is `true` at a token; it is passed by reference"
+)]
+pub trait Padding<Positions: Shape> {
+    /// The positions.
+    fn shape(&self) -> Positions;
+    /// Whether each position holds a token, in row-major order.
+    fn is_token(&self) -> Vec<bool>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<B: MaybeSharded, S: Dim> Padding<(B, S)> for PaddingMask<B, S> {
+    fn shape(&self) -> (B, S) {
+        self.shape()
+    }
+
+    fn is_token(&self) -> Vec<bool> {
+        self.as_slice().to_vec()
+    }
+}
+#[diagnostic::do_not_recommend]
+impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions, bool, D> {
+    fn shape(&self) -> Positions {
+        *HasShape::shape(self)
+    }
+
+    fn is_token(&self) -> Vec<bool> {
+        self.as_vec()
+    }
+}
+
+/// The padding, over `Positions`, has the first axes of a tensor over `Dims`. (The rule is one of the padding, so that
+/// rustc shows it.)
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "padding over `{Positions}` does not fit a tensor over `{Dims}`",
+    label = "padding over `{Positions}`",
+    note = "padding has the first axes of the tensor; the mean is over its last axis"
+)]
+pub trait PadsStart<Dims: Shape, Positions: Shape> {
+    /// The last axis of the padding.
+    type Last: MaybeSharded;
+
+    /// Compares the run-time sizes of tensor and padding.
+    fn check_sizes(dims: Dims, positions: Positions) -> Result<(), DimError>;
+}
+
+/// The shape without the axis in the place of the last of `Positions`. Only the numbers of axes count, so that padding
+/// of other axes is one error and not two.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "padding over `{Positions}` has more axes than a tensor over `{Self}`",
+    label = "padding over `{Positions}`",
+    note = "padding has the first axes of the tensor; the mean is over its last axis"
+)]
+pub trait WithoutLastOf<Positions: Shape>: Shape {
+    /// The shape without the axis.
+    type Remaining: Shape;
+
+    /// The shape without the axis.
+    fn remaining(self) -> Self::Remaining;
+}
+
+macro_rules! pads_start {
+    ($($before:ident $other:ident)*; $($after:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<Padding, $($before: MaybeSharded,)* Last: MaybeSharded, $($after: MaybeSharded,)*>
+            PadsStart<($($before,)* Last, $($after,)*), ($($before,)* Last,)> for Padding
+        {
+            type Last = Last;
+
+            #[allow(non_snake_case, unused_variables)]
+            fn check_sizes(
+                ($($before,)* last, $($after,)*): ($($before,)* Last, $($after,)*),
+                positions: ($($before,)* Last,),
+            ) -> Result<(), DimError> {
+                NamedShape::check_same_sizes(($($before,)* last,), "the input", positions, "the padding")
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($before: MaybeSharded, $other: MaybeSharded,)* Last: MaybeSharded, Other: MaybeSharded, $($after: MaybeSharded,)*>
+            WithoutLastOf<($($other,)* Other,)> for ($($before,)* Last, $($after,)*)
+        {
+            type Remaining = ($($before,)* $($after,)*);
+
+            #[allow(non_snake_case, clippy::unused_unit)]
+            fn remaining(self) -> Self::Remaining {
+                let ($($before,)* _, $($after,)*) = self;
+                ($($before,)* $($after,)*)
+            }
+        }
+    };
+}
+pads_start!(;);
+pads_start!(; A);
+pads_start!(A H;);
+pads_start!(; A B);
+pads_start!(A H; B);
+pads_start!(A H B I;);
+pads_start!(; A B C);
+pads_start!(A H; B C);
+pads_start!(A H B I; C);
+pads_start!(A H B I C J;);
+pads_start!(; A B C F);
+pads_start!(A H; B C F);
+pads_start!(A H B I; C F);
+pads_start!(A H B I C J; F);
+pads_start!(A H B I C J F K;);
+pads_start!(; A B C F G);
+pads_start!(A H; B C F G);
+pads_start!(A H B I; C F G);
+pads_start!(A H B I C J; F G);
+pads_start!(A H B I C J F K; G);
+pads_start!(A H B I C J F K G L;);
+
+/// The padding, over `Positions`, fits logits over `Logits`, which have one more axis, the last one. (The rule is one of
+/// the padding, so that rustc shows it.)
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "padding over `{Positions}` does not fit logits over `{Logits}`",
+    label = "padding over `{Positions}`",
+    note = "padding has all axes of the logits without the last one, in their order"
+)]
+pub trait PadsLogits<Logits: Shape, Positions: Shape> {
+    /// Compares the run-time sizes of logits and padding.
+    fn check_sizes(logits: Logits, positions: Positions) -> Result<(), DimError>;
+}
+
+macro_rules! pads_logits {
+    ($($axis:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<Padding, $($axis: MaybeSharded,)* V: MaybeSharded> PadsLogits<($($axis,)* V,), ($($axis,)*)> for Padding {
+            #[allow(non_snake_case)]
+            fn check_sizes(
+                ($($axis,)* _,): ($($axis,)* V,),
+                positions: ($($axis,)*),
+            ) -> Result<(), DimError> {
+                NamedShape::check_same_sizes(($($axis,)*), "the logits", positions, "the padding")
+            }
+        }
+    };
+}
+pads_logits!();
+pads_logits!(A);
+pads_logits!(A B);
+pads_logits!(A B C);
+pads_logits!(A B C F);
+pads_logits!(A B C F G);

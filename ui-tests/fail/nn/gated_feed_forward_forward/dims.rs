@@ -1,0 +1,12 @@
+//! The output has the length of the input.
+//! Covers `Dims` of `nn::GatedFeedForward::forward`.
+//! Right with `SrcLen` for `TgtLen` in line 8.
+use typed_transformer::{doctest::Model, nn::GatedFeedForward, prelude::*};
+
+dims! { EmbedDim = 8; SrcLen = 5; TgtLen = 5; Batch; }
+
+fn run(layer: &GatedFeedForward<EmbedDim, Model, f32, Cpu>, x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>) {
+    let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = layer.forward(x);
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! The padding is that of the batch.
+//! Covers `Positions` of `ops::kl_divergence`.
+//! Right with `Batch` for `OtherBatch` in line 11.
+use typed_transformer::{ops::kl_divergence, prelude::*};
+
+dims! { VocabSize = 28; OtherVocab = 28; SrcLen = 5; TgtLen = 5; Batch; OtherBatch; }
+
+fn distill(
+    logits: Tensor<(Batch, SrcLen, VocabSize), f32, Cpu>,
+    teacher: &Tensor<(Batch, SrcLen, VocabSize), f32, Cpu>,
+    padding: &PaddingMask<OtherBatch, SrcLen>,
+) {
+    let _loss = kl_divergence(logits, teacher, padding, Reduction::MeanAll);
+}
+
+fn main() {}
