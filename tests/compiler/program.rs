@@ -11,6 +11,8 @@
 //! ```
 //!
 //! The right form is made by that replacement, so a program and its right form differ in one token.
+//!
+//! A program of an optional part of the library says ``Needs the feature `tokenizers`.``
 
 use crate::source;
 use std::{
@@ -33,6 +35,8 @@ pub struct Program {
     pub rule: String,
     /// Each type parameter that it covers, and the path of the item that has this parameter.
     pub covers: Vec<(String, String)>,
+    /// The feature of the library that it needs, if it needs one.
+    pub feature: Option<String>,
     pub correction: Correction,
 }
 
@@ -63,8 +67,10 @@ impl Program {
             (parameter.to_string(), item.to_string())
         });
         let covers = covers.collect();
+        let feature = head.iter().find_map(|line| line.strip_prefix("Needs the feature `")?.strip_suffix("`."));
+        let feature = feature.map(str::to_string);
         let correction = Correction::read(&source, &head).unwrap_or_else(|problem| panic!("{path}: {problem}"));
-        Self { name, path, source, rule, covers, correction }
+        Self { name, path, source, rule, covers, feature, correction }
     }
 
     /// The source with the right token in place of the wrong one.
@@ -139,6 +145,27 @@ pub fn all() -> Vec<Program> {
     let sources: Vec<_> = files.iter().filter(|file| !is_expected_output(file)).cloned().collect();
     assert!(!sources.is_empty());
     sources.into_iter().map(Program::read).collect()
+}
+
+/// The wrong programs for which the library has the features they need.
+pub fn all_with_features() -> Vec<Program> {
+    let mut programs = all();
+    programs.retain(|program| program.feature.as_ref().is_none_or(|feature| features().contains(&&**feature)));
+    programs
+}
+
+/// The features of the library that are on.
+pub fn features() -> Vec<&'static str> {
+    let features = [
+        ("default", cfg!(feature = "default")),
+        ("plot", cfg!(feature = "plot")),
+        ("cuda", cfg!(feature = "cuda")),
+        ("cudnn", cfg!(feature = "cudnn")),
+        ("mpi", cfg!(feature = "mpi")),
+        ("f16", cfg!(feature = "f16")),
+        ("tokenizers", cfg!(feature = "tokenizers")),
+    ];
+    features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name).collect()
 }
 
 /// The paths in a folder, sorted.

@@ -3,7 +3,7 @@
 //! `rustc` runs directly and takes the library from the files that this test is linked with, so neither the
 //! library nor a dependency is compiled a second time.
 
-use crate::program::{Program, root};
+use crate::program::{Program, features, root};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::{
@@ -192,22 +192,13 @@ fn libraries() -> Vec<String> {
     let this_test = env::current_exe().unwrap();
     let profile_folder = this_test.ancestors().nth(2).unwrap();
     let profile = match profile_folder.file_name().unwrap().to_str().unwrap() {
-        "debug" => "dev",
+        "debug" => "test",
         profile => profile,
     };
-    let features = [
-        ("default", cfg!(feature = "default")),
-        ("plot", cfg!(feature = "plot")),
-        ("cuda", cfg!(feature = "cuda")),
-        ("cudnn", cfg!(feature = "cudnn")),
-        ("mpi", cfg!(feature = "mpi")),
-        ("f16", cfg!(feature = "f16")),
-    ];
-    let features = features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name);
     let output = Command::new(env!("CARGO"))
         .args(["test", "--no-run", "--offline", "--quiet", "--message-format=json", "--test=compiler"])
         .args(["--profile", profile, "--no-default-features", "--features"])
-        .arg(features.collect::<Vec<_>>().join(","))
+        .arg(features().join(","))
         .arg("--target-dir")
         .arg(profile_folder.parent().unwrap())
         .current_dir(root())

@@ -32,7 +32,7 @@ const NOISE: [&str; 7] = [
 // Another compiler words its errors differently, but refuses the same programs.
 #[test]
 fn wrong_programs_are_refused_in_the_expected_words() {
-    let mut programs = program::all();
+    let mut programs = program::all_with_features();
     let mut failures = Vec::new();
     if COMPILER.is_version(env!("CARGO_PKG_RUST_VERSION")) {
         let is_blessed = env::var_os("BLESS").is_some();
@@ -64,7 +64,7 @@ fn wrong_programs_are_refused_in_the_expected_words() {
 
 #[test]
 fn right_forms_are_accepted() {
-    let programs = program::all();
+    let programs = program::all_with_features();
     let errors = first_errors(&programs.iter().collect::<Vec<_>>(), Program::right_form);
     let refused = programs.iter().zip(errors).filter_map(|(program, error)| Some((&program.path, error?)));
     let refused: Vec<_> = refused.collect();
@@ -74,7 +74,7 @@ fn right_forms_are_accepted() {
 // Equal sizes must not make a type mismatch compile. Only relations compare sizes.
 #[test]
 fn names_decide_where_sizes_are_equal() {
-    let mut programs = program::all();
+    let mut programs = program::all_with_features();
     // In the others all sizes are equal from the start.
     programs.retain(|program| source::has_different_sizes(&program.source));
     let (mismatches, relations) = programs.iter().partition::<Vec<_>, _>(|program| program.is_mismatch());

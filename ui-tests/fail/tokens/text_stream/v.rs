@@ -1,6 +1,7 @@
 //! A streamed text takes tokens of its tokenizer.
 //! Covers `V` of `tokens::TextStream`.
-//! Right with `Letters` for `Sounds` in line 8.
+//! Needs the feature `tokenizers`.
+//! Right with `Letters` for `Sounds` in line 9.
 use typed_transformer::{prelude::*, tokens::TextStream};
 
 dims! { Letters = 28; Sounds = 28; }

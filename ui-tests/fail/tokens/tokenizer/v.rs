@@ -1,6 +1,7 @@
 //! A tokenizer returns tokens of its own vocabulary.
 //! Covers `V` of `tokens::Tokenizer`.
-//! Right with `Letters` for `Sounds` in line 8.
+//! Needs the feature `tokenizers`.
+//! Right with `Letters` for `Sounds` in line 9.
 use typed_transformer::{tokens::{Tokenizer, TokenizerError}, prelude::*};
 
 dims! { Letters = 28; Sounds = 28; }
