@@ -38,6 +38,7 @@
 mod axis;
 mod declare;
 mod dim;
+mod factors;
 mod local;
 #[doc(hidden)]
 pub mod names;
@@ -52,11 +53,12 @@ pub use axis::{AxisOf, BroadcastFrom, ConcatAxis, HasAxis, PermutationOf, SameAx
 pub use declare::BoundedSize;
 pub use dfdx::shapes::Const;
 pub use dim::{ConstDim, Dim, Factor, MaybeSharded, Unchecked};
+pub use factors::SameFactors;
 pub use local::LocalSize;
 pub(crate) use names::Label;
 pub use product::{Product, Quotient};
 pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
-pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, NamedShape, SameFactors, WholeShape};
+pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, NamedShape, WholeShape};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
 pub use sum::Sum;
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};

@@ -1,0 +1,105 @@
+//! The axes of a shape with products split into their factors, so that a product can be split or merged.
+
+use super::CountFactor;
+
+/// The shape has the axes of `Other`, in the same order, where a [`Product`](super::Product) counts as its factors.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{Product, SameFactors}};
+/// dims! { pub Batch; pub NumHeads = 2; pub HeadDim = 4; }
+/// fn can_be_reshaped<To, Dims: SameFactors<To>>() {}
+/// can_be_reshaped::<(Batch, NumHeads, HeadDim), (Batch, Product<NumHeads, HeadDim>)>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` and `{Other}` do not have the same axes in the same order",
+    label = "`{Self}` is not `{Other}` with products split or merged",
+    note = "`rearrange!` changes the order of axes, `rename` the name of one"
+)]
+pub trait SameFactors<Other> {}
+
+// Without `do_not_recommend`: rustc shows the factors in place of the products.
+impl<Dims: FactorList<Tuple = One>, Other: FactorList<Tuple = Two>, One, Two> SameFactors<Other> for Dims where
+    (): SameOrder<One, Two>
+{
+}
+
+/// The two lists of factors are the same. (The rule is one of `()`, because rustc would show the shapes, with their
+/// products, if it were one of a shape.)
+#[diagnostic::on_unimplemented(
+    message = "`{One}` and `{Other}` are not the same axes in the same order",
+    label = "with products split, the axes are `{One}` and `{Other}`",
+    note = "`rearrange!` changes the order of axes, `rename` the name of one"
+)]
+pub trait SameOrder<One, Other> {}
+#[diagnostic::do_not_recommend]
+impl<Any> SameOrder<Any, Any> for () {}
+/// A type that is no list of axes. `SameOrder<List, NoList>` is a second implementation for each list. Because of it,
+/// rustc does not infer one list from the other: it compares them when it knows both.
+pub struct NoList;
+
+/// The axes of a shape. A `Product` counts as its factors.
+#[diagnostic::on_unimplemented(
+    message = "the factors of the axes `{Self}` are not known",
+    label = "an axis of `{Self}` may be a product",
+    note = "in a function that is generic in its axes, `rearrange!` splits and merges them"
+)]
+pub trait FactorList {
+    /// The axes as nested pairs.
+    type List;
+    /// The axes as a tuple.
+    type Tuple;
+}
+#[diagnostic::do_not_recommend]
+impl FactorList for () {
+    type List = ();
+    type Tuple = ();
+}
+macro_rules! factor_list {
+    ($first:ident $($rest:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$first: CountFactor, $($rest,)*> FactorList for ($first, $($rest,)*)
+        where
+            ($($rest,)*): FactorList,
+            $first::Factors<<($($rest,)*) as FactorList>::List>: Flat,
+        {
+            type List = $first::Factors<<($($rest,)*) as FactorList>::List>;
+            type Tuple = <Self::List as Flat>::Tuple;
+        }
+    };
+}
+factor_list!(A);
+factor_list!(A B);
+factor_list!(A B C);
+factor_list!(A B C F);
+factor_list!(A B C F G);
+factor_list!(A B C F G H);
+
+/// Nested pairs of up to 12 axes, which are 6 products of two.
+pub trait Flat {
+    /// The axes as a tuple.
+    type Tuple;
+}
+macro_rules! flat {
+    (@pairs) => { () };
+    (@pairs $first:ident $($rest:ident)*) => { ($first, flat!(@pairs $($rest)*)) };
+    ($($axis:ident)*) => {
+        impl<$($axis),*> Flat for flat!(@pairs $($axis)*) {
+            type Tuple = ($($axis,)*);
+        }
+        #[diagnostic::do_not_recommend]
+        impl<$($axis),*> SameOrder<($($axis,)*), NoList> for () {}
+    };
+}
+flat!();
+flat!(A);
+flat!(A B);
+flat!(A B C);
+flat!(A B C F);
+flat!(A B C F G);
+flat!(A B C F G H);
+flat!(A B C F G H I);
+flat!(A B C F G H I J);
+flat!(A B C F G H I J K);
+flat!(A B C F G H I J K L);
+flat!(A B C F G H I J K L M);
+flat!(A B C F G H I J K L M N);
