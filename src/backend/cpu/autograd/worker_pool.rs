@@ -14,29 +14,38 @@ const SPIN_TIME: Duration = Duration::from_micros(100);
 
 /// Runs `run` on all parts in parallel, the last part on the calling thread. Returns the results in the
 /// order of the parts.
-pub fn parallel_map<Part: Send, Value: Send>(mut parts: Vec<Part>, run: impl Fn(Part) -> Value + Sync) -> Vec<Value> {
-    let Some(last) = parts.pop() else {
-        return Vec::new();
+pub fn parallel_map<Part: Send, Value: Send>(parts: Vec<Part>, run: impl Fn(Part) -> Value + Sync) -> Vec<Value> {
+    let mut values: Vec<Option<Value>> = parts.iter().map(|_| None).collect();
+    let task = |(value, part): (&mut Option<Value>, Part)| *value = Some(run(part));
+    let task = &task;
+    run_tasks(values.iter_mut().zip(parts).map(|slot| Box::new(move || task(slot)) as Task).collect());
+    values.into_iter().flatten().collect()
+}
+
+/// The computation of one part.
+type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Runs all tasks in parallel, the last one on the calling thread. Tasks are boxed, so that this code is compiled once.
+fn run_tasks(mut tasks: Vec<Task>) {
+    let Some(last) = tasks.pop() else {
+        return;
     };
-    let (false, Some(pool)) = (parts.is_empty(), worker_pool()) else {
-        return parts.into_iter().chain([last]).map(run).collect();
+    let (false, Some(pool)) = (tasks.is_empty(), worker_pool()) else {
+        return tasks.into_iter().chain([last]).for_each(|task| task());
     };
-    let (mut values, pending) = (Vec::new(), AtomicUsize::new(parts.len()));
-    values.resize_with(parts.len(), || None);
-    let last = pool.in_place_scope(|scope| {
-        for (value, part) in values.iter_mut().zip(parts) {
-            let (run, pending) = (&run, &pending);
+    let pending = AtomicUsize::new(tasks.len());
+    pool.in_place_scope(|scope| {
+        for task in tasks {
+            let pending = &pending;
             scope.spawn(move |_| {
-                *value = Some(run(part));
+                task();
                 spin_for_work(pool);
                 pending.fetch_sub(1, Ordering::Release);
             });
         }
-        let last = run(last);
+        last();
         spin_until_done(&pending);
-        last
     });
-    values.into_iter().flatten().chain([last]).collect()
 }
 
 /// A pool of one thread fewer than rayon's, because the calling thread works too. Rayon's own pool would

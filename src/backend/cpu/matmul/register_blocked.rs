@@ -98,6 +98,10 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
     /// The rows `row..row + ROWS` of the product.
     #[inline(always)]
     fn multiply_rows<const ROWS: usize>(&mut self, row: usize) {
+        // Without this the compiler makes the tiles of the other registers too, and drops them late.
+        if const { ROWS > Self::TILE_ROWS } {
+            unreachable!("a tile has at most `TILE_ROWS` rows");
+        }
         let Extent { inner, columns } = (self.extent)(row..row + ROWS);
         let mut column = 0;
         while column < columns {
@@ -125,6 +129,9 @@ impl<A: Context, B: Context<Simd = A::Simd>> Multiply<'_, A, B> {
         column: usize,
         inner: Range<usize>,
     ) {
+        if const { COLUMNS > Self::TILE_COLUMNS } {
+            unreachable!("a tile has at most `TILE_COLUMNS` columns");
+        }
         let (out, stride, accumulate) = (&mut *self.out, self.stride, self.accumulate);
         let (a, b) = (self.a, self.b);
         let simd = a.context.simd();
