@@ -17,7 +17,7 @@ use clap::Parser;
 use dfdx::{shapes::Axes4, tensor::*, tensor_ops::*};
 use rand_distr::StandardNormal;
 use serde::Deserialize;
-use std::{collections::BTreeMap, env, hint::black_box, process::Command, rc::Rc, time::Instant};
+use std::{collections::BTreeMap, env, hint::black_box, process::Command, time::Instant};
 use typed_transformer::{
     ops::{linear, mul},
     prelude::*,
@@ -67,14 +67,14 @@ impl Table {
         if !name.contains(&self.filter) {
             return;
         }
-        let gradient: Rc<[f32]> = self.device.sample_like(contraction().shape(), StandardNormal).as_vec().into();
+        let gradient = self.device.sample_like(contraction().shape(), StandardNormal).as_vec();
         let time_ms = |result: &dyn Fn() -> Taped<Dims>| {
+            let gradient = gradient.clone();
             let start = Instant::now();
             let (result, mut tape) = result().split_tape();
             // Runs before the steps of the contraction, because a tape runs backward.
-            let gradient = gradient.clone();
             tape.add_backward_op(move |gradients| {
-                gradients.get_or_alloc_mut(&result)?.copy_from_slice(&gradient);
+                **gradients.get_or_alloc_mut(&result)? = gradient;
                 Ok(())
             });
             black_box(self.scalar.clone().put_tape(tape).backward());

@@ -84,9 +84,12 @@ fn write_columns(
 ) {
     let &mut MatrixMut { ref mut elements, rows, row_stride, column_stride, .. } = output;
     let mut put = |i: usize, sums: &[f32; COLUMNS_PER_TILE]| {
-        let row = elements[i * row_stride + columns.start * column_stride..].iter_mut().step_by(column_stride.max(1));
-        for (to, sum) in row.zip(&sums[..columns.len()]) {
-            *to = if accumulate { *to + sum } else { *sum };
+        let (row, sums) = (&mut elements[i * row_stride + columns.start * column_stride..], &sums[..columns.len()]);
+        match (column_stride, accumulate) {
+            (1, true) => row[..sums.len()].iter_mut().zip(sums).for_each(|(to, sum)| *to += sum),
+            (1, false) => row[..sums.len()].copy_from_slice(sums),
+            (_, true) => row.iter_mut().step_by(column_stride.max(1)).zip(sums).for_each(|(to, sum)| *to += sum),
+            (_, false) => row.iter_mut().step_by(column_stride.max(1)).zip(sums).for_each(|(to, sum)| *to = *sum),
         }
     };
     dispatch_simd(
@@ -119,10 +122,13 @@ fn multiply_rows<const ROWS: usize>(
     b: &[[f32; COLUMNS_PER_TILE]],
     start: usize,
 ) -> [[f32; COLUMNS_PER_TILE]; ROWS] {
+    a.check_bounds(start + ROWS, b.len());
     let mut sums = [[0.0; COLUMNS_PER_TILE]; ROWS];
     for (l, b) in b.iter().enumerate() {
         for (row, sums) in sums.iter_mut().enumerate() {
-            let factor = a.get(start + row, l);
+            #[allow(unsafe_code, reason = "a bounds check for each vector of multiply-adds")]
+            // SAFETY: `row < ROWS` and `l < b.len()`, and these bounds are checked above.
+            let factor = unsafe { a.get_unchecked(start + row, l) };
             for (sum, b) in sums.iter_mut().zip(b) {
                 *sum += factor * b;
             }

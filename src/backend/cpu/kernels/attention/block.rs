@@ -12,8 +12,8 @@ use crate::{
 use pulp::Simd;
 use std::ops::Range;
 
-/// Queries of a block of scores. Two blocks of scores fit into the first-level cache with their operands.
-pub const QUERIES_PER_BLOCK: usize = 32;
+/// Queries of a block of scores: a multiple of the rows of a register tile, 4 or 6, so that every tile is full.
+pub const QUERIES_PER_BLOCK: usize = 48;
 /// Keys of a block of scores.
 pub const KEYS_PER_BLOCK: usize = 128;
 
