@@ -20,6 +20,10 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
 /// # Panics
 /// If the dimensions are inconsistent.
 pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
+    // gemm writes vectors if one of the output's strides is 1; here it is that of the columns.
+    if output.row_stride == 1 && output.column_stride > 1 {
+        return matmul_into(output.transposed(), b.transposed(), a.transposed(), accumulate);
+    }
     let (m, n, k) = (a.rows, b.columns, a.columns);
     assert_eq!((k, m, n), (b.rows, output.rows, output.columns));
     let stride = |stride: usize| stride as isize;
