@@ -196,7 +196,7 @@ fn libraries() -> Vec<String> {
         profile => profile,
     };
     let output = Command::new(env!("CARGO"))
-        .args(["test", "--no-run", "--offline", "--quiet", "--message-format=json", "--test=compiler"])
+        .args(["test", "--no-run", "--locked", "--quiet", "--message-format=json", "--test=compiler"])
         .args(["--profile", profile, "--no-default-features", "--features"])
         .arg(features().join(","))
         .arg("--target-dir")
