@@ -158,7 +158,7 @@ pub mod __private {
         dtypes::Dtype,
         nn::{ModuleVisitor, TensorCollection, TensorOptions},
         shapes::{ConstDim as DfdxConstDim, ConstShape, Dim as DfdxDim},
-        tensor::Tensor,
+        tensor::{Cpu, Tensor},
         tensor_ops::Device,
     };
     pub use typed_transformer_macros::named_by_line;

@@ -56,13 +56,13 @@ pub use dim::{ConstDim, Dim, Factor, MaybeSharded, Unchecked};
 pub use factors::SameFactors;
 pub use local::LocalSize;
 pub(crate) use names::Label;
-pub use product::{Product, Quotient};
-pub use relations::{AtMost, Bounded, Divides, Even, LessThan, SumOf};
+pub use product::{Product, ProductDim, Quotient, QuotientDim};
+pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, NamedShape, WholeShape};
 pub use size::{CountFactor, FullyStatic, PushDigit, StaticSize};
-pub use sum::Sum;
+pub use sum::{Sum, SumDim};
 pub(crate) use typed_transformer_cpu::{Unnamed, UnnamedTensor, unnamed};
-pub use windows::{WindowOf, Windows};
+pub use windows::{WindowOf, Windows, WindowsDim};
 
 use std::any::type_name;
 
@@ -130,7 +130,7 @@ pub fn check_same_size<Any: MaybeSharded>(
     Err(DimError::Mismatch { dim, left, expected: expected.size(), right, found: found.size() })
 }
 
-/// The name of a type without module paths: `(Batch, Product<NumHeads, HeadDim>)`.
+/// The name of a type without module paths, as a program writes it: `(Batch, Product<NumHeads, HeadDim>)`.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{name, Product}};
@@ -145,7 +145,13 @@ pub fn name<Any: ?Sized>() -> String {
 fn without_paths(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
-        out.push_str(piece.rsplit("::").next().unwrap_or(piece));
+        out.push_str(match piece.rsplit("::").next().unwrap_or(piece) {
+            "ProductDim<" => "Product<",
+            "QuotientDim<" => "Quotient<",
+            "SumDim<" => "Sum<",
+            "WindowsDim<" => "Windows<",
+            name => name,
+        });
     }
     out
 }

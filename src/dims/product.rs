@@ -16,7 +16,10 @@ use std::{
 /// dims! { pub NumHeads = 7; pub HeadDim = 5; }
 /// assert_eq!(Product::<NumHeads, HeadDim>::SIZE, 35);
 /// ```
-pub struct Product<Left, Right>(PhantomData<fn() -> (Left, Right)>);
+pub type Product<Left, Right> = ProductDim<Left, Right>;
+
+/// [`Product`], by the name in the compiler's messages.
+pub struct ProductDim<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 
 /// The dimension of `Whole::SIZE / Parts::SIZE` elements, for `Parts` that divide `Whole`.
 ///
@@ -27,7 +30,10 @@ pub struct Product<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// dims! { pub EmbedDim = 128; pub NumHeads = 2; }
 /// assert_eq!(Quotient::<EmbedDim, NumHeads>::SIZE, 64);
 /// ```
-pub struct Quotient<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
+pub type Quotient<Whole, Parts> = QuotientDim<Whole, Parts>;
+
+/// [`Quotient`], by the name in the compiler's messages.
+pub struct QuotientDim<Whole, Parts>(PhantomData<fn() -> (Whole, Parts)>);
 
 impl<Left: Factor, Right: Factor> Product<Left, Right> {
     /// The size.

@@ -92,12 +92,30 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not less than `{Bound}`",
     label = "`{Self}` is not a valid index of `{Bound}`",
-    note = "valid indices of `{Bound}` run from 0 to its size minus 1; an index above 1024 needs a named dimension: `Fin::from_dim`"
+    note = "valid indices of `{Bound}` run from 0 to its size minus 1"
 )]
 pub trait LessThan<Bound: Dim>: ConstDim {}
 
 #[diagnostic::do_not_recommend]
 impl<Id: StaticSize, Bound: StaticSize> LessThan<Bound> for Id where (Id::Nat, Bound::Nat): Less {}
+
+/// The dimension is greater than a literal, so the literal is a valid index.
+///
+/// ```
+/// use typed_transformer::{dims, dims::HasIndex};
+/// dims! { pub VocabSize = 28; }
+/// fn has_last_letter<Vocab: HasIndex<25>>() {}
+/// has_last_letter::<VocabSize>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "{INDEX} is not less than `{Self}`",
+    label = "{INDEX} is not a valid index of `{Self}`",
+    note = "valid indices of `{Self}` run from 0 to its size minus 1; an index above 1024 needs a named dimension: `Fin::from_dim`"
+)]
+pub trait HasIndex<const INDEX: usize>: ConstDim {}
+
+#[diagnostic::do_not_recommend]
+impl<const INDEX: usize, Bound: ConstDim> HasIndex<INDEX> for Bound where Const<INDEX>: LessThan<Bound> {}
 
 /// The dimension divides `Whole` without remainder: the number of heads divides the width of an
 /// embedding that is split into heads.

@@ -15,7 +15,10 @@ use typenum::U1;
 /// assert_eq!(format!("{total:?}"), "Sum<Past, Present>=7");
 /// assert_eq!(Sum::<Start, Present>::SIZE, 3);
 /// ```
-pub struct Sum<Left, Right> {
+pub type Sum<Left, Right> = SumDim<Left, Right>;
+
+/// [`Sum`], by the name in the compiler's messages.
+pub struct SumDim<Left, Right> {
     size: usize,
     parts: PhantomData<fn() -> (Left, Right)>,
 }

@@ -16,7 +16,10 @@ use typenum::B1;
 /// dims! { pub SeqLen = 6; pub Width = 2; }
 /// assert_eq!(Windows::<SeqLen, Width>::SIZE, 5);
 /// ```
-pub struct Windows<Len, Window> {
+pub type Windows<Len, Window> = WindowsDim<Len, Window>;
+
+/// [`Windows`], by the name in the compiler's messages.
+pub struct WindowsDim<Len, Window> {
     size: usize,
     parts: PhantomData<fn() -> (Len, Window)>,
 }

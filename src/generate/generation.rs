@@ -8,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::{ConstDim as _, HasShape},
-    tensor::Tensor,
+    tensor::{Cpu, Tensor},
 };
 use std::fmt;
 
@@ -34,7 +34,7 @@ use std::fmt;
 /// assert!(texts.iter().all(|text| text.last() == Some(&END) || text.len() == 15 - 3 + 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real, D: Backend<E>> {
+pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a Model,
     sampler: &'a mut Sampler<Model::VocabSize>,
     ends: Vec<Fin<Model::VocabSize>>,

@@ -18,8 +18,8 @@ use std::marker::PhantomData;
 /// assert_eq!(mask.as_slice()[6..], [false, true, true]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a mask kind",
-    label = "expected `NoMask`, `CausalMask` or `SlidingWindow`",
+    message = "expected a mask kind: `NoMask`, `CausalMask` or `SlidingWindow`",
+    label = "`{Self}` is not a mask kind",
     note = "`NoMask` shows the whole sequence to every position; `CausalMask` shows only the position itself and the ones before it; `SlidingWindow` shows only the last of these"
 )]
 pub trait MaskKind: 'static {
@@ -116,8 +116,8 @@ impl<Width: ConstDim> CausalKind for SlidingWindow<Width> {}
 /// # Ok::<(), TokenError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a padding rule",
-    label = "expected `PadQueriesAndKeys` or `PadSourceKeys`",
+    message = "expected a padding rule: `PadQueriesAndKeys` or `PadSourceKeys`",
+    label = "`{Self}` is not a padding rule",
     note = "`PadQueriesAndKeys` masks the padded queries and keys of every attention; `PadSourceKeys` masks only the padded keys of the source"
 )]
 pub trait PaddingRule: 'static {

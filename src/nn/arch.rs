@@ -24,7 +24,7 @@ use crate::{
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an architecture",
+    message = "expected an architecture",
     label = "`{Self}` does not implement `Arch`",
     note = "implement `Arch` for an empty struct of your own, with one line per dimension"
 )]
@@ -66,7 +66,7 @@ pub trait Arch: 'static {
 /// assert!(PreNorm::conventions().contains(&("norm placement", "Pre".to_string())));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not name the conventions of a model",
+    message = "expected the conventions of a model",
     label = "`{Self}` does not implement `Conventions`",
     note = "the conventions of the posts are in `typed_transformer::models`; implement `Conventions` for a type of your own"
 )]

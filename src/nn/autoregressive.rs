@@ -6,7 +6,10 @@ use crate::{
     ops::{OpError, Real, dim_error, try_select, try_slice},
     tokens::TokenIds,
 };
-use dfdx::{shapes::HasShape, tensor::Tensor};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Cpu, Tensor},
+};
 use std::fmt;
 
 /// A model that writes token after token: it computes the logits of the next token from all tokens before it.
@@ -122,7 +125,7 @@ impl<B: Dim, Config: SingleStack, E: Real, D: Backend<E>> Autoregressive<B, E, D
 /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.try_next_logits(&start, &mut encoded.try_cache(Batch)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real, D: Backend<E>> {
+pub struct EncodedLM<'a, B: Dim, Src: Dim, Config: Seq2Seq, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a LM<Config, E, D>,
     encoder_output: Tensor<(B, Src, Config::EmbedDim), E, D>,
     source_padding: PaddingMask<B, Src>,

@@ -5,6 +5,7 @@ use crate::{
     mask::{AttentionMask, PaddingMask},
     ops::{OpError, Real, dim_error},
 };
+use dfdx::tensor::Cpu;
 use std::fmt;
 
 /// The state of decoding with a stack of causal layers: a [`KeyValueCache`] of at most `MaxLen` positions
@@ -21,7 +22,7 @@ use std::fmt;
 /// assert_eq!(cache.len(), 5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+pub struct Cache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
     pub(crate) layers: Vec<KeyValueCache<B, MaxLen, A, E, D>>,
     pub(crate) len: usize,
     pub(crate) batch: B,
@@ -83,7 +84,8 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
 /// assert_eq!(cache.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+pub struct DecoderCache<B: MaybeSharded, Src: Dim, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu>
+{
     pub(crate) self_attention: Cache<B, MaxLen, A, E, D>,
     /// One for each layer.
     pub(crate) cross_attention: Vec<CrossKeyValues<B, Src, A, E, D>>,

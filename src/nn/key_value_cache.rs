@@ -7,7 +7,7 @@ use crate::{
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{NoneTape, Tensor},
+    tensor::{Cpu, NoneTape, Tensor},
 };
 use std::fmt;
 
@@ -30,7 +30,7 @@ use std::fmt;
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> {
+pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
     keys: Keys<B, Cached<MaxLen>, A, E, D>,
     values: Values<B, Cached<MaxLen>, A, E, D>,
     len: usize,

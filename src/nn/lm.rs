@@ -8,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::Shape,
-    tensor::{NoneTape, PutTape, SplitTape, Tape, Tensor},
+    tensor::{Cpu, NoneTape, PutTape, SplitTape, Tape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -75,7 +75,7 @@ pub trait Seq2Seq: HasPositionsFor<<Self as Seq2Seq>::EmbedDim> {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[must_use]
-pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>, T = NoneTape> {
+pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real = f32, D: Backend<E> = Cpu, T = NoneTape> {
     /// The encoder's output.
     pub encoder_output: Tensor<Enc, E, D>,
     /// The decoder's output.
@@ -102,7 +102,7 @@ pub struct Output<Enc: Shape, Dec: Shape, Logits: Shape, E: Real, D: Backend<E>,
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real, D: Backend<E>> {
+pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real = f32, D: Backend<E> = Cpu> {
     /// From the source to itself, in the encoder.
     pub source: Vec<Tensor<Src, E, D>>,
     /// From the target to itself, in the decoder.

@@ -22,9 +22,9 @@ use dfdx::{
 /// assert_eq!(count(&gt(&lengths, 0.0)), 2);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected padding over `{Positions}`, found `{Self}`",
-    label = "not padding over `{Positions}`",
-    note = "padding is a `PaddingMask`, or a tensor of booleans that is `true` at a token; it is passed by reference"
+    message = "expected padding: a `PaddingMask`, or a tensor of booleans",
+    label = "`{Self}` is not padding over `{Positions}`",
+    note = "padding is `true` at a token; it is passed by reference"
 )]
 pub trait Padding<Positions: Shape> {
     /// The positions.

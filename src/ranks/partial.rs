@@ -79,8 +79,8 @@ impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
 /// assert_eq!(sums[1], Ok(vec![2.0, 1.0]));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the ranks cannot sum a `{Self}`",
-    label = "there is no reduction of this type",
+    message = "the ranks cannot sum this value",
+    label = "there is no sum of `{Self}`",
     note = "a number, a vector, a tensor without a tape and the gradients of a model can be reduced"
 )]
 pub trait Reduce: Sized {

@@ -1,5 +1,5 @@
 use super::TokenError;
-use crate::dims::{Const, ConstDim, LessThan, name};
+use crate::dims::{ConstDim, HasIndex, LessThan, name};
 use std::{fmt, marker::PhantomData};
 
 /// An element of the finite set `{0, …, N::SIZE - 1}`: a token of the vocabulary `N`, a position, a class.
@@ -52,7 +52,7 @@ impl<N: ConstDim> Fin<N> {
     #[must_use]
     pub const fn literal<const VALUE: usize>() -> Self
     where
-        Const<VALUE>: LessThan<N>,
+        N: HasIndex<VALUE>,
     {
         Self::unchecked(VALUE)
     }

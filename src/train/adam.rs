@@ -29,7 +29,7 @@ use dfdx::{
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Adam<Model, E: Real, D: Backend<E> = Cpu> {
+pub struct Adam<Model, E: Real = f32, D: Backend<E> = Cpu> {
     /// `β₁`, the decay rate of the average of the gradients.
     pub beta1: f64,
     /// `β₂`, the decay rate of the average of the squared gradients.
@@ -139,7 +139,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Optimizer<Model, E, 
 /// adamw.weight_decay_filter = |parameter| parameter.is_matrix() && !parameter.path.contains("embedder");
 /// ```
 #[derive(Clone, Debug)]
-pub struct AdamW<Model, E: Real, D: Backend<E> = Cpu> {
+pub struct AdamW<Model, E: Real = f32, D: Backend<E> = Cpu> {
     /// The step that follows the decay.
     pub adam: Adam<Model, E, D>,
     /// The fraction of a parameter that one step removes, divided by the learning rate.

@@ -10,7 +10,7 @@ use crate::{
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName},
     shapes::{HasShape, Shape},
-    tensor::{Gradients, Tensor},
+    tensor::{Cpu, Gradients, Tensor},
     tensor_ops::TryMul,
 };
 use std::{
@@ -68,7 +68,7 @@ impl Parameter {
 ///     })
 /// }
 /// ```
-pub struct Parameters<'a, Model, E: Real, D: Backend<E>> {
+pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
     gradient_factor: Option<E>,
@@ -134,7 +134,7 @@ impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
 ///     parameter.set_values(parameter.values()? * E::from_f64(0.99).unwrap())
 /// }
 /// ```
-pub struct ParameterMut<'a, E: Real, D: Backend<E>> {
+pub struct ParameterMut<'a, E: Real = f32, D: Backend<E> = Cpu> {
     parameter: Parameter,
     tensor: &'a mut dyn ParameterTensor<E, D>,
     gradients: &'a mut Gradients<E, D>,

@@ -6,7 +6,7 @@ use crate::{
 use dfdx::{
     nn::{TensorCollection, ZeroGrads},
     shapes::{Rank0, Shape},
-    tensor::{Gradients, Merge, NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, Trace},
+    tensor::{Cpu, Gradients, Merge, NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, Trace},
     tensor_ops::{Backward as _, Device},
 };
 use std::{fmt, marker::PhantomData, ptr};
@@ -24,7 +24,7 @@ use std::{fmt, marker::PhantomData, ptr};
 /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu, Recording<Layer, f32, Cpu>> =
 ///     model.forward(x.put_tape(model.recording()));
 /// ```
-pub struct Recording<Model, E, D: Storage<E>> {
+pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
     tape: OwnedTape<E, D>,
     model: Address<Model>,
 }
@@ -115,7 +115,7 @@ impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Mode
 /// assert!((norm - 28f64.sqrt()).abs() < 1e-6);
 /// # Ok::<(), OpError>(())
 /// ```
-pub struct GradientsOf<Model, E, D: Storage<E>> {
+pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
     pub(super) gradients: Gradients<E, D>,
     model: Address<Model>,
 }
@@ -199,7 +199,7 @@ impl<Model, E, D: Storage<E>> fmt::Debug for GradientsOf<Model, E, D> {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a loss with the tape `{Self}` has no gradients",
+    message = "a loss without a tape has no gradients",
     label = "nothing recorded how the loss depends on the model",
     note = "give the forward pass a tape in place of `NoneTape`: `model.recording()`"
 )]

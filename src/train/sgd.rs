@@ -31,7 +31,7 @@ use dfdx::{
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Sgd<Model, E: Real, D: Backend<E> = Cpu> {
+pub struct Sgd<Model, E: Real = f32, D: Backend<E> = Cpu> {
     /// The decay rate of the velocity, from 0 to 1.
     pub momentum: f64,
     state: OptimizerState<Model, E, [Slot<E, D>; 1]>,

@@ -3,9 +3,10 @@
 //! `tests/compiler/mutants/` holds right programs. A *place* is where a program names a dimension or an axis of
 //! ranks that it has declared elsewhere, by `dims!`, by `ranks!` or as a generic parameter. A *mutant* is the
 //! program with another one of the same scope in one place. Types tie every dimension of these programs to
-//! others, so every mutant is ill-typed and must be refused. The only exceptions are marked in the programs: a
-//! length with a declared maximum may have a smaller maximum, and exactly these mutants must be accepted. A
-//! *renaming* gives dimensions other names throughout the program, and must be accepted.
+//! others, so every mutant is ill-typed and must be refused. The only exceptions are marked in the programs, and exactly
+//! these mutants must be accepted: a length with a declared maximum may have a smaller maximum, and an operation that
+//! keeps all axes may run over another one of them. A *renaming* gives dimensions other names throughout the program,
+//! and must be accepted.
 //!
 //! All of this also holds if all sizes are equal: names decide, and sizes only where they are compared.
 //!
@@ -43,7 +44,9 @@ const PROGRAMS: [(&str, &str); 7] = [
 ];
 
 /// Marks a line whose place accepts every compile-time dimension that is not larger.
-const MARK: &str = "// or a smaller maximum";
+const MAXIMUM_MARK: &str = "// or a smaller maximum";
+/// Marks a line whose `axis::<…>()` accepts the axes that follow the mark.
+const AXIS_MARK: &str = "// or over ";
 
 /// The bounds of generic parameters that are dimensions.
 const BOUNDS: [&str; 6] = ["Dim", "ConstDim", "AtMost", "LessThan", "Divides", "Even"];
@@ -210,13 +213,19 @@ impl<'a> Program<'a> {
         for Place { at, dim } in &self.places {
             let right = &self.dims[*dim];
             let line = 1 + self.source[..at.start].matches('\n').count();
-            let has_mark = self.source.lines().nth(line - 1).unwrap().contains(MARK);
+            let text = self.source.lines().nth(line - 1).unwrap();
+            let is_axis = self.source[..at.start].ends_with("axis::<");
+            let other_axes: Vec<&str> = match text.split_once(AXIS_MARK) {
+                Some((_, axes)) if is_axis => axes.split(", ").collect(),
+                _ => Vec::new(),
+            };
             let in_scope = self.dims.iter().filter(|dim| dim.scope.contains(&at.start));
             for wrong in in_scope.filter(|dim| dim.name != right.name) {
                 let is_smaller = wrong.size.is_some_and(|size| Some(size) <= right.size);
+                let is_marked = text.contains(MAXIMUM_MARK) && is_smaller || other_axes.contains(&self.name(wrong));
                 mutants.push(self.variant(
                     format!("line {line}: `{}` for `{}`", self.name(wrong), self.name(right)),
-                    if has_mark && is_smaller { Kind::Marked } else { Kind::IllTyped },
+                    if is_marked { Kind::Marked } else { Kind::IllTyped },
                     [(at.clone(), self.name(wrong))],
                 ));
             }

@@ -144,6 +144,18 @@ fn faults(text: &str) -> Vec<String> {
     faults
 }
 
+/// Headlines about another kind of type, not about dimensions. They do not name the type, because the compiler writes
+/// its path if it is imported by a glob.
+const KINDS: [&str; 7] = [
+    "]: expected a mask kind",
+    "]: expected a padding rule",
+    "]: expected padding",
+    "]: expected an architecture",
+    "]: expected the conventions of a model",
+    "]: a loss without a tape has no gradients",
+    "]: the ranks cannot sum this value",
+];
+
 /// The names missing in the first lines: the dimensions that do not fit, by their names in the program.
 ///
 /// If a relation does not hold, the headline is the relation's own message and names both dimensions. If two
@@ -155,13 +167,14 @@ fn faults_of_head(program: &Program, text: &str) -> Vec<String> {
     let (source, correction) = (&*program.source, &program.correction);
     let mut faults = Vec::new();
     let mut needed = BTreeSet::new();
-    if headline.starts_with("error[E0277]") {
+    if headline.starts_with("error[E0277]") && !KINDS.iter().any(|kind| headline.contains(kind)) {
         let quoted: Vec<_> = headline.split('`').skip(1).step_by(2).collect();
         if headline.contains("is not satisfied") || quoted.is_empty() {
             faults.push("its headline is not that of the relation".to_string());
         }
-        // rustc calls a number a `Const`.
-        let is_in_program = |name: &&str| *name == "Const" || has_word(source, name);
+        // rustc calls a number a `Const`, and a `Product` a `ProductDim`.
+        let is_alias = |name: &str| name.strip_suffix("Dim").is_some_and(|alias| has_word(source, alias));
+        let is_in_program = |name: &&str| *name == "Const" || has_word(source, name) || is_alias(name);
         let unknown = quoted.iter().flat_map(|ty| names(ty)).find(|name| !is_in_program(name));
         faults.extend(unknown.map(|name| format!("its headline contains `{name}`")));
     } else {

@@ -9,7 +9,7 @@ use crate::{
 };
 use dfdx::{
     shapes::{ConstDim as _, HasShape},
-    tensor::{NoneTape, Tensor},
+    tensor::{Cpu, NoneTape, Tensor},
 };
 use std::fmt;
 
@@ -49,7 +49,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {
 /// let logits: Tensor<(Batch, VocabSize), f32, Cpu> = encoded.try_next_logits(&start, &mut encoded.try_cache(Batch)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
+pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a T5<Config, E, D>,
     /// The output of the encoder.
     output: Tensor<(B, Src, Config::EmbedDim), E, D>,
@@ -69,7 +69,7 @@ pub struct EncodedT5<'a, B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend
 /// assert_eq!(cache.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real, D: Backend<E>> {
+pub struct T5Cache<B: Dim, Src: Dim, Config: T5Config, E: Real = f32, D: Backend<E> = Cpu> {
     target: Cache<B, Config::MaxTgtLen, KeyValueHeadsOf<Config>, E, D>,
     source: Vec<KeysAndValues<B, Src, KeyValueHeadsOf<Config>, E, D, NoneTape>>,
 }

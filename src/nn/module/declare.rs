@@ -9,8 +9,8 @@
 ///
 /// The name of a parameter in a weights file is its field path.
 ///
-/// The last two type parameters are always the dtype `E` and the device `D`. A semicolon separates them from the other
-/// parameters. Two optional clauses follow. `in A::Conventions`: the module depends on the conventions of the
+/// The last two type parameters are always the dtype `E` and the device `D`, by default `f32` and `Cpu`. A semicolon
+/// separates them from the other parameters. Two optional clauses follow. `in A::Conventions`: the module depends on the conventions of the
 /// [`Arch`](crate::nn::Arch) `A`, which are therefore stored with saved parameters; `in Config` stores those of a
 /// configuration with a function `conventions`, as every model of [`models`](crate::models) has. `-> Width`: the last
 /// dimension of the output, shown in the summary.
@@ -143,8 +143,8 @@ macro_rules! module {
         $(#[$meta])*
         $vis struct $name<
             $($param: $($bound)*,)*
-            E: $crate::__private::Dtype,
-            D: $crate::__private::Device<E>,
+            E: $crate::__private::Dtype = f32,
+            D: $crate::__private::Device<E> = $crate::__private::Cpu,
         > {
             $($($field_head)* $field: $crate::__field!(@type $kind),)*
             __dims: ::core::marker::PhantomData<fn() -> ($($param,)* E, D)>,

@@ -49,7 +49,7 @@ fn grouped_attention<B: Dim, Q: Dim, K: Dim, G: ConstDim, H: ConstDim, Head: Con
     let value: Tensor<(B, K, H, Head), E, D> = rearrange!(value: (B, K, Product<H, Head>) -> (B, K, H, Head));
     let scores: Tensor<(B, G, H, Q, K), E, D> =
         einsum!(query: (B, G, H, Q, Head), key: (B, H, K, Head) -> (B, G, H, Q, K));
-    let weights: Tensor<(B, G, H, Q, K), E, D> = softmax_over(scores, axis::<K>());
+    let weights: Tensor<(B, G, H, Q, K), E, D> = softmax_over(scores, axis::<K>()); // or over B, G, H, Q
     let attended: Tensor<(B, Q, G, H, Head), E, D> =
         einsum!(weights: (B, G, H, Q, K), value: (B, K, H, Head) -> (B, Q, G, H, Head));
     rearrange!(attended: (B, Q, G, H, Head) -> (B, Q, Product<G, Product<H, Head>>))
@@ -64,7 +64,7 @@ fn experts<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, X: ConstDim, E: Real, 
     output: &Tensor<(X, M, Hidden), E, D>,
 ) -> Tensor<(B, S, M), E, D, T> {
     let logits: Tensor<(B, S, X), E, D, T> = linear(input.with_empty_tape(), gate, None);
-    let weights: Tensor<(B, S, X), E, D, T> = softmax_over(logits, axis::<X>());
+    let weights: Tensor<(B, S, X), E, D, T> = softmax_over(logits, axis::<X>()); // or over B, S
     let inner: Tensor<(B, S, X, Hidden), E, D, T> =
         einsum!(input: (B, S, M), hidden: (X, Hidden, M) -> (B, S, X, Hidden));
     let inner: Tensor<(B, S, X, Hidden), E, D, T> = add(inner, hidden_bias);

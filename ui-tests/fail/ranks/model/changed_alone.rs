@@ -1,6 +1,6 @@
 //! One rank does not change a parameter of a replicated model.
 //! Right with `LmHead` for `Shared` in line 12.
-use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::*};
+use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::Replicated};
 
 ranks! { World; Tp = 2; }
 dims! { Letters = 28; EmbedDim = 8; }
