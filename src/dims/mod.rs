@@ -142,7 +142,8 @@ pub fn name<Any: ?Sized>() -> String {
     without_paths(type_name::<Any>())
 }
 
-fn without_paths(path: &str) -> String {
+/// The name of a type, as a program writes it, from its name with paths.
+pub(crate) fn without_paths(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for piece in path.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
         out.push_str(match piece.rsplit("::").next().unwrap_or(piece) {

@@ -1,6 +1,6 @@
 use super::{ConstRankAxis, RankAxis, RanksError};
 use crate::dims::{ConstDim, Dim, Divides, Factor, MaybeSharded};
-use dfdx::shapes::{self, Shape};
+use dfdx::shapes;
 use std::{
     any::type_name,
     fmt,
@@ -120,11 +120,11 @@ impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> Default for Shard<Wh
     }
 }
 
-/// Whether a dimension of the shape is a [`Shard`], or has one as a factor.
-pub(crate) fn is_sharded<Dims: Shape>() -> bool {
+/// Whether a dimension of the shape with this type name is a [`Shard`], or has one as a factor.
+pub(crate) fn is_sharded(dims: &str) -> bool {
     // Types are not compared, because the dimensions of a shape are not known here; names of types have their paths.
     let shard = type_name::<Shard<(), ()>>();
-    type_name::<Dims>().contains(&shard[..=shard.find('<').unwrap_or(shard.len() - 1)])
+    dims.contains(&shard[..=shard.find('<').unwrap_or(shard.len() - 1)])
 }
 
 /// No type implements this trait. It exists for its error message, which rustc shows where a shard stands for a whole

@@ -108,7 +108,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        let tensors = collect(whole, "", Path::new(""))?;
+        let tensors = collect(whole, "");
         let parts = parameter_shardings::<Model, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
             let elements = tensor.elements::<E>();
             (tensor.path, parameter.part(elements, ranks.rank()))
@@ -188,7 +188,7 @@ where
     D: Device<E>,
     Axis: RankAxis,
 {
-    let tensors = collect(part, "", Path::new(""))?;
+    let tensors = collect(part, "");
     let wholes = parameter_shardings::<Part, E, D, Axis>().into_iter().zip(tensors).map(|(parameter, tensor)| {
         let whole = parameter.all_gather(tensor.elements::<E>(), ranks)?;
         Ok(FileTensor::new(parameter.path, parameter.sizes, &whole))

@@ -85,7 +85,7 @@ where
         // The shards' squares are summed over the ranks. Every rank has the replicated parameters, so these count once.
         let [mut sharded, mut replicated] = [0.0, 0.0];
         for (parameter, square) in trained.zip(squares) {
-            *(if parameter.is_sharded() { &mut sharded } else { &mut replicated }) += square;
+            *(if parameter.is_sharded() { &mut sharded } else { &mut replicated }) += square.sum;
         }
         let mut sums = [sharded];
         ranks.all_reduce(&mut sums).map_err(|source| OpError::Ranks { op: "update", source })?;

@@ -1,15 +1,15 @@
 use super::GradientsOf;
 use crate::{
-    backend::Backend,
+    backend::{Backend, visit_tensors},
     ops::{OpError, Real, device_error},
 };
 use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::{HasShape, Shape},
-    tensor::{Gradients, Storage, Tensor, Trace},
-    tensor_ops::{Backward, ReshapeTo, SumTo, TryDiv, TryMul},
+    nn::TensorCollection,
+    shapes::{HasShape, Rank0},
+    tensor::{Gradients, Storage, Tensor},
+    tensor_ops::{Backward, SumTo, TryDiv, TryMul},
 };
-use std::{mem, vec::IntoIter};
+use std::mem;
 
 const OP: &str = "master gradients";
 
@@ -68,81 +68,34 @@ where
     E: Real,
     D: Backend<E> + Backend<Half> + Backend<f64>,
 {
-    let mut unscale =
-        UnscaleGradients { tape: gradients.gradients, loss_scale, gradients: Vec::<Tensor<_, E, D>>::new() };
-    Model::To::<Half, D>::iter_tensors(&mut RecursiveWalker { m: half_model, f: &mut unscale })
-        .map_err(device_error(OP))?;
-    let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
-    let mut add = AddGradients { accumulated: sum, gradients: unscale.gradients.into_iter() };
-    Model::iter_tensors(&mut RecursiveWalker { m: model, f: &mut add }).map_err(device_error(OP))?;
-    accumulated.gradients = add.accumulated;
-    Ok(accumulated)
-}
-
-/// Takes the gradients of the copy's parameters.
-struct UnscaleGradients<Half: Real, E: Real, D: Backend<Half> + Backend<E>> {
-    tape: Gradients<Half, D>,
-    loss_scale: f64,
-    /// One flat tensor per trained parameter, in the order of the fields.
-    gradients: Vec<Tensor<(usize,), E, D>>,
-}
-
-impl<Half, E, D> TensorVisitor<Half, D> for UnscaleGradients<Half, E, D>
-where
-    Half: Real,
-    E: Real,
-    D: Backend<Half> + Backend<E> + Backend<f64>,
-{
-    type Viewer = ViewTensorRef;
-    type Err = D::Err;
-    type E2 = Half;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, Half, D>,
-        tensor: &Tensor<S, Half, D>,
-    ) -> Result<Option<Tensor<S, Half, D>>, D::Err> {
-        if options.do_gradient_update {
-            self.tape.try_alloc_for(tensor)?;
-            let gradient = self.tape.get(tensor).try_reshape_like(&(tensor.shape().num_elements(),))?;
+    // One flat tensor per trained parameter, in the order of the fields.
+    let (mut half_gradients, mut unscaled) = (gradients.gradients, Vec::<Tensor<(usize,), E, D>>::new());
+    visit_tensors::<_, Half, D, D::Err>(half_model, "", |visited| {
+        if visited.is_trained {
+            let gradient = visited.tensor.flat_gradient(&mut half_gradients)?;
             // The quotient may not fit into 16 bits.
-            let quotient = gradient.try_to_dtype::<f64>()?.try_div(self.loss_scale)?;
-            self.gradients.push(quotient.try_to_dtype::<E>()?);
+            let quotient = gradient.try_to_dtype::<f64>()?.try_div(loss_scale)?;
+            unscaled.push(quotient.try_to_dtype::<E>()?);
             // Frees the memory of this gradient.
-            *self.tape.get_or_alloc_mut(tensor)? = Storage::<Half>::try_alloc_len(tensor.device(), 1)?;
+            *visited.tensor.stored_gradient(&mut half_gradients)? =
+                Storage::<Half>::try_alloc_len(visited.tensor.device(), 1)?;
         }
-        Ok(None)
-    }
-}
-
-/// Adds gradients to those of the model's parameters.
-struct AddGradients<E: Real, D: Backend<E>> {
-    accumulated: Gradients<E, D>,
-    gradients: IntoIter<Tensor<(usize,), E, D>>,
-}
-
-impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for AddGradients<E, D> {
-    type Viewer = ViewTensorRef;
-    type Err = D::Err;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: &Tensor<S, E, D>,
-    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if options.do_gradient_update
-            && let Some(gradient) = self.gradients.next()
-            && tensor.shape().num_elements() > 0
+        Ok(())
+    })
+    .map_err(device_error(OP))?;
+    let mut unscaled = unscaled.into_iter();
+    visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
+        if visited.is_trained
+            && let Some(gradient) = unscaled.next()
+            && gradient.shape().0 > 0
         {
-            let gradient = gradient.try_reshape_like(tensor.shape())?;
             // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · tensor`.
-            let accumulated = mem::replace(&mut self.accumulated, Gradients::leaky());
-            let sum = tensor.trace(accumulated).try_mul(gradient)?.try_sum()?;
-            self.accumulated = sum.try_backward()?;
+            let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
+            let tensor = visited.tensor.flat_with_tape(sum)?;
+            accumulated.gradients = tensor.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()?;
         }
-        Ok(None)
-    }
+        Ok(())
+    })
+    .map_err(device_error(OP))?;
+    Ok(accumulated)
 }

@@ -1,15 +1,14 @@
 use super::{
-    elementwise::update_elements,
-    parameter_tensor::{ParameterTensor, elements_in, range_in},
-    sum_squares::SumSquares,
+    elementwise::{sum_of_squares, update_elements},
+    parts::{elements_in, range_in},
 };
 use crate::{
-    backend::Backend,
+    backend::{AnyTensor, Backend, visit_tensors, visit_tensors_mut},
     ops::{OpError, Real, device_error},
 };
 use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName},
-    shapes::{HasShape, Shape},
+    nn::TensorCollection,
+    shapes::HasShape,
     tensor::{Cpu, Gradients, Tensor},
     tensor_ops::TryMul,
 };
@@ -50,6 +49,15 @@ impl Parameter {
     }
 }
 
+/// `Σ g²` of a parameter.
+pub(crate) struct SumOfSquares {
+    /// The parameter's field path.
+    pub path: String,
+    /// The name of the type of its dimensions, with paths.
+    pub dims: &'static str,
+    pub sum: f64,
+}
+
 /// The trained parameters of a model and their gradients, as an [`Optimizer`](super::Optimizer) gets them.
 /// [`OptimizerState::try_update`](super::OptimizerState::try_update) visits them.
 ///
@@ -82,10 +90,24 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
     }
 
     /// `Σ g²` of each trained parameter, in the order of the fields.
-    pub(super) fn sums_of_squares(&mut self) -> Result<Vec<f64>, OpError> {
-        let mut squares = SumSquares { gradients: &mut self.gradients, sums: Vec::new() };
-        Model::iter_tensors(&mut RecursiveWalker { m: &*self.model, f: &mut squares }).map_err(device_error(OP))?;
-        Ok(squares.sums)
+    pub(super) fn sums_of_squares(&mut self) -> Result<Vec<SumOfSquares>, OpError> {
+        let (gradients, mut sums) = (&mut self.gradients, Vec::new());
+        visit_tensors::<_, E, D, D::Err>(&*self.model, "", |visited| {
+            if !visited.is_trained {
+                return Ok(());
+            }
+            if sums.is_empty() {
+                visited.tensor.device().try_enable_cache()?;
+            }
+            let sum = match D::gradient_mut(visited.tensor.stored_gradient(gradients)?) {
+                Some(gradient) => sum_of_squares::<E, D>(gradient),
+                None => D::try_sum_of_squares(visited.tensor.flat_gradient(gradients)?)?,
+            };
+            sums.push(SumOfSquares { path: visited.path, dims: visited.tensor.dims(), sum });
+            Ok(())
+        })
+        .map_err(device_error(OP))?;
+        Ok(sums)
     }
 
     /// Scales all gradients. The factor is applied while a gradient is read.
@@ -105,10 +127,25 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
 
     /// Calls `update` with each parameter that has elements here, in the order of the fields.
     pub(super) fn try_for_each(&mut self, update: &mut Update<'_, E, D>) -> Result<(), OpError> {
-        let (gradient_factor, part) = (self.gradient_factor, self.part.clone());
-        let mut visit = Visit { gradients: &mut self.gradients, gradient_factor, part, start: 0, update };
-        Model::iter_tensors(&mut RecursiveWalker { m: (&mut *self.model, String::new()), f: &mut visit })?;
-        Ok(())
+        let Self { model, gradients, gradient_factor, part } = self;
+        // The number of elements of the trained parameters before this one.
+        let mut start = 0;
+        visit_tensors_mut(&mut **model, |visited| {
+            if !visited.is_trained {
+                return Ok(());
+            }
+            let sizes = visited.tensor.sizes();
+            let len: usize = sizes.iter().product();
+            let range = part.as_ref().map_or(0..len, |part| range_in(part, start..start + len));
+            start += len;
+            // A rank may have no element of it.
+            if part.is_some() && range.is_empty() {
+                return Ok(());
+            }
+            let parameter = Parameter { path: visited.path, sizes };
+            let (tensor, gradient_factor) = (visited.tensor, *gradient_factor);
+            update(ParameterMut { parameter, tensor, gradients, gradient_factor, range })
+        })
     }
 }
 
@@ -136,7 +173,7 @@ impl<Model, E: Real, D: Backend<E>> fmt::Debug for Parameters<'_, Model, E, D> {
 /// ```
 pub struct ParameterMut<'a, E: Real = f32, D: Backend<E> = Cpu> {
     parameter: Parameter,
-    tensor: &'a mut dyn ParameterTensor<E, D>,
+    tensor: &'a mut dyn AnyTensor<E, D>,
     gradients: &'a mut Gradients<E, D>,
     gradient_factor: Option<E>,
     /// The elements of the tensor that are updated.
@@ -155,7 +192,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn values(&self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        self.tensor.values().and_then(|values| elements_in(&self.range, values)).map_err(device_error(OP))
+        self.tensor.flat().and_then(|values| elements_in(&self.range, values)).map_err(device_error(OP))
     }
 
     /// The derivative of the loss with respect to each element, after clipping.
@@ -163,7 +200,7 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn gradient(&mut self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        let gradient = self.tensor.gradient(self.gradients);
+        let gradient = self.tensor.flat_gradient(self.gradients);
         let gradient = gradient.and_then(|gradient| elements_in(&self.range, gradient)).map_err(device_error(OP))?;
         match self.gradient_factor {
             Some(factor) => gradient.try_mul(factor).map_err(device_error(OP)),
@@ -184,19 +221,19 @@ impl<E: Real, D: Backend<E>> ParameterMut<'_, E, D> {
     }
 
     fn try_set_values(&mut self, values: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
-        let whole = self.tensor.values()?;
+        let whole = self.tensor.flat()?;
         let shape = *whole.shape();
         if self.range == (0..shape.0) {
-            return self.tensor.set_values(values);
+            return self.tensor.set_from_flat(values);
         }
         let (device, mut elements) = (whole.device().clone(), whole.as_vec());
         elements[self.range.clone()].copy_from_slice(&values.as_vec());
-        self.tensor.set_values(device.try_tensor_from_vec(elements, shape)?)
+        self.tensor.set_from_flat(device.try_tensor_from_vec(elements, shape)?)
     }
 
     /// Zeros for a slot of this parameter.
     pub(super) fn zeros(&self) -> Result<Tensor<(usize,), E, D>, OpError> {
-        self.tensor.zeros(self.len()).map_err(device_error(OP))
+        self.tensor.device().try_zeros_like(&(self.len(),)).map_err(device_error(OP))
     }
 
     /// Calls `update(gradient_factor, values, gradient, slots)` once on each thread, on the elements themselves.
@@ -241,40 +278,3 @@ impl<E: Real, D: Backend<E>> fmt::Debug for ParameterMut<'_, E, D> {
 /// Changes a parameter. It is a trait object, because the visits of all submodules are compiled anew for each type of
 /// function.
 pub(super) type Update<'f, E, D> = dyn FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError> + 'f;
-
-/// Calls `update` with each trained parameter.
-struct Visit<'a, 'f, E: Real, D: Backend<E>> {
-    gradients: &'a mut Gradients<E, D>,
-    gradient_factor: Option<E>,
-    part: Option<Range<usize>>,
-    /// The number of elements of the trained parameters before this one.
-    start: usize,
-    update: &'a mut Update<'f, E, D>,
-}
-
-impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for Visit<'_, '_, E, D> {
-    type Viewer = (ViewTensorMut, ViewTensorName);
-    type Err = OpError;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        (tensor, path): (&mut Tensor<S, E, D>, String),
-    ) -> Result<Option<Tensor<S, E, D>>, OpError> {
-        if !options.do_gradient_update {
-            return Ok(None);
-        }
-        let (start, len) = (self.start, tensor.shape().num_elements());
-        self.start += len;
-        let range = self.part.as_ref().map_or(0..len, |part| range_in(part, start..start + len));
-        // A rank may have no element of it.
-        if self.part.is_none() || !range.is_empty() {
-            let parameter = Parameter { path, sizes: tensor.shape().concrete().into() };
-            let (gradients, gradient_factor) = (&mut *self.gradients, self.gradient_factor);
-            (self.update)(ParameterMut { parameter, tensor, gradients, gradient_factor, range })?;
-        }
-        Ok(None)
-    }
-}

@@ -1,15 +1,11 @@
-use super::{GradientsOf, Optimizer, Parameters};
+use super::{GradientsOf, Optimizer, Parameters, parameters::SumOfSquares};
 use crate::{
     backend::Backend,
-    dims::name,
+    dims::{name, without_paths},
     ops::{OpError, Real, cast},
     ranks::{failure, is_sharded},
 };
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
-    shapes::Shape,
-    tensor::Tensor,
-};
+use dfdx::nn::TensorCollection;
 
 /// One update of a model: clips the gradients to a global norm of at most `clip_norm`, then lets the
 /// optimizer step. Returns the norm before clipping.
@@ -51,19 +47,25 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     learning_rate: f64,
     clip_norm: f64,
 ) -> Result<f64, OpError> {
-    Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut EnsureNotSharded })?;
-    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| Ok(squares.iter().sum()))
+    update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
+        match squares.iter().find(|squares| is_sharded(squares.dims)) {
+            Some(SumOfSquares { path, dims, .. }) => {
+                Err(OpError::Sharded { parameter: path.clone(), dims: without_paths(dims) })
+            }
+            None => Ok(squares.iter().map(|squares| squares.sum).sum()),
+        }
+    })
 }
 
-/// [`update`] with a squared gradient norm that `squared_norm` computes. Its argument is `Σ g²` of each trained
-/// parameter, in the order of the fields.
+/// [`update`] with a squared gradient norm that `squared_norm` computes from `Σ g²` of each trained parameter, in the
+/// order of the fields.
 pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     model: &mut Model,
     gradients: GradientsOf<Model, E, D>,
     optimizer: &mut impl Optimizer<Model, E, D>,
     learning_rate: f64,
     clip_norm: f64,
-    squared_norm: impl FnOnce(&[f64]) -> Result<f64, OpError>,
+    squared_norm: impl FnOnce(&[SumOfSquares]) -> Result<f64, OpError>,
 ) -> Result<f64, OpError> {
     failure::report().map_err(|source| OpError::Ranks { op: "update", source })?;
     let is_other_model = gradients.belong_to_other(model);
@@ -81,21 +83,4 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     }
     optimizer.try_step(learning_rate, parameters)?;
     Ok(norm)
-}
-
-/// Refuses a parameter of which each rank has a part.
-struct EnsureNotSharded;
-
-impl<E: Real, D: Backend<E>> TensorVisitor<E, D> for EnsureNotSharded {
-    type Viewer = ViewTensorName;
-    type Err = OpError;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(&mut self, _: TensorOptions<S, E, D>, path: String) -> Result<Option<Tensor<S, E, D>>, OpError> {
-        match is_sharded::<S>() {
-            true => Err(OpError::Sharded { parameter: path, dims: name::<S>() }),
-            false => Ok(None),
-        }
-    }
 }

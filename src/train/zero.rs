@@ -1,4 +1,4 @@
-use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, parameter_tensor::range_in};
+use super::{Optimizer, OptimizerState, ParameterMut, Parameters, Slot, parts::range_in};
 use crate::{
     backend::Backend,
     ops::{OpError, device_error},

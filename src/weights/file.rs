@@ -5,7 +5,6 @@ use super::{
 };
 use crate::files::ensure_regular_file;
 use crc32fast::Hasher;
-use dfdx::shapes::Shape;
 use safetensors::tensor::TensorInfo;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -46,11 +45,7 @@ impl Debug for Dims<'_> {
     }
 }
 
-impl<'a> ExpectedTensor<'a> {
-    pub fn new<S: Shape>(path: &'a str, shape: &'a S) -> Self {
-        Self { path, sizes: shape.concrete().into(), dims: shape }
-    }
-
+impl ExpectedTensor<'_> {
     pub fn missing(&self) -> LoadError {
         LoadError::Missing { tensor: self.path.into(), expected: format!("{:?}", self.dims) }
     }

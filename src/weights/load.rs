@@ -1,11 +1,10 @@
 use super::{CONVENTIONS, ExpectedTensor, LoadError, NameMap, SafetensorsDtype, Shards, TensorFile, conventions};
-use crate::{dims::name, nn::Module};
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
-    shapes::Shape,
-    tensor::Tensor,
-    tensor_ops::Device,
+use crate::{
+    backend::{TensorType, build_from_elements},
+    dims::name,
+    nn::Module,
 };
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
@@ -172,8 +171,10 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    let mut build = BuildParameters { device, read };
-    let model = Model::iter_tensors(&mut RecursiveWalker { m: prefix.to_string(), f: &mut build })?;
+    let read =
+        |tensor: TensorType| read(&ExpectedTensor { path: tensor.path, sizes: tensor.sizes, dims: tensor.shape });
+    let device_error = |tensor, message| LoadError::Device { tensor, message };
+    let model = build_from_elements(prefix, device, read, device_error)?;
     model.ok_or_else(|| LoadError::Format {
         path: path.to_path_buf(),
         message: format!("{} has no parameters", name::<Model>()),
@@ -183,28 +184,3 @@ where
 /// Reads the elements of a parameter. It is a trait object, because the visits of all submodules are compiled anew for
 /// each type of function.
 type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError> + 'a;
-
-/// Builds each parameter from the elements that `read` returns.
-struct BuildParameters<'a, 'b, E, D> {
-    device: &'a D,
-    read: &'a mut ReadElements<'b, E>,
-}
-
-impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for BuildParameters<'_, '_, E, D> {
-    type Viewer = ViewTensorName;
-    type Err = LoadError;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: String,
-    ) -> Result<Option<Tensor<S, E, D>>, LoadError> {
-        let elements = (self.read)(&ExpectedTensor::new(&tensor, &options.shape))?;
-        match self.device.try_tensor_from_vec(elements, options.shape) {
-            Ok(parameter) => Ok(Some(parameter)),
-            Err(error) => Err(LoadError::Device { tensor, message: error.to_string() }),
-        }
-    }
-}

@@ -35,7 +35,7 @@ use std::{
 /// # std::fs::create_dir_all(&folder)?;
 /// std::fs::write(folder.join("config.json"), r#"{"hidden_size": 2, "intermediate_size": 4}"#)?;
 /// let error = load_pretrained::<Encoder<f32, Cpu>, _, _>(&folder, &Cpu::default()).unwrap_err().to_string();
-/// let what = "config.json is of another model than Encoder<f32, Cpu>: `intermediate_size` is 4, not HiddenDim=3";
+/// let what = "config.json is of another model than Encoder: `intermediate_size` is 4, not HiddenDim=3";
 /// assert!(error.ends_with(what), "{error}");
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), std::io::Error>(())

@@ -4,17 +4,13 @@ use super::{
     checksum, conventions, decode_elements, first_non_finite, header,
     outputs::{ensure_no_other_kind, in_private_folder},
 };
-use crate::nn::Module;
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-    tensor_ops::Device,
-};
+use crate::{backend::visit_tensors, nn::Module};
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
+    convert::Infallible,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -78,7 +74,7 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    let tensors = collect(model, "", path)?;
+    let tensors = collect(model, "");
     ensure_all_finite::<E>(&tensors, path)?;
     save_tensors::<Model>(&tensors, path, metadata)
 }
@@ -111,7 +107,7 @@ where
     D: Device<E>,
 {
     let path = path.as_ref();
-    let tensors = collect(model, "", path)?;
+    let tensors = collect(model, "");
     ensure_all_finite::<E>(&tensors, path)?;
     write_tensors::<Model>(&tensors, path, metadata)
 }
@@ -202,17 +198,19 @@ impl FileTensor {
     }
 }
 
-/// The parameters of a model, with their paths below `prefix`. Errors name the file at `path`.
-pub(crate) fn collect<Model, E, D>(model: &Model, prefix: &str, path: &Path) -> Result<Vec<FileTensor>, SaveError>
+/// The parameters of a model, with their paths below `prefix`.
+pub(crate) fn collect<Model, E, D>(model: &Model, prefix: &str) -> Vec<FileTensor>
 where
     Model: TensorCollection<E, D>,
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    let mut collect = CollectParameters(Vec::new());
-    Model::iter_tensors(&mut RecursiveWalker { m: (model, prefix.to_string()), f: &mut collect })
-        .map_err(|error: D::Err| SaveError::Format { path: path.to_path_buf(), message: error.to_string() })?;
-    Ok(collect.0)
+    let mut tensors = Vec::new();
+    let Ok(()) = visit_tensors::<_, E, D, Infallible>(model, prefix, |visited| {
+        tensors.push(FileTensor::new(visited.path, visited.tensor.sizes(), &visited.tensor.to_vec()));
+        Ok(())
+    });
+    tensors
 }
 
 /// Writes the new content of a safetensors file. Equal tensors and metadata give equal bytes.
@@ -254,24 +252,4 @@ fn header(tensors: &[&FileTensor], mut metadata: BTreeMap<String, String>) -> se
     let mut json = serde_json::to_vec(&entries)?;
     json.resize(json.len().next_multiple_of(header::LEN_BYTES as usize), b' ');
     Ok(json)
-}
-
-/// Collects all parameters.
-struct CollectParameters(Vec<FileTensor>);
-
-impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for CollectParameters {
-    type Viewer = (ViewTensorRef, ViewTensorName);
-    type Err = D::Err;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        _: TensorOptions<S, E, D>,
-        (parameter, path): (&Tensor<S, E, D>, String),
-    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        let sizes = parameter.shape().concrete().into();
-        self.0.push(FileTensor::new(path, sizes, &parameter.as_vec()));
-        Ok(None)
-    }
 }

@@ -50,7 +50,7 @@ impl<E: Real, D: Device<E>> Pretrained for Tiny<E, D> {
     }
 }
 
-pub type Model = Tiny<f32, Cpu>;
+pub type Model = Tiny;
 
 pub fn config() -> Value {
     json!({ "model_type": "tiny", "hidden_size": 5, "inner": { "size": 6 }, "act": "gelu_new", "eps": 1e-5, "more": [1] })
@@ -170,7 +170,7 @@ fn a_configuration_of_another_model_is_refused_with_all_that_differs() {
         let path = folder.path().join("config.json").display().to_string();
         load(&folder).map(drop).map_err(|error| error.to_string().replace(&path, "FILE"))
     };
-    let is = |difference: &str| Err(format!("FILE is of another model than Tiny<f32, Cpu>: {difference}"));
+    let is = |difference: &str| Err(format!("FILE is of another model than Tiny: {difference}"));
     for (field, value, difference) in [
         ("model_type", json!("gpt2"), "`model_type` is \"gpt2\", not \"tiny\""),
         ("model_type", Value::Null, "`model_type` is absent, not \"tiny\""),

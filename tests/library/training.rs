@@ -377,7 +377,7 @@ fn gradients_of_another_model_of_the_same_type_are_refused() {
     let error = update(&mut other, record(&model), &mut sgd, 0.1, NO_CLIPPING).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "update: the gradients were recorded for another `Classifier<f64, Cpu>`: no parameter of the updated one has a \
+        "update: the gradients were recorded for another `Classifier<f64>`: no parameter of the updated one has a \
          gradient",
     );
     let zeros = GradientsOf::zeros(&model).unwrap();

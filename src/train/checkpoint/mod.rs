@@ -107,7 +107,7 @@ where
     D: Device<E>,
 {
     let parameters = parameter_infos::<Model, E, D>();
-    let mut tensors = weights::collect(model, "model", path)?;
+    let mut tensors = weights::collect(model, "model");
     let in_parts = |found: usize, expected: usize, tensor: &str| {
         let message = format!(
             "`{tensor}` has {found} of its {expected} elements: the state is sharded over the ranks, and only \

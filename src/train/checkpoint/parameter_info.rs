@@ -1,11 +1,5 @@
-use crate::weights::SafetensorsDtype;
-use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName},
-    shapes::Shape,
-    tensor::Tensor,
-    tensor_ops::Device,
-};
-use std::convert::Infallible;
+use crate::{backend::describe_tensors, weights::SafetensorsDtype};
+use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 /// A parameter as the type of a model describes it.
 pub(crate) struct ParameterInfo {
@@ -26,35 +20,18 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    let mut describe = DescribeParameters(Vec::new());
-    match Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut describe }) {
-        Ok(_) => describe.0,
-    }
-}
-
-struct DescribeParameters(Vec<ParameterInfo>);
-
-impl<E: SafetensorsDtype, D: Device<E>> TensorVisitor<E, D> for DescribeParameters {
-    type Viewer = ViewTensorName;
-    type Err = Infallible;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        path: String,
-    ) -> Result<Option<Tensor<S, E, D>>, Infallible> {
-        let sizes: Vec<usize> = options.shape.concrete().into();
+    let mut infos = Vec::new();
+    describe_tensors::<Model, E, D>(|tensor| {
         // The alternate form writes a tuple in lines: one indented line per dimension.
-        let shape = format!("{:#?}", options.shape);
+        let shape = format!("{:#?}", tensor.shape);
         let names = shape.lines().filter_map(|line| line.strip_prefix("    "));
-        let dims = names.zip(&sizes).map(|(name, size)| {
+        let dims = names.zip(&tensor.sizes).map(|(name, size)| {
             let name = name.trim_end_matches(',');
             let size = format!("={size}");
             format!("{}{size}", name.strip_suffix(&size).unwrap_or(name))
         });
-        self.0.push(ParameterInfo { path, dims: dims.collect(), is_trained: options.do_gradient_update, sizes });
-        Ok(None)
-    }
+        let (path, dims) = (tensor.path.to_string(), dims.collect());
+        infos.push(ParameterInfo { path, dims, is_trained: tensor.is_trained, sizes: tensor.sizes });
+    });
+    infos
 }

@@ -2,15 +2,10 @@
 //! 2020](https://arxiv.org/abs/2006.15704), 3.2.3).
 
 use crate::{
-    backend::{Backend, gradient_hook::GradientHook},
+    backend::gradient_hook::GradientHook,
     ranks::{Element, Pending, RankAxis, Ranks, RanksError},
 };
 use bytemuck::{cast_slice, try_cast_slice};
-use dfdx::{
-    nn::{TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::{HasShape, Shape},
-    tensor::Tensor,
-};
 use std::{cell::RefCell, collections::HashMap, mem};
 
 /// The bytes of a bucket that is summed: small enough that the first sum starts early.
@@ -134,25 +129,4 @@ impl<E: Element> State<E> {
 
 fn hash_of<E: Element>(gradient: &[E]) -> u32 {
     crc32fast::hash(cast_slice(gradient))
-}
-
-/// Lists the length and the address of each trained parameter.
-pub struct ListParameters(pub Vec<(usize, Option<usize>)>);
-
-impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for ListParameters {
-    type Viewer = ViewTensorRef;
-    type Err = D::Err;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: &Tensor<S, E, D>,
-    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if options.do_gradient_update {
-            self.0.push((tensor.shape().num_elements(), D::address_of(tensor)));
-        }
-        Ok(None)
-    }
 }

@@ -1,22 +1,21 @@
 //! The sum of the ranks' gradients.
 
-use super::buckets::{Buckets, ListParameters};
+use super::buckets::Buckets;
 use crate::{
     backend::{
-        Backend,
+        AnyTensor, Backend,
         gradient_hook::{register_parameters, with_hook},
+        visit_tensors,
     },
-    ops::Real,
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver},
     train::{Backpropagate, GradientsOf, Recording},
 };
 use dfdx::{
-    nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorRef},
-    shapes::{HasShape, Rank0, Shape},
+    nn::TensorCollection,
+    shapes::Rank0,
     tensor::{Gradients, Tensor},
-    tensor_ops::Device,
 };
-use std::{mem, rc::Rc};
+use std::{convert::Infallible, mem, rc::Rc};
 
 const OP: &str = "all-reduce of gradients";
 
@@ -54,7 +53,7 @@ where
         if ranks.size() == 1 {
             return Ok(Replicated::assume(gradients));
         }
-        let buckets = Buckets::new(ranks, &list_parameters(model)?);
+        let buckets = Buckets::new(ranks, &list_parameters(model));
         sum(&buckets, gradients, model)
     }
 }
@@ -99,7 +98,7 @@ where
         }
         // The next forward pass registers its parameters.
         register_parameters();
-        let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)?));
+        let buckets = Rc::new(Buckets::new(ranks, &list_parameters(model)));
         let gradients = with_hook(buckets.clone(), backward)?;
         sum(&buckets, gradients, model)
     }
@@ -118,86 +117,61 @@ where
     W: RankAxis,
 {
     let local = mem::replace(&mut gradients.gradients, Gradients::leaky());
-    let mut take = TakeGradients { gradients: local, taken: Vec::new() };
-    Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut take })
-        .map_err(RanksError::device::<D::Err>(OP))?;
-    let sums = match buckets.finish(&take.taken)? {
+    let taken = take_gradients(&**model, local).map_err(RanksError::device::<D::Err>(OP))?;
+    let sums = match buckets.finish(&taken)? {
         Some(sums) => sums,
         // A gradient changed after it was in a bucket: all are summed again.
-        None => buckets.empty().finish(&take.taken)?.expect("nothing was collected before, so nothing changed"),
+        None => buckets.empty().finish(&taken)?.expect("nothing was collected before, so nothing changed"),
     };
-    let mut put = PutGradients { gradients: Gradients::leaky(), sums: sums.into_iter() };
-    Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut put }).map_err(RanksError::device::<D::Err>(OP))?;
-    gradients.gradients = put.gradients;
+    let mut sums = sums.into_iter();
+    visit_tensors::<_, E, D, D::Err>(&**model, "", |visited| {
+        if visited.is_trained
+            && let Some(sum) = sums.next()
+        {
+            let others = mem::replace(&mut gradients.gradients, Gradients::leaky());
+            gradients.gradients = visited.tensor.put_gradient(others, sum)?;
+        }
+        Ok(())
+    })
+    .map_err(RanksError::device::<D::Err>(OP))?;
     Ok(Replicated::assume(gradients))
 }
 
-fn list_parameters<Model, E, D, W>(model: &Replicated<Model, W>) -> Result<Vec<(usize, Option<usize>)>, RanksError>
+/// The length and the address of each trained parameter.
+fn list_parameters<Model, E, D, W>(model: &Replicated<Model, W>) -> Vec<(usize, Option<usize>)>
 where
     Model: TensorCollection<E, D>,
     E: Element,
     D: Backend<E>,
 {
-    let mut list = ListParameters(Vec::new());
-    Model::iter_tensors(&mut RecursiveWalker { m: &**model, f: &mut list })
-        .map_err(RanksError::device::<D::Err>(OP))?;
-    Ok(list.0)
+    let mut parameters = Vec::new();
+    let Ok(()) = visit_tensors::<_, E, D, Infallible>(&**model, "", |visited| {
+        if visited.is_trained {
+            parameters.push((visited.tensor.sizes().iter().product(), visited.tensor.address()));
+        }
+        Ok(())
+    });
+    parameters
 }
 
-/// Takes the gradients of the trained parameters, in the order of the model's fields.
-struct TakeGradients<E: Element, D: Backend<E>> {
-    gradients: Gradients<E, D>,
-    taken: Vec<Vec<E>>,
-}
-
-impl<E: Element, D: Backend<E>> TensorVisitor<E, D> for TakeGradients<E, D> {
-    type Viewer = ViewTensorRef;
-    type Err = D::Err;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: &Tensor<S, E, D>,
-    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if options.do_gradient_update {
-            let is_row_major = D::address_of(tensor).is_some();
-            let gradient = D::gradient_mut(self.gradients.get_or_alloc_mut(tensor)?);
-            self.taken.push(match gradient.filter(|_| is_row_major) {
+/// The gradients of the trained parameters, in the order of the model's fields.
+fn take_gradients<Model, E, D>(model: &Model, mut gradients: Gradients<E, D>) -> Result<Vec<Vec<E>>, D::Err>
+where
+    Model: TensorCollection<E, D>,
+    E: Element,
+    D: Backend<E>,
+{
+    let mut taken = Vec::new();
+    visit_tensors::<_, E, D, D::Err>(model, "", |visited| {
+        if visited.is_trained {
+            let is_row_major = visited.tensor.address().is_some();
+            let gradient = D::gradient_mut(visited.tensor.stored_gradient(&mut gradients)?);
+            taken.push(match gradient.filter(|_| is_row_major) {
                 Some(gradient) => gradient.to_vec(),
-                // dfdx's `as_vec` panics on a tensor without elements.
-                None if tensor.shape().num_elements() == 0 => Vec::new(),
-                None => self.gradients.get(tensor).as_vec(),
+                None => AnyTensor::to_vec(&visited.tensor.flat_gradient(&mut gradients)?),
             });
         }
-        Ok(None)
-    }
-}
-
-/// Makes the sums the gradients of the trained parameters.
-struct PutGradients<E: Real, D: Device<E>, Sums> {
-    gradients: Gradients<E, D>,
-    sums: Sums,
-}
-
-impl<E: Real, D: Backend<E>, Sums: Iterator<Item = Vec<E>>> TensorVisitor<E, D> for PutGradients<E, D, Sums> {
-    type Viewer = ViewTensorRef;
-    type Err = D::Err;
-    type E2 = E;
-    type D2 = D;
-
-    fn visit<S: Shape>(
-        &mut self,
-        options: TensorOptions<S, E, D>,
-        tensor: &Tensor<S, E, D>,
-    ) -> Result<Option<Tensor<S, E, D>>, D::Err> {
-        if options.do_gradient_update
-            && let Some(sum) = self.sums.next()
-        {
-            let gradients = mem::replace(&mut self.gradients, Gradients::leaky());
-            self.gradients = D::try_put_gradient(gradients, tensor, sum)?;
-        }
-        Ok(None)
-    }
+        Ok(())
+    })?;
+    Ok(taken)
 }

@@ -1,0 +1,286 @@
+//! The tensors of a model, whatever their dimensions.
+//!
+//! dfdx compiles the walk through all submodules again for each type of visitor. So there are three types only: for the
+//! tensors of a model, for those of a model that changes, and for those that the type of a model describes. What
+//! happens at a tensor is a trait object.
+
+use super::Backend;
+use crate::{dims::unnamed, error::Real};
+use dfdx::{
+    nn::{
+        RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
+    },
+    shapes::{HasShape, Shape},
+    tensor::{Gradients, OwnedTape, Storage, Tensor, Trace},
+    tensor_ops::{Device, RealizeTo, ReshapeTo},
+};
+use std::{any::type_name, fmt::Debug};
+
+/// A tensor over any dimensions.
+pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
+    fn device(&self) -> &D;
+    fn sizes(&self) -> Vec<usize>;
+    /// The name of the type of its dimensions, with paths.
+    fn dims(&self) -> &'static str;
+    /// The elements in row-major order.
+    fn to_vec(&self) -> Vec<E>;
+    /// Replaces all elements. They are in row-major order.
+    fn set_from_vec(&mut self, elements: Vec<E>) -> Result<(), D::Err>;
+    /// The elements as one axis.
+    fn flat(&self) -> Result<Tensor<(usize,), E, D>, D::Err>;
+    /// The elements as one axis, with a tape that leads to this tensor.
+    fn flat_with_tape(&self, gradients: Gradients<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err>;
+    /// Replaces all elements.
+    fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err>;
+    /// The gradient as one axis; zeros if there is none.
+    fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err>;
+    /// The gradient in the order of the tensor's storage; zeros if there is none.
+    fn stored_gradient<'a>(&self, gradients: &'a mut Gradients<E, D>)
+    -> Result<&'a mut <D as Storage<E>>::Vec, D::Err>;
+    /// [`Backend::elements_mut`] and the gradient in the same order, if the elements of both are in memory.
+    fn elements_mut<'a>(
+        &'a mut self,
+        gradients: &'a mut Gradients<E, D>,
+    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>
+    where
+        D: Backend<E>;
+    /// [`Backend::address_of`].
+    fn address(&self) -> Option<usize>
+    where
+        D: Backend<E>;
+    /// [`Backend::try_put_gradient`].
+    fn put_gradient(&self, gradients: Gradients<E, D>, gradient: Vec<E>) -> Result<Gradients<E, D>, D::Err>
+    where
+        D: Backend<E>;
+}
+
+impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> {
+    fn device(&self) -> &D {
+        self.device()
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        self.shape().concrete().into()
+    }
+
+    fn dims(&self) -> &'static str {
+        type_name::<Dims>()
+    }
+
+    fn to_vec(&self) -> Vec<E> {
+        // dfdx's `as_vec` panics on a tensor without elements.
+        if self.shape().num_elements() == 0 { Vec::new() } else { unnamed(self.clone()).as_vec() }
+    }
+
+    fn set_from_vec(&mut self, elements: Vec<E>) -> Result<(), D::Err> {
+        *self = self.device().try_tensor_from_vec(elements, *self.shape())?;
+        Ok(())
+    }
+
+    fn flat(&self) -> Result<Tensor<(usize,), E, D>, D::Err> {
+        unnamed(self.clone()).try_reshape_like(&(self.shape().num_elements(),))
+    }
+
+    fn flat_with_tape(&self, gradients: Gradients<E, D>) -> Result<Tensor<(usize,), E, D, OwnedTape<E, D>>, D::Err> {
+        unnamed(self.trace(gradients)).try_reshape_like(&(self.shape().num_elements(),))
+    }
+
+    fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
+        let elements = elements.try_reshape_like(unnamed(self.clone()).shape())?;
+        *self = elements.try_realize().unwrap_or_else(|_| unreachable!("the sizes are those of the tensor"));
+        Ok(())
+    }
+
+    fn flat_gradient(&self, gradients: &mut Gradients<E, D>) -> Result<Tensor<(usize,), E, D>, D::Err> {
+        let tensor = unnamed(self.clone());
+        gradients.try_alloc_for(&tensor)?;
+        gradients.get(&tensor).try_reshape_like(&(self.shape().num_elements(),))
+    }
+
+    fn stored_gradient<'a>(
+        &self,
+        gradients: &'a mut Gradients<E, D>,
+    ) -> Result<&'a mut <D as Storage<E>>::Vec, D::Err> {
+        gradients.get_or_alloc_mut(self)
+    }
+
+    fn elements_mut<'a>(
+        &'a mut self,
+        gradients: &'a mut Gradients<E, D>,
+    ) -> Result<Option<(&'a mut [E], &'a [E])>, D::Err>
+    where
+        D: Backend<E>,
+    {
+        let gradient = gradients.get_or_alloc_mut(self)?;
+        let elements = D::elements_mut(self).zip(D::gradient_mut(gradient));
+        Ok(elements
+            .filter(|(values, gradient)| values.len() == gradient.len())
+            .map(|(values, gradient)| (values, &*gradient)))
+    }
+
+    fn address(&self) -> Option<usize>
+    where
+        D: Backend<E>,
+    {
+        D::address_of(self)
+    }
+
+    fn put_gradient(&self, gradients: Gradients<E, D>, gradient: Vec<E>) -> Result<Gradients<E, D>, D::Err>
+    where
+        D: Backend<E>,
+    {
+        D::try_put_gradient(gradients, self, gradient)
+    }
+}
+
+/// A tensor of a model. `Tensor` is `&dyn AnyTensor` or `&mut dyn AnyTensor`.
+pub(crate) struct ModelTensor<Tensor> {
+    /// Its field path.
+    pub path: String,
+    /// Whether optimizers update it.
+    pub is_trained: bool,
+    pub tensor: Tensor,
+}
+
+/// A tensor that the type of a model describes.
+pub(crate) struct TensorType<'a> {
+    /// Its field path.
+    pub path: &'a str,
+    /// Whether optimizers update it.
+    pub is_trained: bool,
+    pub sizes: Vec<usize>,
+    /// Its dimensions, which write their names and sizes.
+    pub shape: &'a dyn Debug,
+}
+
+/// Calls `visit` with each tensor of a model, in the order of its fields. The paths begin with `prefix`.
+pub(crate) fn visit_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>, Err>(
+    model: &Model,
+    prefix: &str,
+    mut visit: impl FnMut(ModelTensor<&dyn AnyTensor<E, D>>) -> Result<(), Err>,
+) -> Result<(), Err> {
+    let mut result = Ok(());
+    let mut visit = |tensor: ModelTensor<&dyn AnyTensor<E, D>>| visit(tensor).map_err(keep_in(&mut result));
+    let m = (model, prefix.to_string());
+    // The error is kept in `result`.
+    let _ = Model::iter_tensors(&mut RecursiveWalker { m, f: &mut Visit(&mut visit) });
+    result
+}
+
+/// [`visit_tensors`] of a model that `visit` changes.
+pub(crate) fn visit_tensors_mut<Model: TensorCollection<E, D>, E: Real, D: Device<E>, Err>(
+    model: &mut Model,
+    mut visit: impl FnMut(ModelTensor<&mut dyn AnyTensor<E, D>>) -> Result<(), Err>,
+) -> Result<(), Err> {
+    let mut result = Ok(());
+    let mut visit = |tensor: ModelTensor<&mut dyn AnyTensor<E, D>>| visit(tensor).map_err(keep_in(&mut result));
+    let m = (model, String::new());
+    let _ = Model::iter_tensors(&mut RecursiveWalker { m, f: &mut VisitMut(&mut visit) });
+    result
+}
+
+/// Calls `describe` with each tensor that the type of a model describes, in the order of its fields.
+pub(crate) fn describe_tensors<Model: TensorCollection<E, D>, E: Real, D: Device<E>>(
+    mut describe: impl FnMut(TensorType),
+) {
+    let mut read = |tensor: TensorType| {
+        describe(tensor);
+        Ok(Vec::new())
+    };
+    let mut build = Build { device: None, read: &mut read, failure: None };
+    let _ = Model::iter_tensors(&mut RecursiveWalker { m: String::new(), f: &mut build });
+}
+
+/// Builds a model whose tensors have the elements that `read` returns; `None` if it has no tensors. The paths begin with
+/// `prefix`. An error of the device is made from the path and the device's message.
+pub(crate) fn build_from_elements<Model: TensorCollection<E, D, To<E, D> = Model>, E: Real, D: Device<E>, Err>(
+    prefix: &str,
+    device: &D,
+    mut read: impl FnMut(TensorType) -> Result<Vec<E>, Err>,
+    device_error: impl FnOnce(String, String) -> Err,
+) -> Result<Option<Model>, Err> {
+    let mut result = Ok(());
+    let mut read = |tensor: TensorType| read(tensor).map_err(keep_in(&mut result));
+    let mut build = Build { device: Some(device), read: &mut read, failure: None };
+    let model = Model::iter_tensors(&mut RecursiveWalker { m: prefix.to_string(), f: &mut build });
+    if let Some((path, message)) = build.failure {
+        return Err(device_error(path, message));
+    }
+    result.map(|()| model.ok().flatten())
+}
+
+/// A walk ends before the last tensor.
+struct Stopped;
+
+fn keep_in<Err>(result: &mut Result<(), Err>) -> impl FnOnce(Err) -> Stopped {
+    |error| {
+        *result = Err(error);
+        Stopped
+    }
+}
+
+struct Visit<'f, E, D>(&'f mut dyn FnMut(ModelTensor<&dyn AnyTensor<E, D>>) -> Result<(), Stopped>);
+
+impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Visit<'_, E, D> {
+    type Viewer = (ViewTensorRef, ViewTensorName);
+    type Err = Stopped;
+    type E2 = E;
+    type D2 = D;
+
+    fn visit<Dims: Shape>(
+        &mut self,
+        options: TensorOptions<Dims, E, D>,
+        (tensor, path): (&Tensor<Dims, E, D>, String),
+    ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
+        (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }).map(|()| None)
+    }
+}
+
+struct VisitMut<'f, E, D>(&'f mut dyn FnMut(ModelTensor<&mut dyn AnyTensor<E, D>>) -> Result<(), Stopped>);
+
+impl<E: Real, D: Device<E>> TensorVisitor<E, D> for VisitMut<'_, E, D> {
+    type Viewer = (ViewTensorMut, ViewTensorName);
+    type Err = Stopped;
+    type E2 = E;
+    type D2 = D;
+
+    fn visit<Dims: Shape>(
+        &mut self,
+        options: TensorOptions<Dims, E, D>,
+        (tensor, path): (&mut Tensor<Dims, E, D>, String),
+    ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
+        (self.0)(ModelTensor { path, is_trained: options.do_gradient_update, tensor }).map(|()| None)
+    }
+}
+
+struct Build<'f, E, D> {
+    /// Where the tensors are made; `None` if they are only described.
+    device: Option<&'f D>,
+    read: &'f mut dyn FnMut(TensorType) -> Result<Vec<E>, Stopped>,
+    /// The path of the tensor that the device did not make, and the device's message.
+    failure: Option<(String, String)>,
+}
+
+impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Build<'_, E, D> {
+    type Viewer = ViewTensorName;
+    type Err = Stopped;
+    type E2 = E;
+    type D2 = D;
+
+    fn visit<Dims: Shape>(
+        &mut self,
+        options: TensorOptions<Dims, E, D>,
+        path: String,
+    ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
+        let (shape, is_trained) = (options.shape, options.do_gradient_update);
+        let tensor = TensorType { path: &path, is_trained, sizes: shape.concrete().into(), shape: &shape };
+        let elements = (self.read)(tensor)?;
+        let Some(device) = self.device else {
+            return Ok(None);
+        };
+        device.try_tensor_from_vec(elements, shape).map(Some).map_err(|error| {
+            self.failure = Some((path, error.to_string()));
+            Stopped
+        })
+    }
+}
