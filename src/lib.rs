@@ -87,6 +87,7 @@ mod files;
 pub mod generate;
 pub mod guide;
 pub mod mask;
+mod model_tensors;
 pub mod models;
 pub mod nn;
 pub mod ops;

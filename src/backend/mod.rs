@@ -7,15 +7,11 @@
 
 mod assign_positions;
 mod cpu;
-mod model_tensors;
 mod params;
 mod read_params;
 #[cfg(test)]
 mod typed_overhead;
 
-pub(crate) use model_tensors::{
-    AnyTensor, TensorType, build_from_elements, describe_tensors, visit_tensors, visit_tensors_mut,
-};
 pub use params::{AttentionParams, AttentionScale, FeedForwardParams, LinearParams, NormParams, ResidualNormParams};
 pub use typed_transformer_cpu::{ActivationKind, ContractionAxis, MaskFill, NormKind};
 pub(crate) use typed_transformer_cpu::{AdamStep, SgdStep, gradient_hook, parallel_map};

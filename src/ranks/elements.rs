@@ -1,8 +1,8 @@
 //! All elements of a model, in the order of its fields.
 
 use crate::{
-    backend::{visit_tensors, visit_tensors_mut},
     error::Real,
+    model_tensors::{visit_tensors, visit_tensors_mut},
 };
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 

@@ -1,6 +1,7 @@
 use super::GradientsOf;
 use crate::{
-    backend::{Backend, visit_tensors},
+    backend::Backend,
+    model_tensors::visit_tensors,
     ops::{OpError, Real, device_error},
 };
 use dfdx::{

@@ -3,7 +3,8 @@ use super::{
     parts::{elements_in, range_in},
 };
 use crate::{
-    backend::{AnyTensor, Backend, visit_tensors, visit_tensors_mut},
+    backend::Backend,
+    model_tensors::{AnyTensor, visit_tensors, visit_tensors_mut},
     ops::{OpError, Real, device_error},
 };
 use dfdx::{

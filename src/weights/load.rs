@@ -1,7 +1,7 @@
 use super::{CONVENTIONS, ExpectedTensor, LoadError, NameMap, SafetensorsDtype, Shards, TensorFile, conventions};
 use crate::{
-    backend::{TensorType, build_from_elements},
     dims::name,
+    model_tensors::{TensorType, build_from_elements},
     nn::Module,
 };
 use dfdx::{nn::TensorCollection, tensor_ops::Device};

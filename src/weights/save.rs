@@ -4,7 +4,7 @@ use super::{
     checksum, conventions, decode_elements, first_non_finite, header,
     outputs::{ensure_no_other_kind, in_private_folder},
 };
-use crate::{backend::visit_tensors, nn::Module};
+use crate::{model_tensors::visit_tensors, nn::Module};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 use safetensors::{Dtype, tensor::TensorInfo};
 use std::{

@@ -1,4 +1,4 @@
-use crate::{backend::describe_tensors, weights::SafetensorsDtype};
+use crate::{model_tensors::describe_tensors, weights::SafetensorsDtype};
 use dfdx::{nn::TensorCollection, tensor_ops::Device};
 
 /// A parameter as the type of a model describes it.

@@ -3,10 +3,10 @@
 use super::buckets::Buckets;
 use crate::{
     backend::{
-        AnyTensor, Backend,
+        Backend,
         gradient_hook::{register_parameters, with_hook},
-        visit_tensors,
     },
+    model_tensors::{AnyTensor, visit_tensors},
     ranks::{Element, Partial, RankAxis, Ranks, RanksError, Replicated, TermOver},
     train::{Backpropagate, GradientsOf, Recording},
 };

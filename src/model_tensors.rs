@@ -4,8 +4,7 @@
 //! tensors of a model, for those of a model that changes, and for those that the type of a model describes. What
 //! happens at a tensor is a trait object.
 
-use super::Backend;
-use crate::{dims::unnamed, error::Real};
+use crate::{backend::Backend, dims::unnamed, error::Real};
 use dfdx::{
     nn::{
         RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorName, ViewTensorRef,
