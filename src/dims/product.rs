@@ -11,6 +11,8 @@ use std::{
 /// It is symbolic: `Product<NumHeads, HeadDim>` and `Product<HeadDim, NumHeads>` are different
 /// dimensions of the same size (*The Typed Transformer*, "Multi-head attention").
 ///
+/// The compiler's messages call it [`ProductDim`]: they write the whole path of a name that `std` or a glob import has.
+///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Product}};
 /// dims! { pub NumHeads = 7; pub HeadDim = 5; }
@@ -24,6 +26,8 @@ pub struct ProductDim<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 /// The dimension of `Whole::SIZE / Parts::SIZE` elements, for `Parts` that divide `Whole`.
 ///
 /// It gives the head size of a model that chooses the width of its embeddings and the number of heads.
+///
+/// The compiler's messages call it [`QuotientDim`]: they write the whole path of a name that `std` or a glob import has.
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Quotient}};

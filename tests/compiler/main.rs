@@ -4,6 +4,8 @@ mod coverage;
 mod macros;
 mod messages;
 mod mutants;
+#[path = "../support/profile.rs"]
+mod profile;
 mod program;
 mod rustc;
 mod source;

@@ -3,7 +3,10 @@
 //! `rustc` runs directly and takes the library from the files that this test is linked with, so neither the
 //! library nor a dependency is compiled a second time.
 
-use crate::program::{Program, features, root};
+use crate::{
+    profile,
+    program::{Program, features, root},
+};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::{
@@ -189,15 +192,10 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
 
 /// The flags that name the library and its dependencies, as cargo has built them for this test.
 fn libraries() -> Vec<String> {
-    let this_test = env::current_exe().unwrap();
-    let profile_folder = this_test.ancestors().nth(2).unwrap();
-    let profile = match profile_folder.file_name().unwrap().to_str().unwrap() {
-        "debug" => "test",
-        profile => profile,
-    };
+    let (profile_folder, profile) = profile::folder_and_name();
     let output = Command::new(env!("CARGO"))
         .args(["test", "--no-run", "--locked", "--quiet", "--message-format=json", "--test=compiler"])
-        .args(["--profile", profile, "--no-default-features", "--features"])
+        .args(["--profile", &profile, "--no-default-features", "--features"])
         .arg(features().join(","))
         .arg("--target-dir")
         .arg(profile_folder.parent().unwrap())

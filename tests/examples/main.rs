@@ -2,6 +2,8 @@
 
 mod endings;
 mod outputs;
+#[path = "../support/profile.rs"]
+mod profile;
 mod program;
 mod refusals;
 mod small_disks;

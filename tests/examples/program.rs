@@ -1,5 +1,6 @@
 //! Runs the examples as a user does: with arguments, streams and an exit status.
 
+use crate::profile;
 use std::{
     env,
     ffi::OsStr,
@@ -17,8 +18,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(300);
 /// The path of an example in the profile of this test. `cargo test` has built it. `cargo test --test NAME`
 /// builds no examples, so it is built here if it is missing or older than its sources.
 pub fn built(example: &str) -> PathBuf {
-    let this_test = env::current_exe().unwrap();
-    let profile = this_test.parent().and_then(Path::parent).unwrap();
+    let (profile, profile_name) = profile::folder_and_name();
     let name = format!("{example}{}", env::consts::EXE_SUFFIX);
     let program = profile.join("examples").join(name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -27,13 +27,9 @@ pub fn built(example: &str) -> PathBuf {
     if built.is_ok_and(|built| sources.iter().all(|source| *source <= built)) {
         return program;
     }
-    let profile_name = match profile.file_name().and_then(|name| name.to_str()).unwrap() {
-        "debug" => "test",
-        name => name,
-    };
     let cargo = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--example", example])
-        .args(["--profile", profile_name, "--target-dir"])
+        .args(["--profile", &profile_name, "--target-dir"])
         .arg(profile.parent().unwrap())
         .args(if cfg!(feature = "tokenizers") { &["--features", "tokenizers"][..] } else { &[] })
         .current_dir(root)

@@ -1,5 +1,6 @@
 //! Starts examples under `mpirun`.
 
+use crate::profile;
 use std::{
     env, fs,
     io::Read,
@@ -17,14 +18,16 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// The variable that names the folder of a test to its ranks.
 const FOLDER: &str = "TYPED_TRANSFORMER_TEST_FOLDER";
 
-/// The folder of the examples, built with the feature `mpi`.
+/// The folder of the examples, built with the feature `mpi` in the profile of this test. `cargo test` with the same
+/// features has built them.
 static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let this_test = env::current_exe().unwrap();
-    let profile = this_test.parent().and_then(Path::parent).unwrap();
+    let (profile, profile_name) = profile::folder_and_name();
     let names = ["train_rot13", "train_sequences", "train_shakespeare"];
+    let features = if cfg!(feature = "tokenizers") { "tokenizers,mpi" } else { "mpi" };
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--features", "mpi", "--target-dir"]).arg(profile.parent().unwrap());
+    cargo.args(["build", "--quiet", "--profile", &profile_name, "--features", features, "--target-dir"]);
+    cargo.arg(profile.parent().unwrap());
     cargo.args(names.iter().flat_map(|name| ["--example", name])).current_dir(root);
     assert!(cargo.status().unwrap().success(), "the examples do not build with the feature `mpi`");
     // Copies, because a build without the feature replaces the programs.

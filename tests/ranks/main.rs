@@ -7,6 +7,8 @@ mod agreement;
 mod failures;
 mod launch;
 mod models;
+#[path = "../support/profile.rs"]
+mod profile;
 #[path = "../support/mod.rs"]
 mod support;
 mod training;
