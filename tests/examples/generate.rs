@@ -24,7 +24,7 @@ fn fixture(name: &str) -> String {
 fn a_folder_of_another_size_is_refused_in_one_line_that_names_what_differs() {
     let folder = fixture("gpt2");
     let error = format!(
-        "{folder}/config.json is of another model than Gpt2<Config, f32, Cpu>: `vocab_size` is 97, not VocabSize=50257; \
+        "{folder}/config.json is of another model than Gpt2<Config>: `vocab_size` is 97, not VocabSize=50257; \
          `n_positions` is 26, not MaxSeqLen=1024; `n_embd` is 24, not EmbedDim=768; `n_head` is 3, not NumHeads=12; \
          `n_layer` is 2, not NumLayers=12"
     );
