@@ -1,7 +1,7 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
 use crate::{
-    launch::{Job, losses, run, signal, start, start_patient},
+    launch::{Job, losses, run, signal, start, start_with_grace},
     support::temp_dir,
 };
 use std::{
@@ -12,11 +12,13 @@ use tempfile::TempDir;
 
 const STEPS: &str = "100000";
 
-/// A training run of rot13 that saves checkpoints every 100 steps.
+/// The arguments of a training run of rot13 that saves checkpoints every 100 steps.
+fn training<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["--steps", STEPS, "--batch", "7", "--metrics", "metrics"], more].concat()
+}
+
 fn start_training(ranks: usize, folder: &TempDir, more: &[&str]) -> Job {
-    let mut args = vec!["--steps", STEPS, "--batch", "7", "--metrics", "metrics"];
-    args.extend(more);
-    start("train_rot13", ranks, folder, &args)
+    start("train_rot13", ranks, folder, &training(more))
 }
 
 #[track_caller]
@@ -51,8 +53,7 @@ fn a_signal_to_any_rank_stops_all_with_a_checkpoint() {
 fn a_signal_to_the_launcher_stops_all_with_a_checkpoint() {
     for name in ["INT", "TERM"] {
         let folder = temp_dir();
-        let args = ["--steps", STEPS, "--batch", "7", "--metrics", "metrics", "--checkpoint", "ck"];
-        let mut job = start_patient("train_rot13", 3, &folder, &args);
+        let mut job = start_with_grace(3, "train_rot13", 3, &folder, &training(&["--checkpoint", "ck"]));
         job.wait_for_lines(&folder.path().join("metrics"), 5);
         signal(name, job.launcher());
         let run = job.end();
@@ -68,7 +69,7 @@ fn a_killed_rank_ends_all_and_the_training_resumes() {
     let folder = temp_dir();
     for kill in 0..20 {
         let (ranks, from) = (2 + kill % 3, if kill == 0 { "--checkpoint" } else { "--resume" });
-        let mut job = start_training(ranks, &folder, &[from, "ck"]);
+        let mut job = start_with_grace(0, "train_rot13", ranks, &folder, &training(&[from, "ck"]));
         // Each run passes another checkpoint, and is killed at another distance from it.
         job.wait_for_lines(&folder.path().join("metrics"), 100 * (kill + 1) + 2 + 3 * kill);
         let (target, killed_at) = (kill % ranks, Instant::now());

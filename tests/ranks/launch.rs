@@ -6,7 +6,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::LazyLock,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -38,12 +38,8 @@ static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     copies
 });
 
-/// One job at a time: the machine may have fewer processors than a job has ranks.
-static TURN: Mutex<()> = Mutex::new(());
-
 /// A program that runs on several ranks.
 pub struct Job {
-    _turn: MutexGuard<'static, ()>,
     mpirun: Child,
     stdout: JoinHandle<String>,
     stderr: JoinHandle<String>,
@@ -62,10 +58,11 @@ pub fn start(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Jo
     start_with(mpirun(ranks), example, folder, args)
 }
 
-/// [`start`], but the launcher gives the ranks three seconds to end after a signal, not one.
-pub fn start_patient(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
+/// [`start`], but the launcher gives the ranks this time to end after a signal or after the failure of one of them.
+/// [`start`] gives them one second, twice.
+pub fn start_with_grace(seconds: u32, example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Job {
     let mut mpirun = mpirun(ranks);
-    mpirun.args(["--mca", "odls_base_sigkill_timeout", "3"]);
+    mpirun.args(["--mca", "odls_base_sigkill_timeout", &seconds.to_string()]);
     start_with(mpirun, example, folder, args)
 }
 
@@ -117,11 +114,10 @@ pub fn run(example: &str, ranks: usize, folder: &TempDir, args: &[&str]) -> Run 
 
 impl Job {
     fn start(mut mpirun: Command) -> Self {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         mpirun.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut mpirun = mpirun.spawn().expect("`apt-get install openmpi-bin` installs mpirun");
         let (stdout, stderr) = (mpirun.stdout.take().unwrap(), mpirun.stderr.take().unwrap());
-        Self { _turn: turn, mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
+        Self { mpirun, stdout: read(stdout), stderr: read(stderr), until: Instant::now() + TIMEOUT }
     }
 
     /// Waits until all ranks have ended.
