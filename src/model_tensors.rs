@@ -1,6 +1,6 @@
 //! The tensors of a model, whatever their dimensions.
 //!
-//! dfdx compiles the walk through all submodules again for each type of visitor. So there are three types only: for the
+//! dfdx compiles the walk through all submodules again for each type of visitor. So there are three types here: for the
 //! tensors of a model, for those of a model that changes, and for those that the type of a model describes. What
 //! happens at a tensor is a trait object.
 
@@ -11,7 +11,7 @@ use dfdx::{
     },
     shapes::{HasShape, Shape},
     tensor::{Gradients, OwnedTape, Storage, Tensor, Trace},
-    tensor_ops::{Device, RealizeTo, ReshapeTo},
+    tensor_ops::{Device, ReshapeTo},
 };
 use std::{any::type_name, fmt::Debug};
 
@@ -19,8 +19,9 @@ use std::{any::type_name, fmt::Debug};
 pub(crate) trait AnyTensor<E: Real, D: Device<E>> {
     fn device(&self) -> &D;
     fn sizes(&self) -> Vec<usize>;
+    fn num_elements(&self) -> usize;
     /// The name of the type of its dimensions, with paths.
-    fn dims(&self) -> &'static str;
+    fn dims_type_name(&self) -> &'static str;
     /// The elements in row-major order.
     fn to_vec(&self) -> Vec<E>;
     /// Replaces all elements. They are in row-major order.
@@ -62,7 +63,11 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
         self.shape().concrete().into()
     }
 
-    fn dims(&self) -> &'static str {
+    fn num_elements(&self) -> usize {
+        self.shape().num_elements()
+    }
+
+    fn dims_type_name(&self) -> &'static str {
         type_name::<Dims>()
     }
 
@@ -85,8 +90,8 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
     }
 
     fn set_from_flat(&mut self, elements: Tensor<(usize,), E, D>) -> Result<(), D::Err> {
-        let elements = elements.try_reshape_like(unnamed(self.clone()).shape())?;
-        *self = elements.try_realize().unwrap_or_else(|_| unreachable!("the sizes are those of the tensor"));
+        // With the shape itself, because a shard knows more than its size.
+        *self = elements.try_reshape_like(self.shape())?;
         Ok(())
     }
 
@@ -132,13 +137,13 @@ impl<Dims: Shape, E: Real, D: Device<E>> AnyTensor<E, D> for Tensor<Dims, E, D> 
     }
 }
 
-/// A tensor of a model. `Tensor` is `&dyn AnyTensor` or `&mut dyn AnyTensor`.
-pub(crate) struct ModelTensor<Tensor> {
+/// A tensor of a model. `AnyRef` is `&dyn AnyTensor` or `&mut dyn AnyTensor`.
+pub(crate) struct ModelTensor<AnyRef> {
     /// Its field path.
     pub path: String,
     /// Whether optimizers update it.
     pub is_trained: bool,
-    pub tensor: Tensor,
+    pub tensor: AnyRef,
 }
 
 /// A tensor that the type of a model describes.
@@ -149,7 +154,7 @@ pub(crate) struct TensorType<'a> {
     pub is_trained: bool,
     pub sizes: Vec<usize>,
     /// Its dimensions, which write their names and sizes.
-    pub shape: &'a dyn Debug,
+    pub dims: &'a dyn Debug,
 }
 
 /// Calls `visit` with each tensor of a model, in the order of its fields. The paths begin with `prefix`.
@@ -272,7 +277,7 @@ impl<E: Real, D: Device<E>> TensorVisitor<E, D> for Build<'_, E, D> {
         path: String,
     ) -> Result<Option<Tensor<Dims, E, D>>, Stopped> {
         let (shape, is_trained) = (options.shape, options.do_gradient_update);
-        let tensor = TensorType { path: &path, is_trained, sizes: shape.concrete().into(), shape: &shape };
+        let tensor = TensorType { path: &path, is_trained, sizes: shape.concrete().into(), dims: &shape };
         let elements = (self.read)(tensor)?;
         let Some(device) = self.device else {
             return Ok(None);

@@ -86,12 +86,12 @@ impl Files {
         D: Backend<f32>,
     {
         let model = on_first(ranks, || self.open(trainer, (checkpoint, interval), inputs, device, &new))?;
-        let model = ranks.agree(model.map_or_else(|| new().map_err(device_error), Ok))?;
+        let model = ranks.fail_together(model.map_or_else(|| new().map_err(device_error), Ok))?;
         trainer.replicate(ranks, device)?;
         if ranks.is_first() {
             trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
         }
-        ranks.agree(stop_on_signals(trainer.stop.clone()))?;
+        ranks.fail_together(stop_on_signals(trainer.stop.clone()))?;
         Ok(ranks.replicate(model)?)
     }
 

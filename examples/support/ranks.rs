@@ -43,5 +43,5 @@ pub fn on_first<Value>(
     ranks: &Ranks<World>,
     action: impl FnOnce() -> Result<Value, BoxError>,
 ) -> Result<Option<Value>, BoxError> {
-    ranks.agree(if ranks.is_first() { action().map(Some) } else { Ok(None) })
+    ranks.fail_together(if ranks.is_first() { action().map(Some) } else { Ok(None) })
 }

@@ -136,8 +136,8 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     let progress = Progress::new(steps, ranks);
     while let Some(mut step) = trainer.next_step() {
         let plain: Vec<Word> = (0..cli.batch).map(|_| random_word(&mut step.rng)).collect();
-        let rows = step.shard(ranks, Batch::new(cli.batch));
-        let loss = ranks.agree(loss(&model, &plain[rows.range()], rows, device))?;
+        let rows = step.assign_rows(ranks, Batch::new(cli.batch));
+        let loss = ranks.fail_together(loss(&model, &plain[rows.range()], rows, device))?;
         let loss_value = loss.value();
         let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * TgtLen::SIZE;
@@ -185,7 +185,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     })?;
     let report = on_first(ranks, || cli.files.report("rot13"))?.flatten();
     let (model, trained) = match &cli.load {
-        Some(path) => (ranks.agree(load_weights(path, device))?, Ok(())),
+        Some(path) => (ranks.fail_together(load_weights(path, device))?, Ok(())),
         None => train(cli, ranks, device)?,
     };
     ranks.finish();
@@ -221,6 +221,6 @@ fn main() -> ExitCode {
     let cli: Cli = parse();
     support::run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
+        DeviceName::Cuda => ranks.fail_together(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
     })
 }

@@ -104,8 +104,8 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     let mut losses = Vec::new();
     while let Some(mut step) = trainer.next_step() {
         let sequences: Vec<Sequence> = (0..cli.batch).map(|_| Sequence::random(&mut step.rng)).collect();
-        let rows = step.shard(ranks, Batch::new(cli.batch));
-        let loss = ranks.agree(loss(&model, &sequences[rows.range()], rows, device))?;
+        let rows = step.assign_rows(ranks, Batch::new(cli.batch));
+        let loss = ranks.fail_together(loss(&model, &sequences[rows.range()], rows, device))?;
         let loss_value = loss.value();
         let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * (MaxSeqLen::SIZE + TgtLen::SIZE);
@@ -179,6 +179,6 @@ fn main() -> ExitCode {
     let cli: Cli = parse();
     support::run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
+        DeviceName::Cuda => ranks.fail_together(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
     })
 }

@@ -64,8 +64,9 @@ where
         }
         None => {
             let encode = |text: &str| Ok(((), tokenizer.encode(text)?));
-            let ((), text) = ranks.agree(Text::read(cli.data.as_deref(), "tokens", encode))?;
-            let from: Gpt2<Config, f32, D> = ranks.agree(load_pretrained(folder, device).map_err(BoxError::from))?;
+            let ((), text) = ranks.fail_together(Text::read(cli.data.as_deref(), "tokens", encode))?;
+            let from: Gpt2<Config, f32, D> =
+                ranks.fail_together(load_pretrained(folder, device).map_err(BoxError::from))?;
             (model, trained) = train(cli, ranks, &text, device, || Ok(from.clone()), &HashMap::new())?;
             // The first rank samples and shows.
             if !ranks.is_first() {

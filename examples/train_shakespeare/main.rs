@@ -134,8 +134,8 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
             }
         }
         let starts = random_starts(&text.training, cli.batch, &mut step.rng);
-        let rows = step.shard(ranks, Batch::new(cli.batch));
-        let loss = ranks.agree(partial_loss(&*model, text, &starts[rows.range()], rows, device))?;
+        let rows = step.assign_rows(ranks, Batch::new(cli.batch));
+        let loss = ranks.fail_together(partial_loss(&*model, text, &starts[rows.range()], rows, device))?;
         let loss_value = loss.value();
         let gradients = loss.try_backward_all_reduce(ranks, &model)?;
         let tokens = cli.batch * BlockSize::SIZE;
@@ -183,7 +183,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     let (model, characters, prompt);
     match &cli.load {
         Some(path) => {
-            (model, characters) = ranks.agree(load(path, device))?;
+            (model, characters) = ranks.fail_together(load(path, device))?;
             // The first rank samples and shows.
             if !ranks.is_first() {
                 return Ok(());
@@ -192,7 +192,7 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
         }
         None => {
             let text;
-            (characters, text) = ranks.agree(Text::read(cli.data.as_deref(), "characters", |text| {
+            (characters, text) = ranks.fail_together(Text::read(cli.data.as_deref(), "characters", |text| {
                 let characters = CharTokenizer::<VocabSize>::from_text(text)?;
                 let tokens = characters.encode(text)?;
                 Ok((characters, tokens))
@@ -257,6 +257,6 @@ fn main() -> ExitCode {
     let cli: Cli = parse();
     support::run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => start(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => ranks.agree(cuda(cli.seed)).and_then(|gpu| start(&cli, ranks, &gpu)),
+        DeviceName::Cuda => ranks.fail_together(cuda(cli.seed)).and_then(|gpu| start(&cli, ranks, &gpu)),
     })
 }

@@ -48,7 +48,7 @@ impl Backend<AMP<f16>> for Cpu {
 impl Backend<f32> for Cpu {
     const HAS_KERNELS: bool = true;
 
-    fn fused_linear<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<f32, Cpu>>(
+    fn linear_kernel<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<f32, Cpu>>(
         input: Tensor<Dims, f32, Cpu, T>,
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
         shape: Output,
@@ -59,7 +59,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_contraction<T: Tape<f32, Cpu>>(
+    fn contraction_kernel<T: Tape<f32, Cpu>>(
         left: &Tensor<[usize; 6], f32, Cpu>,
         right: &Tensor<[usize; 6], f32, Cpu>,
         axes: &[ContractionAxis],
@@ -71,7 +71,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn embed_kernel<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<f32, Cpu>>(
         table: &Tensor<(V, M), f32, Cpu>,
         ids: &TokenIds<B, S, V>,
         tape: T,
@@ -83,7 +83,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn add_positions_kernel<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
@@ -93,7 +93,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_residual<Dims: Shape, T: Tape<f32, Cpu>>(
+    fn residual_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
         input: Tensor<Dims, f32, Cpu, T>,
         output: Tensor<Dims, f32, Cpu, T>,
     ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
@@ -103,7 +103,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_norm<Dims: EndsIn<M>, M: ConstDim, T: Tape<f32, Cpu>>(
+    fn norm_kernel<Dims: EndsIn<M>, M: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<Dims, f32, Cpu, T>,
         params: NormParams<'_, M, f32, Cpu>,
     ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
@@ -113,7 +113,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_multi_head_attention<
+    fn multi_head_attention_kernel<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
@@ -142,10 +142,10 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn fused_feed_forward<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
+    fn feed_forward_kernel<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<f32, Cpu>>(
         input: Tensor<Dims, f32, Cpu, T>,
         params: &FeedForwardParams<'_, M, Hidden, f32, Cpu>,
-        residual: &ResidualNormParams<'_, M, f32, Cpu>,
+        residual_norm: &ResidualNormParams<'_, M, f32, Cpu>,
     ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
         let Some(activation) = params.activation else {
             return no_kernel("feed-forward");
@@ -154,12 +154,12 @@ impl Backend<f32> for Cpu {
             let input = Operand::read(input, tape)?;
             let hidden = read_linear(&params.hidden, tape)?;
             let output = read_linear(&params.output, tape)?;
-            let residual = read_residual_norm(residual, tape)?;
-            feed_forward_kernel(input, hidden, output, activation, residual)
+            let residual_norm = read_residual_norm(residual_norm, tape)?;
+            feed_forward_kernel(input, hidden, output, activation, residual_norm)
         })
     }
 
-    fn fused_self_attention<
+    fn self_attention_kernel<
         B: MaybeSharded,
         S: Dim,
         M: ConstDim,
@@ -171,7 +171,7 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         params: &AttentionParams<'_, M, M, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, S, S>,
-        residual: &ResidualNormParams<'_, M, f32, Cpu>,
+        residual_norm: &ResidualNormParams<'_, M, f32, Cpu>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
         let shape @ (batch, len, _) = *input.shape();
         check_attention((batch, len), (batch, len), mask)?;
@@ -179,12 +179,12 @@ impl Backend<f32> for Cpu {
         run_kernel("attention", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             let projections = read_projections(params, tape)?;
-            let residual = read_residual_norm(residual, tape)?;
-            attention_sublayer_kernel(input, None, projections, mask.rule(), config, residual)
+            let residual_norm = read_residual_norm(residual_norm, tape)?;
+            attention_sublayer_kernel(input, None, projections, mask.rule(), config, residual_norm)
         })
     }
 
-    fn fused_cross_attention<
+    fn cross_attention_kernel<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
@@ -199,7 +199,7 @@ impl Backend<f32> for Cpu {
         key_value: Tensor<(B, K, KVDim), f32, Cpu, T>,
         params: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, f32, Cpu>,
         mask: &AttentionMask<B, Q, K>,
-        residual: &ResidualNormParams<'_, QDim, f32, Cpu>,
+        residual_norm: &ResidualNormParams<'_, QDim, f32, Cpu>,
     ) -> Result<Tensor<(B, Q, QDim), f32, Cpu, T>, OpError> {
         let (shape @ (batch, queries, _), (key_batch, keys, _)) = (*query.shape(), *key_value.shape());
         check_attention((batch, queries), (key_batch, keys), mask)?;
@@ -208,12 +208,12 @@ impl Backend<f32> for Cpu {
             let query = Operand::read(query, tape)?;
             let key_value = Operand::read(key_value, tape)?;
             let projections = read_projections(params, tape)?;
-            let residual = read_residual_norm(residual, tape)?;
-            attention_sublayer_kernel(query, Some(key_value), projections, mask.rule(), config, residual)
+            let residual_norm = read_residual_norm(residual_norm, tape)?;
+            attention_sublayer_kernel(query, Some(key_value), projections, mask.rule(), config, residual_norm)
         })
     }
 
-    fn fused_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<f32, Cpu>>(
         logits: Tensor<Dims, f32, Cpu, T>,
         labels: &Indices<Positions, V>,
         position_weights: &[f32],

@@ -28,7 +28,7 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Gradients, Storage, Tape, Tensor, Trace},
+    tensor::{Cache, Gradients, OwnedTape, Storage, Tape, Tensor, Trace},
     tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul},
 };
 
@@ -39,7 +39,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     const HAS_KERNELS: bool = false;
 
     /// A kernel of [`ops::linear`](crate::ops::linear): `(.., InDim) -> (.., OutDim)`, the shape of the output.
-    fn fused_linear<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<E, Self>>(
+    fn linear_kernel<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<E, Self>>(
         _input: Tensor<Dims, E, Self, T>,
         _: LinearParams<'_, InDim, OutDim, E, Self>,
         _: Output,
@@ -47,9 +47,9 @@ pub trait Backend<E: Real>: Device<E> + Cache {
         no_kernel("linear")
     }
 
-    /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). Both operands
-    /// have elements. The output has its axes in their order in `axes`, as one axis.
-    fn fused_contraction<T: Tape<E, Self>>(
+    /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). No operand
+    /// is empty. The output is flat: its axes are those of `axes` with `is_in_output`, in that order.
+    fn contraction_kernel<T: Tape<E, Self>>(
         _left: &Tensor<[usize; 6], E, Self>,
         _right: &Tensor<[usize; 6], E, Self>,
         _axes: &[ContractionAxis],
@@ -59,7 +59,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::embed`](crate::ops::embed).
-    fn fused_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
+    fn embed_kernel<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
         _: &Tensor<(V, M), E, Self>,
         _: &TokenIds<B, S, V>,
         _tape: T,
@@ -68,7 +68,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
-    fn fused_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
+    fn add_positions_kernel<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
         _input: Tensor<(B, S, M), E, Self, T>,
         _positions: Tensor<(S, M), E, Self, T>,
     ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
@@ -76,7 +76,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::residual`](crate::ops::residual).
-    fn fused_residual<Dims: Shape, T: Tape<E, Self>>(
+    fn residual_kernel<Dims: Shape, T: Tape<E, Self>>(
         _input: Tensor<Dims, E, Self, T>,
         _output: Tensor<Dims, E, Self, T>,
     ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
@@ -84,7 +84,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
-    fn fused_norm<Dims: EndsIn<M>, M: ConstDim, T: Tape<E, Self>>(
+    fn norm_kernel<Dims: EndsIn<M>, M: ConstDim, T: Tape<E, Self>>(
         _input: Tensor<Dims, E, Self, T>,
         _: NormParams<'_, M, E, Self>,
     ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
@@ -94,7 +94,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `NumKeyValueHeads` is `H`, and
     /// of [`ops::grouped_query_attention`](crate::ops::grouped_query_attention), where `H` is a multiple of
     /// `NumKeyValueHeads`; with a bias, also of both operations `_with_bias`.
-    fn fused_multi_head_attention<
+    fn multi_head_attention_kernel<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
@@ -116,7 +116,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
-    fn fused_feed_forward<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
+    fn feed_forward_kernel<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
         _input: Tensor<Dims, E, Self, T>,
         _: &FeedForwardParams<'_, M, Hidden, E, Self>,
         _: &ResidualNormParams<'_, M, E, Self>,
@@ -125,7 +125,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
-    fn fused_self_attention<
+    fn self_attention_kernel<
         B: MaybeSharded,
         S: Dim,
         M: ConstDim,
@@ -143,7 +143,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 
     /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
-    fn fused_cross_attention<
+    fn cross_attention_kernel<
         B: MaybeSharded,
         Q: Dim,
         K: Dim,
@@ -166,7 +166,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn fused_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<E, Self>>(
+    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<E, Self>>(
         _logits: Tensor<Dims, E, Self, T>,
         _: &Indices<Positions, V>,
         _position_weights: &[E],
@@ -242,7 +242,16 @@ fn no_kernel<Output>(op: &'static str) -> Result<Output, OpError> {
     Err(OpError::Device { op, message: "the device has no kernel".to_string() })
 }
 
-/// Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · parameter`.
+/// Adds to the gradient of `parameter` by the backward pass of `Σ gradient · parameter`, because nothing else writes
+/// dfdx's gradients.
+pub(crate) fn add_gradient_by_backward_pass<E: Real, D: Device<E>>(
+    parameter: Tensor<(usize,), E, D, OwnedTape<E, D>>,
+    gradient: Tensor<(usize,), E, D>,
+) -> Result<Gradients<E, D>, D::Err> {
+    parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
+}
+
+/// [`Backend::try_put_gradient`] by [`add_gradient_by_backward_pass`].
 pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
     gradients: Gradients<E, D>,
     parameter: &Tensor<S, E, D>,
@@ -250,7 +259,7 @@ pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
 ) -> Result<Gradients<E, D>, D::Err> {
     let gradient = parameter.device().try_tensor_from_vec(gradient, (parameter.shape().num_elements(),))?;
     let parameter = unnamed(parameter.trace(gradients)).try_reshape_like(gradient.shape())?;
-    parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
+    add_gradient_by_backward_pass(parameter, gradient)
 }
 
 #[cfg(feature = "cuda")]

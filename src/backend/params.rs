@@ -113,10 +113,10 @@ pub struct AttentionParams<
     E: Real,
     D: Backend<E>,
 > {
-    pub(crate) query: LinearParams<'a, QDim, Product<H, QKDim>, E, D>,
-    pub(crate) key: LinearParams<'a, KVDim, Product<H, QKDim>, E, D>,
-    pub(crate) value: LinearParams<'a, KVDim, Product<H, VODim>, E, D>,
-    pub(crate) output: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
+    pub(crate) query_proj: LinearParams<'a, QDim, Product<H, QKDim>, E, D>,
+    pub(crate) key_proj: LinearParams<'a, KVDim, Product<H, QKDim>, E, D>,
+    pub(crate) value_proj: LinearParams<'a, KVDim, Product<H, VODim>, E, D>,
+    pub(crate) output_proj: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
     pub(crate) scale: AttentionScale,
     pub(crate) mask_fill: MaskFill,
 }

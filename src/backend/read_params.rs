@@ -50,9 +50,9 @@ pub fn read_projections<
     tape: &mut T,
 ) -> Result<Projections<Linear>, CpuError> {
     Ok(Projections {
-        query: read_linear(&params.query, tape)?,
-        key: read_linear(&params.key, tape)?,
-        value: read_linear(&params.value, tape)?,
-        output: read_linear(&params.output, tape)?,
+        query: read_linear(&params.query_proj, tape)?,
+        key: read_linear(&params.key_proj, tape)?,
+        value: read_linear(&params.value_proj, tape)?,
+        output: read_linear(&params.output_proj, tape)?,
     })
 }

@@ -11,7 +11,7 @@ use std::{
 /// It is symbolic: `Product<NumHeads, HeadDim>` and `Product<HeadDim, NumHeads>` are different
 /// dimensions of the same size (*The Typed Transformer*, "Multi-head attention").
 ///
-/// The compiler's messages call it [`ProductDim`]: they write the whole path of a name that `std` or a glob import has.
+/// The compiler's messages call it [`ProductDim`].
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Product}};
@@ -27,7 +27,7 @@ pub struct ProductDim<Left, Right>(PhantomData<fn() -> (Left, Right)>);
 ///
 /// It gives the head size of a model that chooses the width of its embeddings and the number of heads.
 ///
-/// The compiler's messages call it [`QuotientDim`]: they write the whole path of a name that `std` or a glob import has.
+/// The compiler's messages call it [`QuotientDim`].
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Quotient}};

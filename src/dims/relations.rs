@@ -92,7 +92,7 @@ impl<Len: Bounded<Max: NoLongerThan<Max>>, Max: Dim> AtMost<Max> for Len {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not less than `{Bound}`",
     label = "`{Self}` is not a valid index of `{Bound}`",
-    note = "valid indices of `{Bound}` run from 0 to its size minus 1"
+    note = "valid indices of `{Bound}` run from 0 to its size minus 1; above 1024 an index is a named dimension, not a `Const`"
 )]
 pub trait LessThan<Bound: Dim>: ConstDim {}
 

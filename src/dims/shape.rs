@@ -211,8 +211,8 @@ pub trait CanBecome<To: Dim>: Dim {}
 #[diagnostic::do_not_recommend]
 impl<From: Dim, To: CountFactor> CanBecome<To> for From where (To::Dynamic<()>, From, To): OneSize {}
 
-/// Two dimensions may have one size. The list before them holds the run-time dimension of the second, if it has one.
-/// Then the first is any dimension, even a type parameter.
+/// `(Dynamic, From, To)`: `From` and `To` can have the same size. `Dynamic` is the list of run-time dimensions of `To`.
+/// If it has one, every `From` can have its size, even a type parameter.
 pub trait OneSize {}
 impl<Name, From, To> OneSize for ((Name, ()), From, To) {}
 impl<From: CountFactor, To: CountFactor> OneSize for ((), From, To) where
@@ -220,8 +220,8 @@ impl<From: CountFactor, To: CountFactor> OneSize for ((), From, To) where
 {
 }
 
-/// A dimension may have the compile-time size of another one, the last element. It is given as its compile-time size and
-/// the list of its run-time dimension: one that has its size at run time may have any.
+/// `(Size, Dynamic, Other)`: a dimension of compile-time size `Size` and with the run-time dimensions `Dynamic` can have
+/// the size `Other`. With a run-time dimension it can have any size.
 pub trait HasSize {}
 impl<Size> HasSize for (Size, (), Size) {}
 impl<Size, Other, Name> HasSize for (Size, (Name, ()), Other) {}

@@ -8,7 +8,7 @@ use typenum::U1;
 /// It is symbolic: `Sum<Past, Present>` and `Sum<Present, Past>` are different dimensions. Each part
 /// may be a run-time dimension; the sum is a compile-time dimension if both parts are.
 ///
-/// The compiler's messages call it [`SumDim`]: they write the whole path of a name that `std` or a glob import has.
+/// The compiler's messages call it [`SumDim`].
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Dim, Sum}};

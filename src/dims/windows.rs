@@ -11,7 +11,7 @@ use typenum::B1;
 ///
 /// [`windows`](crate::ops::windows) makes an axis of this dimension. `Len` may have its size at run time.
 ///
-/// The compiler's messages call it [`WindowsDim`]: they write the whole path of a name that `std` or a glob import has.
+/// The compiler's messages call it [`WindowsDim`].
 ///
 /// ```
 /// use typed_transformer::{dims, dims::{ConstDim, Windows}};

@@ -15,8 +15,8 @@ use std::fmt;
 /// Texts that are being generated: an iterator over their next tokens, one for each of the `B` texts.
 ///
 /// An item has a token for each text that has not ended, and `None` for the others. A text ends with one of the
-/// tokens `ends`, which is part of it. The iterator ends once all texts have, or once the model has read
-/// [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens. It also ends after an error.
+/// tokens `ends`, which is part of it. The iterator ends when all texts have ended. It also ends when the model
+/// has read [`MaxSeqLen`](Autoregressive::MaxSeqLen) tokens and one more has been chosen, and after an error.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Generation, Sampler}, prelude::*};
@@ -41,7 +41,7 @@ pub struct Generation<'a, B: Dim, Model: Autoregressive<B, E, D>, E: Real = f32,
     cache: Model::Cache,
     /// The logits of the next token of each text.
     logits: Tensor<(B, Model::VocabSize), E, D>,
-    /// The tokens that were written last, unless the model has read them.
+    /// The tokens that were chosen last, until the model reads them.
     unread: Option<TokenIds<B, Const<1>, Model::VocabSize>>,
     num_read: usize,
     has_ended: Vec<bool>,

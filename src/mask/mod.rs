@@ -1,6 +1,6 @@
 //! Masks: the keys that a query may see (*The Typed Transformer*, "Masking").
 //!
-//! A [`PaddingMask`] marks the positions of a batch that are padding. A [`MaskKind`] says whether
+//! A [`PaddingMask`] is `true` at a token and `false` at padding. A [`MaskKind`] says whether
 //! attention is causal. [`mk_mask`] and [`mk_cross_mask`] combine both into an [`AttentionMask`], whose
 //! dimensions `(Batch, QLen, KLen)` must be those of the query and the key of the attention.
 

@@ -70,7 +70,7 @@ pub struct AnnotatedFlax;
 impl Conventions for AnnotatedFlax {
     type Activation = Relu;
     type Positions = Sinusoidal;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const NORM_BIAS: bool = false;
     const ATTENTION_BIAS: bool = true;
     const EMBEDDING_SCALE: WidthScale = WidthScale::InvSqrt;

@@ -49,7 +49,7 @@ pub struct Annotated;
 impl Conventions for Annotated {
     type Activation = Relu;
     type Positions = Sinusoidal;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const ATTENTION_BIAS: bool = true;
     const MASK_FILL: MaskFill = MaskFill::Subtract(10_000.0);
     const EMBEDDING_SCALE: WidthScale = WidthScale::Sqrt;

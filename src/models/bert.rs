@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | 3, input representations | `BertEmbeddings` | [`Embeddings`] |
 //! | 3, multi-layer bidirectional encoder | `BertSelfAttention`, `BertSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
-//! | A.2, GELU | `BertIntermediate`, `BertOutput` | [`FeedForward`], [`GeluErf`] |
+//! | A.2, GELU | `BertIntermediate`, `BertOutput` | [`FeedForward`], [`Gelu`] |
 //! | | `BertLayer` | [`Layer`] |
 //! | 3, the final hidden state of `[CLS]` | `BertPooler` | [`Bert::pooled`], [`Tanh`] |
 //! | | `BertModel` | [`Bert`] |
@@ -21,7 +21,7 @@ use crate::{
     module,
     nn::{LayerNorm, Linear, init},
     ops::{
-        Activation, AttentionScale, GeluErf, MaskFill, OpError, Real, Tanh, try_add_positions, try_embed,
+        Activation, AttentionScale, Gelu, MaskFill, OpError, Real, Tanh, try_add_positions, try_embed,
         try_learned_positions, try_linear, try_multi_head_attention, try_residual, try_select,
     },
     tokens::TokenIds,
@@ -187,7 +187,7 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
         let x = self.attention_norm.try_forward(x, Config::NORM_EPSILON)?;
 
-        let hidden = GeluErf::try_apply(self.feed_forward.hidden.try_forward(x.with_empty_tape())?)?;
+        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(x.with_empty_tape())?)?;
         let x = try_residual(x, self.feed_forward.output.try_forward(hidden)?)?;
         self.feed_forward_norm.try_forward(x, Config::NORM_EPSILON)
     }

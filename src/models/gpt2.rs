@@ -6,7 +6,7 @@
 //! | --- | --- | --- |
 //! | 2.3, layer norm before each sub-block | `GPT2Block` | [`Layer`] |
 //! | GPT, 3.1, masked self-attention | `GPT2Attention`, `Conv1D` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
-//! | GPT, 4.1, position-wise feed-forward layer, GELU | `GPT2MLP`, `NewGELUActivation` | [`FeedForward`], [`Gelu`] |
+//! | GPT, 4.1, position-wise feed-forward layer, GELU | `GPT2MLP`, `NewGELUActivation` | [`FeedForward`], [`GeluTanh`] |
 //! | | `past_key_values` | [`Gpt2Cache`] |
 //! | 2.3, norm after the last block | `GPT2Model`, `GPT2LMHeadModel` | [`Gpt2`] |
 
@@ -23,7 +23,7 @@ use crate::{
     module,
     nn::{Heads, LayerNorm, Linear, WithPast, init},
     ops::{
-        Activation, AttentionScale, Gelu, MaskFill, OpError, Real, try_add_positions, try_embed,
+        Activation, AttentionScale, GeluTanh, MaskFill, OpError, Real, try_add_positions, try_embed,
         try_learned_positions_from, try_linear, try_multi_head_attention, try_residual,
     },
     tokens::TokenIds,
@@ -156,7 +156,7 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
 
         let normalized = self.feed_forward_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
-        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
+        let hidden = GeluTanh::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
         try_residual(x, self.feed_forward.output.try_forward(hidden)?)
     }
 }

@@ -60,7 +60,7 @@ pub struct Learning;
 impl Conventions for Learning {
     type Activation = Relu;
     type Positions = Sinusoidal;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::PostShared;
     const LOGIT_BIAS: bool = false;

@@ -12,7 +12,7 @@
 use crate::{
     mask::PadSourceKeys,
     nn::{Conventions, Learned, NormPlacement, WidthScale},
-    ops::GeluErf,
+    ops::Gelu,
 };
 
 /// The conventions of nanoGPT's training from scratch: pre-norm, GELU, learned positions, tied logits, no
@@ -50,9 +50,9 @@ pub struct NanoGpt;
 
 #[diagnostic::do_not_recommend]
 impl Conventions for NanoGpt {
-    type Activation = GeluErf;
+    type Activation = Gelu;
     type Positions = Learned;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const TIED_LOGITS: bool = true;
     const FEED_FORWARD_BIAS: bool = false;

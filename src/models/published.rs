@@ -53,7 +53,7 @@ macro_rules! published {
                 $(const $name: $kind = $value;)*
             })*
 
-            pub type Model<E, D> = $model<Config, E, D>;
+            pub type Model<E = f32, D = Cpu> = $model<Config, E, D>;
             const _: () = assert!(Model::<f32, Cpu>::NUM_PARAMS == $count);
         }
     };

@@ -27,7 +27,7 @@ use crate::{
     mask::{AttentionMask, PadSourceKeys},
     nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, try_residual_norm},
     ops::{
-        AttentionScale, GeluErf, MaskFill, OpError, Real, device_error, try_attention_weights, try_merge_heads,
+        AttentionScale, Gelu, MaskFill, OpError, Real, device_error, try_attention_weights, try_merge_heads,
         try_split_heads,
     },
     tokens::TokenIds,
@@ -81,9 +81,9 @@ pub struct FromScratch;
 
 #[diagnostic::do_not_recommend]
 impl Conventions for FromScratch {
-    type Activation = GeluErf;
+    type Activation = Gelu;
     type Positions = Sinusoidal;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const ATTENTION_SCALE: AttentionScale = AttentionScale::EmbedDim;
     const EMBEDDING_NORM: bool = false;
 }

@@ -3,7 +3,7 @@
 use crate::{
     mask::PadQueriesAndKeys,
     nn::{Conventions, Learned},
-    ops::Gelu,
+    ops::GeluTanh,
 };
 
 /// The conventions of *The Typed Transformer*: GELU, learned positions, normalized embeddings, attention
@@ -42,7 +42,7 @@ pub struct TypedTransformer;
 
 #[diagnostic::do_not_recommend]
 impl Conventions for TypedTransformer {
-    type Activation = Gelu;
+    type Activation = GeluTanh;
     type Positions = Learned;
-    type Padding = PadQueriesAndKeys;
+    type PaddingRule = PadQueriesAndKeys;
 }

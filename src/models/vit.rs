@@ -6,7 +6,7 @@
 //! | 3.1, patches and their linear projection | `ViTPatchEmbeddings` | [`patches`](crate::ops::patches), [`Embeddings::patch`] |
 //! | 3.1, class token, positions; equation 1 | `ViTEmbeddings` | [`Embeddings`] |
 //! | equation 2, self-attention | `ViTSelfAttention`, `ViTSelfOutput` | [`Attention`], [`multi_head_attention`](crate::ops::multi_head_attention) |
-//! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`], [`GeluErf`] |
+//! | equation 3, MLP with GELU | `ViTIntermediate`, `ViTOutput` | [`FeedForward`], [`Gelu`] |
 //! | equations 2 and 3 | `ViTLayer` | [`Layer`] |
 //! | equation 4, the state of the class token | `ViTPooler` | [`Vit::pooled`], [`Tanh`] |
 //! | | `ViTModel` | [`Vit`] |
@@ -24,13 +24,13 @@ use crate::{
     module,
     nn::{LayerNorm, Linear},
     ops::{
-        Activation, AttentionScale, GeluErf, MaskFill, OpError, Real, Tanh, try_linear, try_multi_head_attention,
+        Activation, AttentionScale, Gelu, MaskFill, OpError, Real, Tanh, try_linear, try_multi_head_attention,
         try_residual, try_select,
     },
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor::{Cpu, Tape, Tensor, WithEmptyTape},
 };
 use typed_transformer_macros::panicking;
 
@@ -99,7 +99,7 @@ type Columns<Config> = Product<
 /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
 /// let x = Vit::<Small, f32, Cpu>::build(&Cpu::default()).forward(images);
 /// ```
-pub type Images<B, Config, E, D> =
+pub type Images<B, Config, E = f32, D = Cpu> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
 
 module! {
@@ -174,7 +174,7 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
 
         let normalized = self.feed_forward_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
-        let hidden = GeluErf::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
+        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
         try_residual(x, self.feed_forward.output.try_forward(hidden)?)
     }
 }

@@ -60,7 +60,7 @@ pub trait Arch: 'static {
 /// impl Conventions for PreNorm {
 ///     type Activation = Relu;
 ///     type Positions = Learned;
-///     type Padding = PadSourceKeys;
+///     type PaddingRule = PadSourceKeys;
 ///     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
 /// }
 /// assert!(PreNorm::conventions().contains(&("norm placement", "Pre".to_string())));
@@ -76,7 +76,7 @@ pub trait Conventions: 'static {
     /// The kind of position embedding.
     type Positions: PositionKind;
     /// The positions that padding hides.
-    type Padding: PaddingRule;
+    type PaddingRule: PaddingRule;
     /// The kind of norm.
     const NORM: NormKind = NormKind::LayerNorm;
     /// The place of the norm in a block.
@@ -118,14 +118,14 @@ pub trait Conventions: 'static {
     ///
     /// ```
     /// use typed_transformer::{nn::Conventions, prelude::*};
-    /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "Gelu".to_string()));
+    /// assert_eq!(TypedTransformer::conventions()[0], ("activation", "GeluTanh".to_string()));
     /// ```
     fn conventions() -> Vec<(&'static str, String)> {
         let rotary = Self::ROTARY.map(|rotary| ("rotary positions", format!("{rotary:?}")));
         let conventions = vec![
             ("activation", name::<Self::Activation>()),
             ("positions", name::<Self::Positions>()),
-            ("padding", name::<Self::Padding>()),
+            ("padding", name::<Self::PaddingRule>()),
             ("norm", format!("{:?}", Self::NORM)),
             ("norm placement", format!("{:?}", Self::NORM_PLACEMENT)),
             ("norm epsilon", Self::NORM_EPSILON.to_string()),
@@ -192,12 +192,12 @@ pub struct Sinusoidal;
 /// their positions ([Su et al., 2021](https://arxiv.org/abs/2104.09864)), so the size of a head is even.
 ///
 /// ```
-/// use typed_transformer::{nn::{Conventions, RotaryPositions}, ops::{Gelu, Rotary}, prelude::*};
+/// use typed_transformer::{nn::{Conventions, RotaryPositions}, ops::{GeluTanh, Rotary}, prelude::*};
 /// pub struct Relative;
 /// impl Conventions for Relative {
-///     type Activation = Gelu;
+///     type Activation = GeluTanh;
 ///     type Positions = RotaryPositions;
-///     type Padding = PadSourceKeys;
+///     type PaddingRule = PadSourceKeys;
 ///     const ROTARY: Option<Rotary> = Some(Rotary::ROFORMER);
 /// }
 /// assert!(Relative::conventions().contains(&("positions", "RotaryPositions".to_string())));
@@ -209,12 +209,12 @@ pub struct RotaryPositions;
 /// al., 2023](https://arxiv.org/abs/2305.19466)).
 ///
 /// ```
-/// use typed_transformer::{nn::{Conventions, NoPositions}, ops::Gelu, prelude::*};
+/// use typed_transformer::{nn::{Conventions, NoPositions}, ops::GeluTanh, prelude::*};
 /// pub struct WithoutPositions;
 /// impl Conventions for WithoutPositions {
-///     type Activation = Gelu;
+///     type Activation = GeluTanh;
 ///     type Positions = NoPositions;
-///     type Padding = PadSourceKeys;
+///     type PaddingRule = PadSourceKeys;
 /// }
 /// assert!(WithoutPositions::conventions().contains(&("positions", "NoPositions".to_string())));
 /// ```

@@ -6,7 +6,7 @@ use crate::{
     module,
     ops::{OpError, Real},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::{Cpu, Tape, Tensor};
 use typed_transformer_macros::panicking;
 
 module! {
@@ -115,4 +115,4 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
 ///     layer.forward(x, &PaddingMask::without_padding((Batch, SrcLen)));
 /// ```
-pub type EncoderLayer<EmbedDim, A, E, D> = Block<EmbedDim, NoMask, A, E, D>;
+pub type EncoderLayer<EmbedDim, A, E = f32, D = Cpu> = Block<EmbedDim, NoMask, A, E, D>;

@@ -8,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{Tape, Tensor},
+    tensor::{Cpu, Tape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -93,4 +93,4 @@ impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: CausalKind, A: Arch, E: Real
 /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> =
 ///     encoder.forward(embeds, &PaddingMask::without_padding((Batch, SrcLen)));
 /// ```
-pub type Encoder<EmbedDim, NumLayers, A, E, D> = BlockStack<EmbedDim, NumLayers, NoMask, A, E, D>;
+pub type Encoder<EmbedDim, NumLayers, A, E = f32, D = Cpu> = BlockStack<EmbedDim, NumLayers, NoMask, A, E, D>;

@@ -1,4 +1,4 @@
-use super::{Cached, CachedHeads, KeyValueCache, Keys, Values, key_value_cache::check_fits};
+use super::{CacheCapacity, CachedHeads, KeyValueCache, Keys, Values, key_value_cache::check_fits};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, check_same_size},
@@ -50,16 +50,16 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         self.len == 0
     }
 
-    /// Reserves `next` positions. Returns the number of positions before them and their mask `(B, S, Cached<MaxLen>)`.
+    /// Reserves `next` positions. Returns the number of positions before them and their mask `(B, S, CacheCapacity<MaxLen>)`.
     /// Each layer's cache is filled afterwards.
     pub(crate) fn try_reserve<S: Dim>(
         &mut self,
         (batch, next): (B, S),
-    ) -> Result<(usize, AttentionMask<B, S, Cached<MaxLen>>), OpError> {
+    ) -> Result<(usize, AttentionMask<B, S, CacheCapacity<MaxLen>>), OpError> {
         self.check_fits(batch, next)?;
         let start = self.len;
         self.len += next.size();
-        Ok((start, AttentionMask::causal_from((batch, next, Cached::for_len(self.len)), start, None)))
+        Ok((start, AttentionMask::causal_from((batch, next, CacheCapacity::for_len(self.len)), start, None)))
     }
 
     /// Checks the batch and the capacity before any layer is changed.

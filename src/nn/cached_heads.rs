@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 /// The heads whose keys and values a cache holds. Every [`Arch`] has them; [`Heads`] names them one by one.
 ///
 /// ```
-/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Cached, CachedHeads, KeyValueCache}, prelude::*};
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, CachedHeads, KeyValueCache}, prelude::*};
 /// dims! { pub NumKeyValueHeads = 2; pub HeadDim = 4; }
 /// pub struct KeyValueHeads;
 /// impl CachedHeads for KeyValueHeads {
@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 ///     type VODim = HeadDim;
 /// }
 /// let cache = KeyValueCache::<Batch, MaxSeqLen, KeyValueHeads, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
-/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
 /// # Ok::<(), OpError>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -41,11 +41,11 @@ impl<A: Arch> CachedHeads for A {
 /// `NumHeads` heads, whose keys have `QKDim` columns and whose values have `VODim`.
 ///
 /// ```
-/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Cached, Heads, KeyValueCache}, prelude::*};
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, Heads, KeyValueCache}, prelude::*};
 /// dims! { pub NumKeyValueHeads = 2; pub HeadDim = 4; }
 /// type KeyValueHeadsCache = KeyValueCache<Batch, MaxSeqLen, Heads<NumKeyValueHeads, HeadDim, HeadDim>, f32, Cpu>;
 /// let cache = KeyValueHeadsCache::try_new(&Cpu::default(), Batch)?;
-/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
 /// # Ok::<(), OpError>(())
 /// ```
 pub struct Heads<NumHeads, QKDim, VODim>(PhantomData<fn() -> (NumHeads, QKDim, VODim)>);

@@ -54,14 +54,14 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::PaddingRule, B, Q, K>(
             query_padding_mask,
             key_value_padding_mask,
         )
         .map_err(dim_error("cross-attention"))?;
         if const { has_sublayer_kernel::<A, E, D, T>() } {
             let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-            return D::fused_cross_attention(query, key_value, &params, &mask, &residual);
+            return D::cross_attention_kernel(query, key_value, &params, &mask, &residual);
         }
         try_residual_norm(&self.norm, query, |x| {
             let query = self.attention.query_proj.try_forward(x)?; // (B, Q, H*QKDim)
@@ -85,7 +85,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, A::NumHeads, Q, K), E, D>, OpError> {
-        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::PaddingRule, B, Q, K>(
             query_padding_mask,
             key_value_padding_mask,
         )

@@ -110,7 +110,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         cache.self_attention.check_fits(batch, next)?;
         let no_padding = PaddingMask::without_padding((batch, next));
         let mask =
-            mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(&no_padding, &cache.source_padding)
+            mk_cross_mask::<<A::Conventions as Conventions>::PaddingRule, B, Q, K>(&no_padding, &cache.source_padding)
                 .map_err(dim_error("cross-attention"))?;
         let caches = cache.self_attention.layers.iter_mut().zip(&cache.cross_attention);
         let output =

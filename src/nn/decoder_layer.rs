@@ -153,7 +153,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLa
 pub(crate) fn target_padding<A: Arch, B: MaybeSharded, Q: Dim>(
     padding_mask: &PaddingMask<B, Q>,
 ) -> Cow<'_, PaddingMask<B, Q>> {
-    match <A::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
+    match <A::Conventions as Conventions>::PaddingRule::MASKS_TARGET_PADDING {
         true => Cow::Borrowed(padding_mask),
         false => Cow::Owned(PaddingMask::without_padding(padding_mask.shape())),
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 use dfdx::{
     shapes::ConstDim as _,
-    tensor::{NoneTape, Tape, Tensor},
+    tensor::{Cpu, NoneTape, Tape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -61,7 +61,7 @@ pub trait SingleStack: HasPositionsFor<<Self as SingleStack>::EmbedDim> {
 /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(&ids, NoneTape);
 /// # Ok::<(), TokenError>(())
 /// ```
-pub type EncoderOnly<Config, E, D> = EmbeddingEncoder<
+pub type EncoderOnly<Config, E = f32, D = Cpu> = EmbeddingEncoder<
     <Config as SingleStack>::VocabSize,
     <Config as SingleStack>::MaxSeqLen,
     <Config as SingleStack>::EmbedDim,
@@ -176,7 +176,7 @@ impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {
 pub(crate) fn padding_mask<Config: SingleStack, B: MaybeSharded, S: Dim>(
     token_ids: &TokenIds<B, S, Config::VocabSize>,
 ) -> PaddingMask<B, S> {
-    match <Config::Conventions as Conventions>::Padding::MASKS_TARGET_PADDING {
+    match <Config::Conventions as Conventions>::PaddingRule::MASKS_TARGET_PADDING {
         true => token_ids.padding_mask(),
         false => PaddingMask::without_padding(token_ids.shape()),
     }

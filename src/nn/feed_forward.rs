@@ -49,7 +49,7 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> FeedForward<EmbedDim, 
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         if const { Self::has_sublayer_kernel::<T>() } {
-            return D::fused_feed_forward(input, &self.params(), &residual_params(&self.norm));
+            return D::feed_forward_kernel(input, &self.params(), &residual_params(&self.norm));
         }
         try_residual_norm(&self.norm, input, |x| {
             let activation = |x| <A::Conventions as Conventions>::Activation::try_apply(x);

@@ -10,7 +10,7 @@ use crate::{
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{Tape, Tensor, WithEmptyTape},
+    tensor::{Cpu, Tape, Tensor, WithEmptyTape},
 };
 use std::marker::PhantomData;
 use typed_transformer_macros::panicking;
@@ -112,7 +112,7 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 /// than a cache of all heads.
 ///
 /// ```
-/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{Cached, GroupedKeyValueCache, GroupedQuery}, prelude::*};
+/// use typed_transformer::{doctest::{Batch, MaxSeqLen}, nn::{CacheCapacity, GroupedKeyValueCache, GroupedQuery}, prelude::*};
 /// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; pub HiddenDim = 5; }
 /// # pub struct Small;
 /// # impl Arch for Small {
@@ -127,11 +127,11 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 /// #     type GroupSize = GroupSize;
 /// # }
 /// let cache = GroupedKeyValueCache::<Batch, MaxSeqLen, Small, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
-/// let keys: &Tensor<(Batch, Cached<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
+/// let keys: &Tensor<(Batch, CacheCapacity<MaxSeqLen>, Product<NumKeyValueHeads, HeadDim>), f32, Cpu> = cache.keys();
 /// assert!(cache.is_empty());
 /// # Ok::<(), OpError>(())
 /// ```
-pub type GroupedKeyValueCache<B, MaxLen, A, E, D> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
+pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
 module! {
     /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values
@@ -202,7 +202,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::PaddingRule, B, S>(padding_mask);
         try_residual_norm(&self.norm, input, |x| {
             let (query, key, value) = self.try_project(x, 0)?;
             self.try_attend(query, key, value, &mask)

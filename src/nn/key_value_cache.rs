@@ -1,4 +1,4 @@
-use super::{Cached, CachedHeads};
+use super::{CacheCapacity, CachedHeads};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
@@ -14,11 +14,11 @@ use std::fmt;
 /// The keys and values of one causal self-attention. A decoding step then computes keys and values for new
 /// positions only.
 ///
-/// It holds at most `MaxLen` positions, and has a [capacity](Cached) of a few more than it holds. Attention runs over
-/// all of these; [`mask`](Self::mask) hides the unused ones.
+/// It holds at most `MaxLen` positions. Its tensors have a [few unused positions](CacheCapacity) at the end.
+/// [`mask`](Self::mask) hides these from attention.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::{Cached, KeyValueCache, Keys, Values}, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Keys, Values}, prelude::*};
 /// let device = Cpu::default();
 /// let mut cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&device, Batch)?;
 /// let keys: Keys<Batch, SeqLen, Model, f32, Cpu> = device.zeros();
@@ -26,13 +26,13 @@ use std::fmt;
 /// cache.try_append(&keys, &values)?;
 /// assert_eq!(cache.len(), 4);
 /// // The next position sees these 4 and itself.
-/// let mask: AttentionMask<Batch, Const<1>, Cached<MaxSeqLen>> = cache.mask(Const);
+/// let mask: AttentionMask<Batch, Const<1>, CacheCapacity<MaxSeqLen>> = cache.mask(Const);
 /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 5);
 /// # Ok::<(), OpError>(())
 /// ```
 pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real = f32, D: Backend<E> = Cpu> {
-    keys: Keys<B, Cached<MaxLen>, A, E, D>,
-    values: Values<B, Cached<MaxLen>, A, E, D>,
+    keys: Keys<B, CacheCapacity<MaxLen>, A, E, D>,
+    values: Values<B, CacheCapacity<MaxLen>, A, E, D>,
     len: usize,
 }
 
@@ -48,19 +48,19 @@ pub struct KeyValueCache<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: R
 /// assert_eq!(cache.len(), 4);
 /// # Ok::<(), OpError>(())
 /// ```
-pub type Keys<B, Len, A, E, D> =
+pub type Keys<B, Len, A, E = f32, D = Cpu> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::QKDim>), E, D>;
 
 /// The values of all heads: `(B, Len, Product<NumHeads, VODim>)`.
 ///
 /// ```
-/// use typed_transformer::{doctest::*, nn::{Cached, KeyValueCache, Values}, prelude::*};
+/// use typed_transformer::{doctest::*, nn::{CacheCapacity, KeyValueCache, Values}, prelude::*};
 /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
-/// let values: &Values<Batch, Cached<MaxSeqLen>, Model, f32, Cpu> = cache.values();
+/// let values: &Values<Batch, CacheCapacity<MaxSeqLen>, Model, f32, Cpu> = cache.values();
 /// assert_eq!(values.shape().2, Product::<NumHeads, HeadDim>::default());
 /// # Ok::<(), OpError>(())
 /// ```
-pub type Values<B, Len, A, E, D> =
+pub type Values<B, Len, A, E = f32, D = Cpu> =
     Tensor<(B, Len, Product<<A as CachedHeads>::NumHeads, <A as CachedHeads>::VODim>), E, D>;
 
 /// The keys and the values of `Len` positions.
@@ -87,7 +87,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// # Errors
     /// [`OpError::Device`] if the device fails.
     pub fn try_new(device: &D, batch: B) -> Result<Self, OpError> {
-        let capacity = Cached::for_len(0);
+        let capacity = CacheCapacity::for_len(0);
         let allocate = || {
             Ok(Self {
                 keys: device.try_zeros_like(&(batch, capacity, Product::default()))?,
@@ -110,12 +110,11 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         self.len == 0
     }
 
-    /// The mask for `next` new positions, `(B, S, Cached<MaxLen>)`: each sees itself and all positions before it.
+    /// The mask for `next` new positions, `(B, S, CacheCapacity<MaxLen>)`: each sees itself and all positions before it.
     ///
-    /// The keys are those of the cache after it has taken the new positions. They include the unused positions, which
-    /// are hidden.
+    /// The keys are those of the cache after the new positions are appended. Unused positions are hidden.
     #[must_use]
-    pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, Cached<MaxLen>> {
+    pub fn mask<S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
         self.mask_of_kind::<CausalMask, S>(next)
     }
 
@@ -123,17 +122,21 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     /// the last ones.
     ///
     /// ```
-    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::{Cached, KeyValueCache}, prelude::*};
+    /// use typed_transformer::{doctest::*, mask::SlidingWindow, nn::{CacheCapacity, KeyValueCache}, prelude::*};
     /// dims! { pub Width = 1; }
     /// let cache = KeyValueCache::<Batch, MaxSeqLen, Model, f32, Cpu>::try_new(&Cpu::default(), Batch)?;
-    /// let mask: AttentionMask<Batch, Const<2>, Cached<MaxSeqLen>> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
+    /// let mask: AttentionMask<Batch, Const<2>, CacheCapacity<MaxSeqLen>> = cache.mask_of_kind::<SlidingWindow<Width>, _>(Const);
     /// assert_eq!(mask.as_slice().iter().filter(|&&is_visible| is_visible).count(), 2);
     /// # Ok::<(), OpError>(())
     /// ```
     #[must_use]
-    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, Cached<MaxLen>> {
+    pub fn mask_of_kind<Mask: CausalKind, S: Dim>(&self, next: S) -> AttentionMask<B, S, CacheCapacity<MaxLen>> {
         let (batch, _, _) = *self.keys.shape();
-        AttentionMask::causal_from((batch, next, Cached::for_len(self.len + next.size())), self.len, Mask::WINDOW)
+        AttentionMask::causal_from(
+            (batch, next, CacheCapacity::for_len(self.len + next.size())),
+            self.len,
+            Mask::WINDOW,
+        )
     }
 
     /// Appends the keys and values of the next positions.
@@ -155,7 +158,7 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
         };
         check().map_err(dim_error("cache"))?;
         check_fits(self.len, len, MaxLen::default())?;
-        let needed = Cached::for_len(self.len + len.size());
+        let needed = CacheCapacity::for_len(self.len + len.size());
         if needed.size() > capacity.size() {
             self.keys = try_grow(&self.keys, needed)?;
             self.values = try_grow(&self.values, needed)?;
@@ -170,29 +173,29 @@ impl<B: MaybeSharded, MaxLen: ConstDim, A: CachedHeads, E: Real, D: Backend<E>> 
     pub(crate) fn try_update<S: Dim>(
         &mut self,
         (keys, values): KeysAndValues<B, S, A, E, D, NoneTape>,
-    ) -> Result<KeysAndValues<B, Cached<MaxLen>, A, E, D, NoneTape>, OpError> {
+    ) -> Result<KeysAndValues<B, CacheCapacity<MaxLen>, A, E, D, NoneTape>, OpError> {
         self.try_append(&keys, &values)?;
         Ok((self.keys.clone(), self.values.clone()))
     }
 
     /// The keys, including the unused positions.
     #[must_use]
-    pub fn keys(&self) -> &Keys<B, Cached<MaxLen>, A, E, D> {
+    pub fn keys(&self) -> &Keys<B, CacheCapacity<MaxLen>, A, E, D> {
         &self.keys
     }
 
     /// The values, including the unused positions.
     #[must_use]
-    pub fn values(&self) -> &Values<B, Cached<MaxLen>, A, E, D> {
+    pub fn values(&self) -> &Values<B, CacheCapacity<MaxLen>, A, E, D> {
         &self.values
     }
 }
 
-/// The keys or the values, with a larger capacity: `(B, Cached<MaxLen>, M) -> (B, Cached<MaxLen>, M)`.
+/// The keys or the values, with a larger capacity: `(B, CacheCapacity<MaxLen>, M) -> (B, CacheCapacity<MaxLen>, M)`.
 fn try_grow<B: MaybeSharded, MaxLen: ConstDim, M: ConstDim, E: Real, D: Backend<E>>(
-    old: &Tensor<(B, Cached<MaxLen>, M), E, D>,
-    capacity: Cached<MaxLen>,
-) -> Result<Tensor<(B, Cached<MaxLen>, M), E, D>, OpError> {
+    old: &Tensor<(B, CacheCapacity<MaxLen>, M), E, D>,
+    capacity: CacheCapacity<MaxLen>,
+) -> Result<Tensor<(B, CacheCapacity<MaxLen>, M), E, D>, OpError> {
     let (batch, _, width) = *old.shape();
     let grown = old.device().try_zeros_like(&(batch, capacity, width));
     let mut grown = grown.map_err(device_error::<D::Err>("cache"))?;

@@ -151,10 +151,10 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> MHAttenti
     /// The arguments of the kernel of a sublayer.
     pub(crate) fn params(&self) -> AttentionParams<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
         AttentionParams {
-            query: self.query_proj.params(),
-            key: self.key_proj.params(),
-            value: self.value_proj.params(),
-            output: self.output_proj.params(),
+            query_proj: self.query_proj.params(),
+            key_proj: self.key_proj.params(),
+            value_proj: self.value_proj.params(),
+            output_proj: self.output_proj.params(),
             scale: A::Conventions::ATTENTION_SCALE,
             mask_fill: A::Conventions::MASK_FILL,
         }

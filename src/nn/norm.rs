@@ -87,13 +87,13 @@ pub(crate) fn try_residual_norm<Dims: EndsIn<M>, M: ConstDim, A: Arch, E: Real, 
     input: Tensor<Dims, E, D, T>,
     sublayer: impl FnOnce(Tensor<Dims, E, D, T>) -> Result<Tensor<Dims, E, D, T>, OpError>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let branch = input.with_empty_tape();
+    let sublayer_input = input.with_empty_tape();
     match (norm, A::Conventions::NORM_PLACEMENT) {
-        (Some(norm), NormPlacement::Pre) => try_residual(input, sublayer(norm.try_forward(branch)?)?),
+        (Some(norm), NormPlacement::Pre) => try_residual(input, sublayer(norm.try_forward(sublayer_input)?)?),
         (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
-            norm.try_forward(try_residual(input, sublayer(branch)?)?)
+            norm.try_forward(try_residual(input, sublayer(sublayer_input)?)?)
         }
-        (None, _) => try_residual(input, sublayer(branch)?),
+        (None, _) => try_residual(input, sublayer(sublayer_input)?),
     }
 }
 

@@ -53,11 +53,11 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         input: Tensor<(B, S, EmbedDim), E, D, T>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::PaddingRule, B, S>(padding_mask);
         // The kernel does not support rotary positions.
         if const { has_sublayer_kernel::<A, E, D, T>() && rotary::<A::Conventions>().is_none() } {
             let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-            return D::fused_self_attention(input, &params, &mask, &residual);
+            return D::self_attention_kernel(input, &params, &mask, &residual);
         }
         try_residual_norm(&self.norm, input, |x| {
             let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
@@ -80,7 +80,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         input: Tensor<(B, S, EmbedDim), E, D>,
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, A::NumHeads, S, S), E, D>, OpError> {
-        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::PaddingRule, B, S>(padding_mask);
         let x = try_sublayer_input(&self.norm, input)?;
         let query = self.attention.query_proj.try_forward(x.clone())?;
         let [query, key] = Self::try_rotate(0, [query, self.attention.key_proj.try_forward(x)?])?;
@@ -123,7 +123,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
             let [query, key] = Self::try_rotate(start, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             cache.try_append(&key, &value)?;
-            let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, Cached<MaxLen>, …)
+            let (keys, values) = (cache.keys().clone(), cache.values().clone()); // (B, CacheCapacity<MaxLen>, …)
             let attended = self.attention.try_attend(query, keys, values, &mask)?;
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)
         })

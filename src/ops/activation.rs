@@ -26,7 +26,7 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `Gelu`, `GeluErf`, `Silu` and `Tanh` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu` and `Tanh` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
     /// The function, if the kernels support it.
@@ -63,28 +63,28 @@ pub struct Relu;
 /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))` ([Hendrycks and Gimpel, 2016](https://arxiv.org/abs/1606.08415)).
 ///
 /// ```
-/// use typed_transformer::{ops::{Activation, Gelu}, prelude::*};
+/// use typed_transformer::{ops::{Activation, GeluTanh}, prelude::*};
 /// let x: Tensor<(Const<3>,), f64, Cpu> = Cpu::default().tensor([-10.0, 0.0, 10.0]);
-/// let [low, zero, high] = Gelu::try_apply(x)?.array();
+/// let [low, zero, high] = GeluTanh::try_apply(x)?.array();
 /// assert!(low.abs() < 1e-12 && zero == 0.0 && (high - 10.0).abs() < 1e-12);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gelu;
+pub struct GeluTanh;
 
 /// The exact Gaussian error linear unit, `x · Φ(x) = x/2 · (1 + erf(x / √2))` ([Hendrycks and Gimpel,
-/// 2016](https://arxiv.org/abs/1606.08415)); [`Gelu`] differs from it by at most 0.001.
+/// 2016](https://arxiv.org/abs/1606.08415)); [`GeluTanh`] differs from it by at most 0.001.
 ///
 /// ```
-/// use typed_transformer::{ops::{Activation, GeluErf}, prelude::*};
+/// use typed_transformer::{ops::{Activation, Gelu}, prelude::*};
 /// let x: Tensor<(Const<3>,), f64, Cpu> = Cpu::default().tensor([-1.0, 0.0, 1.0]);
-/// let y = GeluErf::try_apply(x)?.array();
+/// let y = Gelu::try_apply(x)?.array();
 /// // Φ(1) is 0.8413…
 /// assert!((y[2] - 0.841_344_746).abs() < 1e-9 && (y[2] + y[0] - 0.682_689_492).abs() < 1e-9);
 /// # Ok::<(), OpError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct GeluErf;
+pub struct Gelu;
 
 /// The sigmoid linear unit or swish, `x · σ(x)` ([Elfwing et al., 2017](https://arxiv.org/abs/1702.03118)).
 ///
@@ -139,8 +139,8 @@ impl Activation for Relu {
 }
 
 #[diagnostic::do_not_recommend]
-impl Activation for Gelu {
-    const KIND: Option<ActivationKind> = Some(ActivationKind::Gelu);
+impl Activation for GeluTanh {
+    const KIND: Option<ActivationKind> = Some(ActivationKind::GeluTanh);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
@@ -150,14 +150,14 @@ impl Activation for Gelu {
 }
 
 #[diagnostic::do_not_recommend]
-impl Activation for GeluErf {
-    const KIND: Option<ActivationKind> = Some(ActivationKind::GeluErf);
+impl Activation for Gelu {
+    const KIND: Option<ActivationKind> = Some(ActivationKind::Gelu);
 
     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        // dfdx 0.13 has a wrong derivative, Φ(x) + √2 x φ(x) in place of Φ(x) + x φ(x), where φ = Φ'. The term
-        // `zero` corrects it: its value is 0 and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
+        // The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this:
+        // its value is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
         try_map("gelu", input, |x| {
             let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
             let density = x.retaped::<T>().try_square()?.try_mul(cast::<E>(-0.5))?;

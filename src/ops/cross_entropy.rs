@@ -1,5 +1,6 @@
 use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, unnamed::Rows, views::realize,
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, unnamed::Rows,
+    views::with_shape_type,
 };
 use crate::{
     backend::Backend,
@@ -167,13 +168,14 @@ pub(super) fn weighted_cross_entropy<
         labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();
     let position_weights = position_weights(&is_token, len, reduction, whole_count);
     if D::HAS_KERNELS {
-        return D::fused_cross_entropy(logits, labels, &position_weights, smoothing);
+        return D::cross_entropy_kernel(logits, labels, &position_weights, smoothing);
     }
 
     ensure_not_empty(OP, logits.shape())?;
     let rows = Ids::try_rows(OP, logits)?;
     let (device, (positions, _)) = (rows.device().clone(), *rows.shape());
-    let logits: Tensor<(usize, usize), E, D, T> = realize(OP, counted_rows(rows, &position_weights, reduction)?)?;
+    let logits: Tensor<(usize, usize), E, D, T> =
+        with_shape_type(OP, counted_rows(rows, &position_weights, reduction)?)?;
     let compute = || {
         let shape = (positions.size(),);
         let ids: Tensor<_, usize, D> = device.try_tensor_from_vec(labels.as_slice().to_vec(), shape)?;

@@ -1,4 +1,4 @@
-use super::{OpError, Real, device_error, views::realize};
+use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::{
     backend::Backend,
     dims::{ConstDim, Dim, MaybeSharded},
@@ -37,14 +37,14 @@ pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: 
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
     if D::HAS_KERNELS {
-        return D::fused_embed(table, ids, tape);
+        return D::embed_kernel(table, ids, tape);
     }
     const OP: &str = "embed";
     let error = device_error::<D::Err>(OP);
     let shape = (ids.shape().0.size(), ids.shape().1.size());
     let ids: Tensor<(usize, usize), usize, D> =
         table.device().try_tensor_from_vec(ids.as_slice().to_vec(), shape).map_err(&error)?;
-    let table: Tensor<(usize, usize), E, D, T> = realize(OP, table.clone().put_tape(tape))?;
+    let table: Tensor<(usize, usize), E, D, T> = with_shape_type(OP, table.clone().put_tape(tape))?;
     let output: Tensor<(usize, usize, usize), E, D, T> = table.try_gather(ids).map_err(&error)?;
-    realize(OP, output)
+    with_shape_type(OP, output)
 }

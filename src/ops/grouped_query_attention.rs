@@ -142,7 +142,7 @@ fn try_biased_grouped_query_attention<
     check_operands(&query, &key, &value, bias.as_ref(), mask)?;
     let has_dropout = T::OWNS_TAPE && dropout != 0.0;
     if D::HAS_KERNELS && !has_dropout {
-        return D::fused_multi_head_attention(query, key, value, bias, mask, scale, mask_fill);
+        return D::multi_head_attention_kernel(query, key, value, bias, mask, scale, mask_fill);
     }
     let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
     let query = try_split_heads::<_, _, Product<NumKeyValueHeads, GroupSize>, QKDim, _, _, _>(query)?;

@@ -43,7 +43,7 @@ where
     const OP: &str = "layer norm";
     let params = NormParams { kind: NormKind::LayerNorm, weight, bias, epsilon };
     if D::HAS_KERNELS {
-        return D::fused_norm(input, params);
+        return D::norm_kernel(input, params);
     }
     let shape = *input.shape();
     let rows = try_rows::<Dims, M, _, _, _>(OP, input)?;

@@ -42,7 +42,7 @@ where
     const OP: &str = "linear";
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {
-        return D::fused_linear(input, LinearParams { weight, bias }, output_shape);
+        return D::linear_kernel(input, LinearParams { weight, bias }, output_shape);
     }
     let rows = try_rows::<Dims, InDim, _, _, _>(OP, input)?;
     let output: Tensor<(Rows, OutDim), E, D, T> = try_matmul_2d_transposed(OP, rows, weight.retaped::<T>())?;

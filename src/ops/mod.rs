@@ -77,7 +77,7 @@ mod views;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluErf, Relu, Silu, Tanh};
+pub use activation::{Activation, Gelu, GeluTanh, Relu, Silu, Tanh};
 pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
 pub use arithmetic::{

@@ -149,7 +149,7 @@ fn try_biased_multi_head_attention<
     check_operands(&query, &key, &value, bias.as_ref(), mask)?;
     let has_dropout = T::OWNS_TAPE && dropout != 0.0;
     if D::HAS_KERNELS && !has_dropout {
-        return D::fused_multi_head_attention(query, key, value, bias, mask, scale, mask_fill);
+        return D::multi_head_attention_kernel(query, key, value, bias, mask, scale, mask_fill);
     }
     let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
     try_merge_heads(try_biased_attention(query, key, value, bias, mask, scale, mask_fill, dropout)?)

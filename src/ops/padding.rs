@@ -22,9 +22,9 @@ use dfdx::{
 /// assert_eq!(count(&gt(&lengths, 0.0)), 2);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "expected padding: a `PaddingMask`, or a tensor of booleans",
+    message = "expected padding over `{Positions}`",
     label = "`{Self}` is not padding over `{Positions}`",
-    note = "padding is `true` at a token; it is passed by reference"
+    note = "padding is a `PaddingMask` or a tensor of booleans, `true` at a token; it is passed by reference"
 )]
 pub trait Padding<Positions: Shape> {
     /// The positions.
@@ -70,8 +70,8 @@ pub trait PadsStart<Dims: Shape, Positions: Shape> {
     fn check_sizes(dims: Dims, positions: Positions) -> Result<(), DimError>;
 }
 
-/// The shape without the axis in the place of the last of `Positions`. Only the numbers of axes count, so that padding
-/// of other axes is one error and not two.
+/// The shape without the axis at the index of the last axis of `Positions`. It ignores names, because [`PadsStart`]
+/// reports a wrong one.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` has more axes than a tensor over `{Self}`",

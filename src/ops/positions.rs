@@ -148,7 +148,7 @@ pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backe
     let shape @ (_, len, _) = *input.shape();
     check_same_size("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
     if D::HAS_KERNELS {
-        return D::fused_add_positions(input, positions);
+        return D::add_positions_kernel(input, positions);
     }
     let positions = positions.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
     try_zip(OP, input, positions, |x, y| x.try_add(y))

@@ -40,14 +40,14 @@ use typed_transformer_macros::panicking;
 #[panicking]
 pub fn try_residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    output: Tensor<Dims, E, D, T>,
+    sublayer_output: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     const OP: &str = "residual";
-    let (shape, out_shape) = (*input.shape(), *output.shape());
+    let (shape, out_shape) = (*input.shape(), *sublayer_output.shape());
     shape.check_same_sizes("the sublayer's input", out_shape, "its output").map_err(dim_error(OP))?;
     if D::HAS_KERNELS {
-        return D::fused_residual(input, output);
+        return D::residual_kernel(input, sublayer_output);
     }
-    // dfdx refuses to add a tensor to itself, and a scaled tensor is a new one.
-    try_zip(OP, input, try_scale(output, 1.0)?, |x, y| x.try_add(y))
+    // dfdx cannot add a tensor to itself. A scaled tensor is a copy with an id of its own.
+    try_zip(OP, input, try_scale(sublayer_output, 1.0)?, |x, y| x.try_add(y))
 }

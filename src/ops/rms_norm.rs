@@ -42,7 +42,7 @@ where
     const OP: &str = "RMS norm";
     let params = NormParams { kind: NormKind::RmsNorm, weight, bias: None, epsilon };
     if D::HAS_KERNELS {
-        return D::fused_norm(input, params);
+        return D::norm_kernel(input, params);
     }
     let shape = *input.shape();
     let rows = try_rows::<Dims, M, _, _, _>(OP, input)?;

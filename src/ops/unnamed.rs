@@ -3,7 +3,7 @@
 //! The compiler makes code for each shape that an operation of dfdx is called with. These functions have the types of
 //! dfdx's operations, and call them with sizes alone.
 
-use super::{OpError, Real, device_error, views::realize};
+use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::{
     dims,
     dims::{ConstDim, EndsIn, Unnamed, UnnamedTensor, unnamed},
@@ -20,7 +20,7 @@ pub fn try_map<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<Dims, E, D, T>,
     compute: impl FnOnce(UnnamedTensor<Dims, E, D, T>) -> Result<UnnamedTensor<Dims, E, D, T>, D::Err>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    realize(op, compute(unnamed(x)).map_err(device_error(op))?)
+    with_shape_type(op, compute(unnamed(x)).map_err(device_error(op))?)
 }
 
 /// `compute` of two elements in the same place.
@@ -33,7 +33,7 @@ pub fn try_zip<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, R: Tape<E, D>>
         UnnamedTensor<Dims, E, D, R>,
     ) -> Result<UnnamedTensor<Dims, E, D, T>, D::Err>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    realize(op, compute(unnamed(x), unnamed(y)).map_err(device_error(op))?)
+    with_shape_type(op, compute(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }
 
 /// `compute` of the plain sizes, `[usize; N]`, of a tensor of `N` axes; the result has the same shape.
@@ -42,7 +42,7 @@ pub fn try_on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Rea
     x: Tensor<Dims, E, D, T>,
     compute: impl FnOnce(Tensor<Plain, E, D, T>) -> Result<Tensor<Plain, E, D, T>, D::Err>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    realize(op, compute(realize(op, x)?).map_err(device_error(op))?)
+    with_shape_type(op, compute(with_shape_type(op, x)?).map_err(device_error(op))?)
 }
 
 /// The elements of `x` in row-major order, over another shape.
@@ -51,7 +51,7 @@ pub fn try_reshape_to<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, 
     x: Tensor<Dims, E, D, T>,
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    realize(op, unnamed(x).try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
+    with_shape_type(op, unnamed(x).try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
 }
 
 dims! {
@@ -77,9 +77,9 @@ pub fn try_matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Device<E>,
     x: Tensor<(B, H, Q, K), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, M), E, D, T>, OpError> {
-    let x: Tensor<Four, E, D, T> = realize(op, x)?;
-    let y: Tensor<Four, E, D, T> = realize(op, y)?;
-    realize(op, x.try_matmul(y).map_err(device_error(op))?)
+    let x: Tensor<Four, E, D, T> = with_shape_type(op, x)?;
+    let y: Tensor<Four, E, D, T> = with_shape_type(op, y)?;
+    with_shape_type(op, x.try_matmul(y).map_err(device_error(op))?)
 }
 
 /// `x yᵀ` of the matrices in the last two axes: `(B, H, Q, M), (B, H, K, M) -> (B, H, Q, K)`.
@@ -88,9 +88,9 @@ pub fn try_matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D:
     x: Tensor<(B, H, Q, M), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
-    let y: Tensor<Four, E, D, T> = realize(op, y)?;
+    let y: Tensor<Four, E, D, T> = with_shape_type(op, y)?;
     let y: Tensor<Four, E, D, T> = y.try_permute::<_, Axes4<0, 1, 3, 2>>().map_err(device_error(op))?;
-    try_matmul(op, x, realize::<_, (B, H, M, K), _, _, _>(op, y)?)
+    try_matmul(op, x, with_shape_type::<_, (B, H, M, K), _, _, _>(op, y)?)
 }
 
 /// `x yᵀ` of two matrices: `(P, M), (N, M) -> (P, N)`.
@@ -99,10 +99,10 @@ pub fn try_matmul_2d_transposed<P: Dim, M: Dim, N: Dim, E: Real, D: Device<E>, T
     x: Tensor<(P, M), E, D, T>,
     y: Tensor<(N, M), E, D, T>,
 ) -> Result<Tensor<(P, N), E, D, T>, OpError> {
-    let x: Tensor<(usize, usize), E, D, T> = realize(op, x)?;
-    let y: Tensor<(usize, usize), E, D, T> = realize(op, y)?;
+    let x: Tensor<(usize, usize), E, D, T> = with_shape_type(op, x)?;
+    let y: Tensor<(usize, usize), E, D, T> = with_shape_type(op, y)?;
     let product = || x.try_matmul(y.try_permute::<(usize, usize), Axes2<1, 0>>()?);
-    realize(op, product().map_err(device_error(op))?)
+    with_shape_type(op, product().map_err(device_error(op))?)
 }
 
 /// The second and the third axis change places: `(B, S, H, M) -> (B, H, S, M)`.
@@ -110,8 +110,8 @@ pub fn try_swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T:
     op: &'static str,
     x: Tensor<(B, S, H, M), E, D, T>,
 ) -> Result<Tensor<(B, H, S, M), E, D, T>, OpError> {
-    let x: Tensor<Four, E, D, T> = realize(op, x)?;
-    realize(op, x.try_permute::<Four, Axes4<0, 2, 1, 3>>().map_err(device_error(op))?)
+    let x: Tensor<Four, E, D, T> = with_shape_type(op, x)?;
+    with_shape_type(op, x.try_permute::<Four, Axes4<0, 2, 1, 3>>().map_err(device_error(op))?)
 }
 
 /// The softmax over the last axis.
@@ -129,5 +129,5 @@ pub fn try_choose<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
     x: Tensor<Dims, E, D, T>,
     y: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    realize(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
+    with_shape_type(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }

@@ -71,13 +71,13 @@ macro_rules! named_axes {
                 op: &'static str,
                 tensor: Tensor<Self, E, D, T>,
             ) -> Result<Tensor<[usize; $count], E, D, T>, OpError> {
-                realize(op, tensor)
+                with_shape_type(op, tensor)
             }
             fn from_sizes<E: Real, D: Device<E>, T: Tape<E, D>>(
                 op: &'static str,
                 tensor: Tensor<[usize; $count], E, D, T>,
             ) -> Result<Tensor<Self, E, D, T>, OpError> {
-                realize(op, tensor)
+                with_shape_type(op, tensor)
             }
         }
     };
@@ -90,7 +90,7 @@ named_axes!(5: A B C F G);
 named_axes!(6: A B C F G H);
 
 /// The same elements over a shape of the same sizes.
-pub fn realize<From: Shape, To: Shape<Concrete = From::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn with_shape_type<From: Shape, To: Shape<Concrete = From::Concrete>, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     tensor: Tensor<From, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError> {

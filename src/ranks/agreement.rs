@@ -15,11 +15,11 @@ impl<Axis: RankAxis> Ranks<Axis> {
     /// let opened = Ranks::<World>::in_threads(2, |ranks| {
     ///     // Rank 1 cannot read its data.
     ///     let data = if ranks.rank() == 1 { Err("no such file".into()) } else { Ok(vec![1, 2]) };
-    ///     ranks.agree::<Vec<i32>, Box<dyn std::error::Error>>(data).map_err(|error| error.to_string())
+    ///     ranks.fail_together::<Vec<i32>, Box<dyn std::error::Error>>(data).map_err(|error| error.to_string())
     /// });
     /// assert_eq!(opened, [Err("rank 1 of `World` failed".into()), Err("no such file".into())]);
     /// ```
-    pub fn agree<Value, Error: From<RanksError>>(&self, result: Result<Value, Error>) -> Result<Value, Error> {
+    pub fn fail_together<Value, Error: From<RanksError>>(&self, result: Result<Value, Error>) -> Result<Value, Error> {
         let failed = match self.all_gather_bytes(&[u8::from(result.is_err())]) {
             Ok(failed) => failed,
             Err(error) => return result.and(Err(error.into())),

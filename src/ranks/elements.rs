@@ -29,7 +29,7 @@ where
     D: Device<E>,
 {
     visit_tensors_mut::<_, E, D, _>(model, |visited| {
-        let (own, rest) = elements.split_at(visited.tensor.sizes().iter().product());
+        let (own, rest) = elements.split_at(visited.tensor.num_elements());
         elements = rest;
         if own.is_empty() { Ok(()) } else { visited.tensor.set_from_vec(own.to_vec()) }
     })

@@ -60,7 +60,7 @@ impl<X, Axis: RankAxis> fmt::Debug for Partial<X, Axis> {
     }
 }
 
-// For its error message: a term is not shown in place of the sum.
+// It is never called. It exists for its error message, because printing a term in place of the sum is a mistake.
 impl<X: SumOver<Axis>, Axis> fmt::Display for Partial<X, Axis> {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         Ok(())

@@ -90,7 +90,7 @@ impl<Axis: RankAxis> Ranks<Axis> {
         let mut elements = read_elements(&model).map_err(RanksError::device("replicate"))?;
         let mut len = (elements.len() as u64).to_ne_bytes();
         self.broadcast_bytes(&mut len, 0)?;
-        self.agree(self.ensure_len("replicate", u64::from_ne_bytes(len) as usize, elements.len()))?;
+        self.fail_together(self.ensure_len("replicate", u64::from_ne_bytes(len) as usize, elements.len()))?;
         self.broadcast(&mut elements, 0)?;
         write_elements(&mut model, &elements).map_err(RanksError::device("replicate"))?;
         Ok(Replicated::assume(model))

@@ -136,12 +136,11 @@ pub(crate) fn is_sharded(dims: &str) -> bool {
     note = "gather `{Whole}` over `{Axis}` before it, or reduce over `{Axis}` after an operation on shards"
 )]
 pub trait IsAllOf<Whole, Axis> {}
-/// The part of a dimension that a rank has. It is not the dimension itself that lacks `IsAllOf`, so that an error does
-/// not quote the declaration of the dimension.
+/// Stands for a dimension in the bound `IsAllOf`. With the dimension itself, an error would quote its declaration.
 #[doc(hidden)]
 pub struct Part;
 
-// The compiler recommends it, so that an error is that of `IsAllOf`.
+// Without `do_not_recommend`, so that an error is that of `IsAllOf`.
 impl<Whole: Dim, Axis: RankAxis> Dim for Shard<Whole, Axis> where Part: IsAllOf<Whole, Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Whole: ConstDim, Axis: ConstRankAxis + Divides<Whole>> ConstDim for Shard<Whole, Axis> where

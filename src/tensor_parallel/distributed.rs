@@ -146,7 +146,7 @@ impl<Model, Axis: RankAxis> Distributed<Model, Axis> {
     where
         Model: Sharded<Axis, E, D>,
     {
-        ranks.agree(load_part::<Model, E, D, Axis>(path.as_ref(), device, ranks)).map(Self::new)
+        ranks.fail_together(load_part::<Model, E, D, Axis>(path.as_ref(), device, ranks)).map(Self::new)
     }
 
     /// Gives the ranks of another axis the same part: for tensor and data parallelism together.

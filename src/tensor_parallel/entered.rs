@@ -12,11 +12,11 @@ use dfdx::{
 use std::{fmt, marker::PhantomData};
 use typed_transformer_macros::panicking;
 
-/// A tensor that is the same on all ranks of `Axis`, for operations with their shards.
+/// A tensor that is the same on all ranks of `Axis`, as the input of a tensor-parallel region: of operations with
+/// shards.
 ///
-/// Its gradient on a rank is this rank's term of a sum over `Axis`, because each rank computes with a part of the
-/// columns. [`enter`] makes it and adds the sum to the backward pass: *Megatron-LM*'s
-/// `copy_to_tensor_model_parallel_region`.
+/// Each rank uses it with a part of the columns, so each rank has only its term of the gradient. [`enter`] makes such a
+/// tensor, and sums these terms in the backward pass: *Megatron-LM*'s `copy_to_tensor_model_parallel_region`.
 ///
 /// ```
 /// use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};

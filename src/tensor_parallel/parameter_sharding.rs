@@ -33,7 +33,7 @@ where
     let whole = parameter_infos::<Model::Whole, E, D>().into_iter();
     let parameters = whole.zip(parameter_infos::<Model, E, D>()).map(|(whole, part)| {
         debug_assert_eq!(whole.path, part.path);
-        // An axis that both have in the same size is not sharded.
+        // The sharded axis is the one whose size differs from that in the whole model.
         let index = whole.sizes.iter().zip(&part.sizes).position(|(whole, part)| whole != part);
         let parts = index.map(|index| Parts::of(&whole.sizes, index, whole.sizes[index] / part.sizes[index].max(1)));
         ParameterSharding {

@@ -71,7 +71,7 @@ impl<Model, Axis: RankAxis, Data: RankAxis> Distributed<Replicated<Model, Data>,
             true => save_whole::<Model, E, D, Axis>(self, path.as_ref(), ranks),
             false => Ok(()),
         };
-        data.agree(saved)
+        data.fail_together(saved)
     }
 }
 
@@ -90,5 +90,5 @@ where
             .map_err(Into::into),
         false => Ok(()),
     };
-    ranks.agree(saved)
+    ranks.fail_together(saved)
 }

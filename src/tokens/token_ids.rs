@@ -94,9 +94,10 @@ impl<Batch: MaybeSharded, SeqLen: Dim, VocabSize: ConstDim> TokenIds<Batch, SeqL
         Ok(Self { ids: Indices::unchecked(ids.into(), shape, VocabSize::default()), pad })
     }
 
-    /// The decoder input whose labels are these ids: each row begins with `start` and drops its last id.
+    /// The decoder's input for teacher forcing, where these ids are the labels: each row begins with `start` and drops
+    /// its last id.
     ///
-    /// At each position, the decoder reads only the ids before the one that it predicts.
+    /// So at each position the decoder reads the ids before the one that it predicts.
     ///
     /// ```
     /// use typed_transformer::{doctest::*, prelude::*};

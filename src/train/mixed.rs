@@ -1,14 +1,14 @@
 use super::GradientsOf;
 use crate::{
-    backend::Backend,
+    backend::{Backend, add_gradient_by_backward_pass},
     model_tensors::visit_tensors,
     ops::{OpError, Real, device_error},
 };
 use dfdx::{
     nn::TensorCollection,
-    shapes::{HasShape, Rank0},
+    shapes::HasShape,
     tensor::{Gradients, Storage, Tensor},
-    tensor_ops::{Backward, SumTo, TryDiv, TryMul},
+    tensor_ops::TryDiv,
 };
 use std::mem;
 
@@ -90,10 +90,8 @@ where
             && let Some(gradient) = unscaled.next()
             && gradient.shape().0 > 0
         {
-            // Only a backward pass can write dfdx's gradients: `gradient` is that of `Σ gradient · tensor`.
             let sum = mem::replace(&mut accumulated.gradients, Gradients::leaky());
-            let tensor = visited.tensor.flat_with_tape(sum)?;
-            accumulated.gradients = tensor.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()?;
+            accumulated.gradients = add_gradient_by_backward_pass(visited.tensor.flat_with_tape(sum)?, gradient)?;
         }
         Ok(())
     })

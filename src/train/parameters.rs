@@ -55,7 +55,7 @@ pub(crate) struct SumOfSquares {
     /// The parameter's field path.
     pub path: String,
     /// The name of the type of its dimensions, with paths.
-    pub dims: &'static str,
+    pub dims_type_name: &'static str,
     pub sum: f64,
 }
 
@@ -104,7 +104,7 @@ impl<'a, Model: TensorCollection<E, D>, E: Real, D: Backend<E>> Parameters<'a, M
                 Some(gradient) => sum_of_squares::<E, D>(gradient),
                 None => D::try_sum_of_squares(visited.tensor.flat_gradient(gradients)?)?,
             };
-            sums.push(SumOfSquares { path: visited.path, dims: visited.tensor.dims(), sum });
+            sums.push(SumOfSquares { path: visited.path, dims_type_name: visited.tensor.dims_type_name(), sum });
             Ok(())
         })
         .map_err(device_error(OP))?;
@@ -276,6 +276,23 @@ impl<E: Real, D: Backend<E>> fmt::Debug for ParameterMut<'_, E, D> {
     }
 }
 
-/// Changes a parameter. It is a trait object, because the visits of all submodules are compiled anew for each type of
-/// function.
+/// Changes a parameter.
 pub(super) type Update<'f, E, D> = dyn FnMut(ParameterMut<'_, E, D>) -> Result<(), OpError> + 'f;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{dims, ranks, ranks::Shard};
+    use dfdx::tensor::ZerosTensor;
+
+    dims! { Width = 4; }
+    ranks! { Tp = 2; }
+
+    #[test]
+    fn new_values_keep_the_whole_size_of_a_shard() {
+        let mut part: Tensor<(Shard<Width, Tp>,), f32, Cpu> = Cpu::default().zeros();
+        let mut parameters = Parameters::new(&mut part, Gradients::leaky());
+        parameters.try_for_each(&mut |mut parameter| parameter.set_values(parameter.values()?)).unwrap();
+        assert_eq!(part.shape().0.whole_size(), Some(4));
+    }
+}

@@ -167,7 +167,7 @@ impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
         Ok(self.gradients.get(parameter))
     }
 
-    /// Whether the gradients were recorded for the model at another address.
+    /// Whether the gradients were recorded for a model at another address: another model, or this one before it was moved.
     pub(super) fn belong_to_other(&self, model: &Model) -> bool {
         self.model.address.is_some_and(|address| address != ptr::from_ref(model).addr())
     }

@@ -44,12 +44,12 @@ impl Step {
     ///     let mut trainer = Trainer::new(Sgd::<(), f32>::default(), Constant(0.1), 1, 0);
     ///     let mut step = trainer.next_step().unwrap();
     ///     let batch: Vec<u8> = (0..5).map(|_| step.rng.r#gen()).collect();
-    ///     let rows = step.shard(ranks, Batch::new(5));
+    ///     let rows = step.assign_rows(ranks, Batch::new(5));
     ///     (batch.clone(), batch[rows.range()].to_vec())
     /// });
     /// assert_eq!([parts[0].1.clone(), parts[1].1.clone()].concat(), parts[0].0);
     /// ```
-    pub fn shard<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
+    pub fn assign_rows<Batch: Dim, W: RankAxis>(&self, ranks: &Ranks<W>, batch: Batch) -> Shard<Batch, W> {
         let rows = ranks.shard(batch);
         self.dropout.set_rows(rows.range());
         rows

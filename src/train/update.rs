@@ -16,11 +16,17 @@ use dfdx::nn::TensorCollection;
 /// `Cache` frees that memory.
 ///
 /// # Errors
-/// [`OpError::Gradient`] if the norm is NaN or infinite, and [`OpError::OtherModel`] if the gradients are those
-/// of another model of the same type, and [`OpError::Sharded`] if the model is divided among ranks, which
-/// [`update_sharded`](crate::tensor_parallel::update_sharded) changes on all of them: the model is unchanged.
-/// [`OpError::Shape`] if a parameter has another number of elements than in the step before, and [`OpError::Device`] if
-/// the device fails; a part of the parameters may then be updated.
+/// After these errors the model is unchanged:
+///
+/// - [`OpError::Gradient`] if the norm is NaN or infinite;
+/// - [`OpError::OtherModel`] if the gradients are those of another model of the same type;
+/// - [`OpError::Sharded`] if a trained parameter is divided among ranks;
+///   [`update_sharded`](crate::tensor_parallel::update_sharded) updates it on all of them.
+///
+/// After these errors a part of the parameters may be updated:
+///
+/// - [`OpError::Shape`] if a parameter has another number of elements than in the step before;
+/// - [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{Adam, update}};
@@ -48,9 +54,9 @@ pub fn update<Model: TensorCollection<E, D>, E: Real, D: Backend<E>>(
     clip_norm: f64,
 ) -> Result<f64, OpError> {
     update_by_norm(model, gradients, optimizer, learning_rate, clip_norm, |squares| {
-        match squares.iter().find(|squares| is_sharded(squares.dims)) {
-            Some(SumOfSquares { path, dims, .. }) => {
-                Err(OpError::Sharded { parameter: path.clone(), dims: without_paths(dims) })
+        match squares.iter().find(|squares| is_sharded(squares.dims_type_name)) {
+            Some(SumOfSquares { path, dims_type_name, .. }) => {
+                Err(OpError::Sharded { parameter: path.clone(), dims: without_paths(dims_type_name) })
             }
             None => Ok(squares.iter().map(|squares| squares.sum).sum()),
         }
@@ -74,7 +80,8 @@ pub(crate) fn update_by_norm<Model: TensorCollection<E, D>, E: Real, D: Backend<
     if !norm.is_finite() {
         return Err(OpError::Gradient { norm });
     }
-    // Another address alone is not enough to refuse the gradients: a model may be moved.
+    // dfdx finds a gradient by the id of its tensor. So another model's gradients hold nothing for this model, and the
+    // norm is 0. The address alone is no proof, because a model may be moved.
     if norm == 0.0 && is_other_model {
         return Err(OpError::OtherModel { model: name::<Model>() });
     }

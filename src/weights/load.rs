@@ -171,8 +171,7 @@ where
     E: SafetensorsDtype,
     D: Device<E>,
 {
-    let read =
-        |tensor: TensorType| read(&ExpectedTensor { path: tensor.path, sizes: tensor.sizes, dims: tensor.shape });
+    let read = |tensor: TensorType| read(&ExpectedTensor { path: tensor.path, sizes: tensor.sizes, dims: tensor.dims });
     let device_error = |tensor, message| LoadError::Device { tensor, message };
     let model = build_from_elements(prefix, device, read, device_error)?;
     model.ok_or_else(|| LoadError::Format {
@@ -181,6 +180,5 @@ where
     })
 }
 
-/// Reads the elements of a parameter. It is a trait object, because the visits of all submodules are compiled anew for
-/// each type of function.
+/// Reads the elements of a parameter.
 type ReadElements<'a, E> = dyn FnMut(&ExpectedTensor) -> Result<Vec<E>, LoadError> + 'a;

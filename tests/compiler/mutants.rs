@@ -49,7 +49,7 @@ const MAXIMUM_MARK: &str = "// or a smaller maximum";
 const AXIS_MARK: &str = "// or over ";
 
 /// The bounds of generic parameters that are dimensions.
-const BOUNDS: [&str; 6] = ["Dim", "ConstDim", "AtMost", "LessThan", "Divides", "Even"];
+const BOUNDS: [&str; 7] = ["Dim", "ConstDim", "AtMost", "LessThan", "HasIndex", "Divides", "Even"];
 
 #[test]
 fn the_programs_run() {

@@ -150,7 +150,7 @@ where
         }
         if layer.norm.is_none() {
             let nothing_hidden = PaddingMask::without_padding((Batch, TgtLen));
-            let own = match <S::Padding as typed_transformer::mask::PaddingRule>::MASKS_TARGET_PADDING {
+            let own = match <S::PaddingRule as typed_transformer::mask::PaddingRule>::MASKS_TARGET_PADDING {
                 true => &of_target,
                 false => &nothing_hidden,
             };

@@ -114,7 +114,7 @@ fn an_encoder_decoder_works_with_every_norm_placement() {
             impl Conventions for $style {
                 type Activation = ops::Relu;
                 type Positions = typed_transformer::nn::Sinusoidal;
-                type Padding = PadQueriesAndKeys;
+                type PaddingRule = PadQueriesAndKeys;
                 const NORM_PLACEMENT: NormPlacement = NormPlacement::$placement;
                 const EMBEDDING_NORM: bool = false;
                 const TIED_LOGITS: bool = true;

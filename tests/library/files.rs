@@ -1179,14 +1179,14 @@ fn files<M: SingleStack>() -> Files {
 /// A model with these conventions; the defaults are those of *The Typed Transformer*.
 macro_rules! styled {
     ($($const:ident: $type:ty = $value:expr),*) => {
-        styled!(ops::Gelu, Learned, PadQueriesAndKeys $(, $const: $type = $value)*)
+        styled!(ops::GeluTanh, Learned, PadQueriesAndKeys $(, $const: $type = $value)*)
     };
     ($activation:ty, $positions:ty, $padding:ty $(, $const:ident: $type:ty = $value:expr)*) => {{
         struct Styled;
         impl Conventions for Styled {
             type Activation = $activation;
             type Positions = $positions;
-            type Padding = $padding;
+            type PaddingRule = $padding;
             $(const $const: $type = $value;)*
         }
         small!(Small: Styled);
@@ -1205,9 +1205,9 @@ fn weights_saved_with_other_conventions_are_refused() {
     let all = [
         styled!(),
         styled!(ops::Relu, Learned, PadQueriesAndKeys),
-        styled!(ops::GeluErf, Learned, PadQueriesAndKeys),
-        styled!(ops::Gelu, Sinusoidal, PadQueriesAndKeys),
-        styled!(ops::Gelu, Learned, PadSourceKeys),
+        styled!(ops::Gelu, Learned, PadQueriesAndKeys),
+        styled!(ops::GeluTanh, Sinusoidal, PadQueriesAndKeys),
+        styled!(ops::GeluTanh, Learned, PadSourceKeys),
         styled!(NORM: NormKind = NormKind::RmsNorm),
         styled!(NORM: NormKind = NormKind::LayerNorm, NORM_BIAS: bool = false),
         styled!(NORM_PLACEMENT: NormPlacement = NormPlacement::Pre),
@@ -1234,6 +1234,6 @@ fn weights_saved_with_other_conventions_are_refused() {
     // If the tensors agree, the error names the convention that differs.
     assert_eq!(
         (all[1].load)(&folder.path().join("0")).unwrap_err().to_string(),
-        "the model's activation is Relu, but the file was saved with Gelu",
+        "the model's activation is Relu, but the file was saved with GeluTanh",
     );
 }

@@ -28,7 +28,7 @@ struct Torch;
 impl Conventions for Torch {
     type Activation = Relu;
     type Positions = Learned;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const ATTENTION_BIAS: bool = true;
 }
 

@@ -7,7 +7,7 @@ use crate::{
 use dfdx::{tensor::*, tensor_ops::*};
 use typed_transformer::{
     models::transformer_from_scratch::unweighted_attention_as_published,
-    ops::{self, Activation, Gelu, GeluErf, Relu},
+    ops::{self, Activation, Gelu, GeluTanh, Relu},
     prelude::*,
 };
 
@@ -67,8 +67,8 @@ fn residual_and_scale() {
 fn activations() {
     let input = random::<(Batch, QLen, EmbedDim)>(1);
     check(input.clone(), |x| weighted_sum(Relu::try_apply(x).unwrap()));
-    check(input.clone(), |x| weighted_sum(Gelu::try_apply(x).unwrap()));
-    check(input, |x| weighted_sum(GeluErf::try_apply(x).unwrap()));
+    check(input.clone(), |x| weighted_sum(GeluTanh::try_apply(x).unwrap()));
+    check(input, |x| weighted_sum(Gelu::try_apply(x).unwrap()));
 }
 
 #[test]

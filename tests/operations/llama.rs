@@ -21,7 +21,7 @@ struct Llama;
 impl Conventions for Llama {
     type Activation = Silu;
     type Positions = RotaryPositions;
-    type Padding = PadQueriesAndKeys;
+    type PaddingRule = PadQueriesAndKeys;
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const FEED_FORWARD_BIAS: bool = false;

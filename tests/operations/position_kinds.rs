@@ -8,7 +8,7 @@ use crate::{
 use typed_transformer::{
     mask::{CausalKind, SlidingWindow},
     nn::{Block, Conventions, KeyValueCache, NoPositions, NormPlacement, PositionKind, RotaryPositions, Sinusoidal},
-    ops::{self, Gelu, Rotary, RotaryPairs},
+    ops::{self, GeluTanh, Rotary, RotaryPairs},
     prelude::*,
 };
 
@@ -21,9 +21,9 @@ dims! {
 struct With<Positions>(std::marker::PhantomData<fn() -> Positions>);
 
 impl<Positions: PositionKind> Conventions for With<Positions> {
-    type Activation = Gelu;
+    type Activation = GeluTanh;
     type Positions = Positions;
-    type Padding = PadQueriesAndKeys;
+    type PaddingRule = PadQueriesAndKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const EMBEDDING_NORM: bool = false;
     const ROTARY: Option<Rotary> = match Positions::IS_ROTARY {

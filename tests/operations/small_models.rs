@@ -7,7 +7,7 @@ use typed_transformer::{
     dims::Windows,
     nn::{LayerNorm, Linear, init},
     ops::{
-        Activation, Gelu, add, argmax, gather, log_softmax_over, mean_squared_error, mul, one_hot, scale, select,
+        Activation, GeluTanh, add, argmax, gather, log_softmax_over, mean_squared_error, mul, one_hot, scale, select,
         softmax_over, sub, take, unravel_index, windows,
     },
     prelude::*,
@@ -34,7 +34,7 @@ module! {
 impl<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim, E: Real, D: Backend<E>> Mixer<S, M, Hidden, C, E, D> {
     fn forward<B: Dim, T: Tape<E, D>>(&self, x: Tensor<(B, S, M), E, D, T>) -> Tensor<(B, C), E, D, T> {
         let columns: Tensor<(B, M, S), E, D, T> = permute(self.norm.forward(x.with_empty_tape(), 1e-5));
-        let hidden = Gelu::try_apply(self.places_in.forward(columns)).unwrap();
+        let hidden = GeluTanh::try_apply(self.places_in.forward(columns)).unwrap();
         let mixed: Tensor<(B, S, M), E, D, T> = permute(self.places_out.forward(hidden));
         let pooled = mean_over(add(x, mixed), axis::<S>());
         self.head.forward(self.head_norm.forward(pooled, 1e-5))

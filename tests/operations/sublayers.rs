@@ -15,7 +15,7 @@ use typed_transformer::{
     mask::{PadQueriesAndKeys, PadSourceKeys},
     models::{another_annotated::Annotated, nano_gpt::NanoGpt},
     nn::{Conventions, CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention},
-    ops::{Gelu, Relu},
+    ops::{GeluTanh, Relu},
     prelude::*,
 };
 
@@ -38,9 +38,9 @@ macro_rules! arch {
 
 struct PreRms;
 impl Conventions for PreRms {
-    type Activation = Gelu;
+    type Activation = GeluTanh;
     type Positions = Learned;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const NORM: NormKind = NormKind::RmsNorm;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const ATTENTION_BIAS: bool = true;
@@ -51,7 +51,7 @@ struct Shared;
 impl Conventions for Shared {
     type Activation = Relu;
     type Positions = Learned;
-    type Padding = PadQueriesAndKeys;
+    type PaddingRule = PadQueriesAndKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::PostShared;
 }
 
@@ -59,7 +59,7 @@ struct NoEpsilon;
 impl Conventions for NoEpsilon {
     type Activation = Relu;
     type Positions = Learned;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const NORM_EPSILON: f64 = 0.0;
 }

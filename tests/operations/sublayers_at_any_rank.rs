@@ -25,7 +25,7 @@ struct PreNorm;
 impl Conventions for PreNorm {
     type Activation = Relu;
     type Positions = typed_transformer::nn::NoPositions;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const NORM_EPSILON: f64 = 1e-3;
 }

@@ -105,7 +105,7 @@ fn an_error_that_the_ranks_cannot_agree_on_stays() {
             return None;
         }
         let own: Result<(), Box<dyn std::error::Error>> = Err("no such file".into());
-        Some(world.agree(own).unwrap_err().to_string())
+        Some(world.fail_together(own).unwrap_err().to_string())
     });
     assert_eq!(results[0].as_deref(), Some("no such file"));
 }
@@ -161,7 +161,7 @@ fn train(count: usize, batch: usize, reduction: Reduction) -> Vec<(Vec<f64>, Vec
         let (mut losses, mut parameters) = (Vec::new(), Vec::new());
         while let Some(mut step) = trainer.next_step() {
             let rows: Vec<Row> = (0..batch).map(|_| random_row(&mut step)).collect();
-            let shard = step.shard(ranks, Batch::new(batch));
+            let shard = step.assign_rows(ranks, Batch::new(batch));
             let loss = loss(&model, &rows[shard.range()], shard, reduction);
             let value = loss.value();
             let gradients = loss.backward().all_reduce(ranks, &model).unwrap();
@@ -256,7 +256,7 @@ fn a_stop_on_one_rank_stops_all_after_the_same_step() {
 fn an_error_on_one_rank_is_agreed_on() {
     let results = Ranks::<World>::in_threads(3, |ranks| {
         let result = if ranks.rank() == 2 { Err(TrainError::Loss { step: 0, loss: f64::NAN }) } else { Ok(1) };
-        ranks.agree(result).map_err(|error| error.to_string())
+        ranks.fail_together(result).map_err(|error| error.to_string())
     });
     assert_eq!(results[0], Err("rank 2 of `World` failed".to_string()));
     assert_eq!(results[2], Err("the loss is NaN at step 0".to_string()));
@@ -282,7 +282,7 @@ fn all_ranks_go_on_from_rank_0s_checkpoint() {
                     break;
                 }
                 let rows: Vec<Row> = (0..5).map(|_| random_row(&mut step)).collect();
-                let shard = step.shard(ranks, Batch::new(5));
+                let shard = step.assign_rows(ranks, Batch::new(5));
                 let loss = loss(&model, &rows[shard.range()], shard, Reduction::MeanAll);
                 let value = loss.value();
                 let gradients = loss.backward().all_reduce(ranks, &model).unwrap();

@@ -7,7 +7,7 @@ use crate::{
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::{
     dims::MaybeSharded,
-    ops::{Activation, Gelu},
+    ops::{Activation, GeluTanh},
     prelude::*,
     ranks,
     ranks::{ConstRankAxis, Partial, Ranks, Shard, ShardedColumns},
@@ -167,7 +167,7 @@ fn check_linear<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, SeqLen, EmbedDim), Tp>(Input::Same, Loss::Same, |x, ranks| {
         let (first, bias) = (weights(ranks, 1), weights(ranks, 2));
         let hidden: Taped<(Batch, SeqLen, Shard<HiddenDim, Tp>)> =
-            Gelu::try_apply(linear_column(enter(x, ranks), &first, Some(&bias))).unwrap();
+            GeluTanh::try_apply(linear_column(enter(x, ranks), &first, Some(&bias))).unwrap();
         let second: F64<(EmbedDim, Shard<HiddenDim, Tp>)> = weights(ranks, 3);
         weighted_sum(all_reduce(linear_row(hidden, &second), ranks))
     });
@@ -190,14 +190,14 @@ fn check_feed_forward<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     let bias: F64<(HiddenDim,)> = random(2);
     let second: F64<(EmbedDim, HiddenDim)> = random(3);
     let x: F64<(Batch, SeqLen, EmbedDim)> = random(4);
-    let hidden = Gelu::try_apply(typed_transformer::ops::linear(x.clone(), &first, Some(&bias))).unwrap();
+    let hidden = GeluTanh::try_apply(typed_transformer::ops::linear(x.clone(), &first, Some(&bias))).unwrap();
     let whole = typed_transformer::ops::linear(hidden, &second, None).as_vec();
 
     let outputs = Ranks::<Tp>::in_threads(Tp::EXPECTED_SIZE.unwrap(), |ranks| {
         let first = shard(enter(first.clone(), ranks), axis::<HiddenDim>(), ranks);
         let bias = shard(enter(bias.clone(), ranks), axis::<HiddenDim>(), ranks);
         let second = shard(enter(second.clone(), ranks), axis::<HiddenDim>(), ranks);
-        let hidden = Gelu::try_apply(linear_column(enter(x.clone(), ranks), &first, Some(&bias))).unwrap();
+        let hidden = GeluTanh::try_apply(linear_column(enter(x.clone(), ranks), &first, Some(&bias))).unwrap();
         all_reduce(linear_row(hidden, &second), ranks).as_vec()
     });
     for output in outputs {

@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 use typed_transformer::{
     models::{another_annotated::Annotated, nano_gpt::NanoGpt, transformer_from_scratch::FromScratch},
     nn::{Conventions, NormPlacement, PositionsFor, PositionsInHeads, RotaryPositions},
-    ops::{DropoutSeed, Gelu, Rotary, RotaryPairs},
+    ops::{DropoutSeed, GeluTanh, Rotary, RotaryPairs},
     prelude::*,
     ranks,
     ranks::{ConstRankAxis, Element, RankAxis, Ranks},
@@ -30,9 +30,9 @@ dims! {
 /// Conventions whose queries and keys are rotated by their positions.
 struct Rotated;
 impl Conventions for Rotated {
-    type Activation = Gelu;
+    type Activation = GeluTanh;
     type Positions = RotaryPositions;
-    type Padding = PadQueriesAndKeys;
+    type PaddingRule = PadQueriesAndKeys;
     const NORM_PLACEMENT: NormPlacement = NormPlacement::Pre;
     const EMBEDDING_NORM: bool = false;
     const ROTARY: Option<Rotary> = Some(Rotary { base: 300.0, pairs: RotaryPairs::Halves, scaling: None });

@@ -176,7 +176,7 @@ fn check<Part: Compared<Tp>, Tp: ConstRankAxis>(folder: &Path) {
         };
         let (rows, loss) = {
             let step = step();
-            let rows = step.shard(&data, Batch::new(ROWS));
+            let rows = step.assign_rows(&data, Batch::new(ROWS));
             let logits = model.logits(rows, &tp);
             let row_len = target_len().size() * VocabSize::SIZE;
             let expected = &expected[rows.range().start * row_len..rows.range().end * row_len];

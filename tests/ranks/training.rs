@@ -46,7 +46,7 @@ fn train<O: Optimizer<Model, f32>>(
     while let Some(mut step) = trainer.next_step().filter(|step| step.number < until || bad_rank.is_some()) {
         let x: Vec<f32> = (0..ROWS * 12).map(|_| step.rng.gen_range(-1.0..1.0)).collect();
         let ids: Vec<usize> = (0..ROWS * 2).map(|_| step.rng.gen_range(0..11)).collect();
-        let rows = step.shard(ranks, Batch::new(ROWS));
+        let rows = step.assign_rows(ranks, Batch::new(ROWS));
         let own = |len: usize| rows.range().start * len..rows.range().end * len;
         let x = device.tensor_from_vec(x[own(12)].to_vec(), (rows, SeqLen, EmbedDim));
         let labels = TokenIds::from_ids(&ids[own(2)], None, (rows, SeqLen)).unwrap();

@@ -6,9 +6,9 @@ pub enum ActivationKind {
     /// `max(x, 0)`.
     Relu,
     /// GELU by its approximation with tanh.
-    Gelu,
+    GeluTanh,
     /// GELU by the error function.
-    GeluErf,
+    Gelu,
 }
 
 /// The kind of norm.

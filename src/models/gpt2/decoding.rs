@@ -8,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::ConstDim as _,
-    tensor::{NoneTape, Tensor},
+    tensor::{Cpu, NoneTape, Tensor},
 };
 
 /// The keys and values of the earlier positions of a [`Gpt2`], for each layer.
@@ -19,7 +19,8 @@ use dfdx::{
 /// let cache: Gpt2Cache<Batch, Small, f32, Cpu> = model.try_cache(Batch)?;
 /// # Ok::<(), OpError>(())
 /// ```
-pub type Gpt2Cache<B, Config, E, D> = Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+pub type Gpt2Cache<B, Config, E = f32, D = Cpu> =
+    Cache<B, <Config as Gpt2Config>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, Config: Gpt2Config, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Gpt2<Config, E, D> {

@@ -8,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::ConstDim as _,
-    tensor::{NoneTape, Tensor},
+    tensor::{Cpu, NoneTape, Tensor},
 };
 
 /// The keys and values of the earlier positions of a [`Llama`], for each layer.
@@ -19,7 +19,8 @@ use dfdx::{
 /// let cache: LlamaCache<Batch, Small, f32, Cpu> = model.try_cache(Batch)?;
 /// # Ok::<(), OpError>(())
 /// ```
-pub type LlamaCache<B, Config, E, D> = Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
+pub type LlamaCache<B, Config, E = f32, D = Cpu> =
+    Cache<B, <Config as LlamaConfig>::MaxSeqLen, KeyValueHeadsOf<Config>, E, D>;
 
 #[diagnostic::do_not_recommend]
 impl<B: Dim, Config: LlamaConfig, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Llama<Config, E, D> {

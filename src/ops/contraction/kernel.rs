@@ -43,7 +43,7 @@ where
     let error = device_error::<D::Err>(op);
     let left_view = with_all_axes(left_tensor).map_err(&error)?;
     let right_view = with_all_axes(right_tensor).map_err(&error)?;
-    let output = D::fused_contraction(&left_view, &right_view, &axes, tape.merge(right_tape))?;
+    let output = D::contraction_kernel(&left_view, &right_view, &axes, tape.merge(right_tape))?;
     output.try_reshape_like(&shape).map_err(error)
 }
 

@@ -79,7 +79,7 @@ where
     if shared.clone().count() > 0 && shared.all(|label| to.contains(label)) {
         return multiply(x, w, to).map_err(device_error(op));
     }
-    // The product has the rows of its left operand before the columns of its right one.
+    // A product has its rows before its columns. So the operand whose own axis is first in the result is the left one.
     let first_of = |one: &[Label], other: &[Label]| {
         to.iter().position(|label| one.contains(label) && !other.contains(label)).unwrap_or(0)
     };
@@ -140,7 +140,7 @@ where
     let pick = |labels: &[Label], filter: &dyn Fn(Label) -> bool| -> Vec<Label> {
         labels.iter().copied().filter(|label| filter(*label)).collect()
     };
-    // Shared axes take the order of the larger operand. If an operand must be copied, it is the smaller one.
+    // Shared axes take the order of the larger operand. So if the definition copies an operand, it is the smaller one.
     let shared = match left.len() >= right.len() {
         true => pick(&left.labels, &|label| right.has(label)),
         false => pick(&right.labels, &|label| left.has(label)),
@@ -149,7 +149,7 @@ where
     let inner = pick(&shared, &|label| !to.contains(&label));
     let rows = pick(&left.labels, &|label| !right.has(label));
     let columns = pick(&right.labels, &|label| !left.has(label));
-    // dfdx counts matrices by two axes.
+    // dfdx's batched product has two batch axes: all but the last of these axes, and the last.
     let last_batch: Vec<Label> = batch.pop().into_iter().collect();
 
     let size = |label| left.size(label).max(right.size(label));
@@ -201,7 +201,7 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     let (left, tape) = left.split_tape();
     let left = left.put_tape(tape.merge(weight_tape));
     if D::HAS_KERNELS {
-        return D::fused_linear(left, LinearParams { weight: &weight, bias: None }, (rows, columns));
+        return D::linear_kernel(left, LinearParams { weight: &weight, bias: None }, (rows, columns));
     }
     let left = left.try_reshape_like(&(rows, inner)).map_err(&error)?;
     let product = || left.try_matmul(weight.put_tape(T::default()).try_permute::<_, Axes2<1, 0>>()?);
@@ -234,7 +234,7 @@ where
         let order = array::from_fn(|axis| position(&x.labels, order[axis]).unwrap_or(axis));
         permuted(x.tensor, order)?.try_reshape_like::<[usize; 4]>(&sizes)?
     } else if blocks.iter().all(|block| block.len() <= 1) {
-        // A reshape would copy a tensor that is itself a view.
+        // Here `x` may be a permuted view, which a reshape would copy.
         let placeholders = [NO_AXIS - 4, NO_AXIS - 3, NO_AXIS - 2, NO_AXIS - 1];
         let to = array::from_fn(|i| blocks[i].first().copied().unwrap_or(placeholders[i]));
         broadcast::<N, 4, E, D, T>(x, to, sizes)?

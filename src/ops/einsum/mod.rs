@@ -24,10 +24,15 @@ pub use contract::{NumAxes, Over};
 /// tensor, or a reference to a tensor without a tape ([`TensorOrRef`](crate::ops::TensorOrRef)). Tensors have up to 6
 /// axes. Of three operands, the first two are contracted first.
 ///
-/// A contraction is a batch of products of matrices. In `f32` on the CPU a kernel reads the operands and writes the
-/// result by their strides, so nothing is copied, whatever the order of the axes. The definition, which runs elsewhere,
-/// makes one batched product of views, and copies an operand if the axes of a block (batch, rows, columns, summed) are
-/// not neighbours in it.
+/// Which code runs depends on the axes:
+///
+/// - No axis is summed over: a product of broadcast views, element by element.
+/// - `(rows, inner), (columns, inner) -> (rows, columns)`, where each may be several axes: the kernel of
+///   [`linear`](crate::ops::linear()). It copies an operand that is not contiguous.
+/// - Any other contraction is a batch of products of matrices. In `f32` on the CPU a kernel reads the operands and
+///   writes the result by their strides, so it copies nothing, whatever the order of the axes. Elsewhere the definition
+///   makes one batched product of views. It copies an operand in which the axes of a block (batch, rows, columns,
+///   summed) are not neighbours.
 ///
 /// The name is NumPy's; the form with names is that of
 /// [haliax](https://haliax.readthedocs.io) and [einops](https://openreview.net/forum?id=oapKSVM2bcj).

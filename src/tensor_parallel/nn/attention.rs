@@ -114,7 +114,7 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: E
         padding_mask: &PaddingMask<B, S>,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
-        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::Padding, B, S>(padding_mask);
+        let mask = mk_mask::<Mask, <A::Conventions as Conventions>::PaddingRule, B, S>(padding_mask);
         let rotary = const { rotary::<A::Conventions>() };
         try_residual_norm(&self.norm, input, |x| {
             let x = try_enter(x, ranks)?;
@@ -152,7 +152,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Elem
         key_value_padding_mask: &PaddingMask<B, K>,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        let mask = mk_cross_mask::<<A::Conventions as Conventions>::Padding, B, Q, K>(
+        let mask = mk_cross_mask::<<A::Conventions as Conventions>::PaddingRule, B, Q, K>(
             query_padding_mask,
             key_value_padding_mask,
         )

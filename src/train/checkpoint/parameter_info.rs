@@ -23,7 +23,7 @@ where
     let mut infos = Vec::new();
     describe_tensors::<Model, E, D>(|tensor| {
         // The alternate form writes a tuple in lines: one indented line per dimension.
-        let shape = format!("{:#?}", tensor.shape);
+        let shape = format!("{:#?}", tensor.dims);
         let names = shape.lines().filter_map(|line| line.strip_prefix("    "));
         let dims = names.zip(&tensor.sizes).map(|(name, size)| {
             let name = name.trim_end_matches(',');

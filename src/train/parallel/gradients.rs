@@ -147,7 +147,7 @@ where
     let mut parameters = Vec::new();
     let Ok(()) = visit_tensors::<_, E, D, Infallible>(&**model, "", |visited| {
         if visited.is_trained {
-            parameters.push((visited.tensor.sizes().iter().product(), visited.tensor.address()));
+            parameters.push((visited.tensor.num_elements(), visited.tensor.address()));
         }
         Ok(())
     });

@@ -39,7 +39,7 @@ impl<O, S: Schedule> Trainer<O, S> {
     {
         self.ranks = ranks.size();
         if !self.is_space_checked {
-            ranks.agree(self.ensure_space::<Model, E, D>())?;
+            ranks.fail_together(self.ensure_space::<Model, E, D>())?;
             self.is_space_checked = true;
         }
         let stop_requested = Partial::term(if self.stop.load(Ordering::Relaxed) { 1.0 } else { 0.0 });

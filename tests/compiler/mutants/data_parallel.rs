@@ -3,7 +3,7 @@
 use typed_transformer::{
     module,
     nn::{Linear, init},
-    ops::{Activation, Gelu, embed, partial_cross_entropy},
+    ops::{Activation, GeluTanh, embed, partial_cross_entropy},
     prelude::*,
     ranks,
     ranks::{Partial, Ranks, RanksError, Replicated, Shard},
@@ -52,7 +52,7 @@ fn logits(
     letters: &TokenIds<Shard<Batch, Data>, SeqLen, Letters>,
 ) -> Result<Taped<(Shard<Batch, Data>, SeqLen, Sounds)>, OpError> {
     let x: Taped<(Shard<Batch, Data>, SeqLen, EmbedDim)> = embed(&model.table, letters, model.recording());
-    let hidden: Taped<(Shard<Batch, Data>, SeqLen, HiddenDim)> = Gelu::try_apply(model.hidden.forward(x))?;
+    let hidden: Taped<(Shard<Batch, Data>, SeqLen, HiddenDim)> = GeluTanh::try_apply(model.hidden.forward(x))?;
     Ok(model.output.forward(hidden))
 }
 

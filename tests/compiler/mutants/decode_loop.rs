@@ -4,7 +4,7 @@
 use typed_transformer::{
     generate::greedy,
     nn::LmHead,
-    ops::{Activation, Gelu, argmax, select},
+    ops::{Activation, GeluTanh, argmax, select},
     prelude::*,
     tokens::Indices,
 };
@@ -110,7 +110,7 @@ fn decode(
 
     let block: &FeedForward<EmbedDim, Speech, f32, Cpu> = &layer.feed_forward;
     let hidden: Plain<(Batch, SoFar, HiddenDim)> = block.hidden.forward(answered.clone());
-    let output: Plain<(Batch, SoFar, EmbedDim)> = block.output.forward(Gelu::try_apply(hidden).unwrap());
+    let output: Plain<(Batch, SoFar, EmbedDim)> = block.output.forward(GeluTanh::try_apply(hidden).unwrap());
     block.norm.as_ref().unwrap().forward(residual(answered, output))
 }
 

@@ -4,7 +4,7 @@
 use typed_transformer::{
     dims::Windows,
     mask::SlidingWindow,
-    nn::{Cached, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
+    nn::{CacheCapacity, GatedFeedForward, GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
     ops::{
         Rotary, alibi, argmax, cumsum, full, gather, grouped_query_attention, gt, iota, kl_divergence,
         mean_squared_error, multi_head_attention_with_bias, one_hot, ravel_multi_index, rotary_positions, select,
@@ -132,7 +132,7 @@ fn decode<S: Dim>(device: &Cpu, input: Plain<(Batch, S, EmbedDim)>) -> Result<Pl
     let (batch, _, _): (Batch, S, EmbedDim) = *input.shape();
     let mut cache = GroupedKeyValueCache::<Batch, MaxLen, Layer, f32, Cpu>::try_new(device, batch)?;
     let decoded: Plain<(Batch, S, EmbedDim)> = attention.try_forward_cached(input, &mut cache)?;
-    let keys: &Plain<(Batch, Cached<MaxLen>, Product<NumKeyValueHeads, QKDim>)> = cache.keys();
+    let keys: &Plain<(Batch, CacheCapacity<MaxLen>, Product<NumKeyValueHeads, QKDim>)> = cache.keys();
     assert_eq!(keys.as_vec().len(), cache.keys().as_vec().len());
     Ok(decoded)
 }

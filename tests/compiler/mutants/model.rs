@@ -3,7 +3,7 @@
 
 use typed_transformer::{
     nn::{Linear, init},
-    ops::{Activation, Gelu, linear},
+    ops::{Activation, GeluTanh, linear},
     prelude::*,
 };
 
@@ -103,7 +103,7 @@ impl<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidd
 fn gelu<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, S, M), E, D, T>,
 ) -> Tensor<(B, S, M), E, D, T> {
-    Gelu::try_apply(input).expect("the device has memory")
+    GeluTanh::try_apply(input).expect("the device has memory")
 }
 
 module! {

@@ -1,7 +1,7 @@
 //! A layer whose heads and hidden columns are divided between two ranks, in operations on shards.
 
 use typed_transformer::{
-    ops::{Activation, Gelu},
+    ops::{Activation, GeluTanh},
     prelude::*,
     ranks,
     ranks::{Partial, Ranks, Shard},
@@ -68,7 +68,7 @@ fn transform<B: Dim, S: Dim, M: ConstDim>(
     tp: &Ranks<Tp>,
 ) -> Plain<(B, S, M)> {
     let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(enter(x, tp), first, Some(bias));
-    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = Gelu::try_apply(hidden).unwrap();
+    let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = GeluTanh::try_apply(hidden).unwrap();
     let whole: In<(B, S, HiddenDim)> = all_gather(hidden, axis::<HiddenDim>(), tp);
     let hidden: Plain<(B, S, Shard<HiddenDim, Tp>)> = linear_column(whole, inner, None);
     let terms: Terms<(B, S, M)> = linear_row(hidden, second);

@@ -8,9 +8,9 @@ const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 /// The division of a kernel's matrix products among threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// Each thread has rows of its own and all weights.
+    /// Each thread computes its own rows with all weights.
     Rows,
-    /// Each thread has all rows and columns of its own. This is better for few rows: no thread needs its own
+    /// Each thread computes its own columns of all rows. This is better for few rows: no thread needs a
     /// copy of all weight gradients.
     Columns,
 }
@@ -18,7 +18,7 @@ pub enum Split {
 impl Split {
     /// The better split for `rows` rows in `units` that cannot be divided: sequences, or single rows.
     pub fn choose(units: usize, rows: usize) -> Self {
-        /// Fewer rows cost less than a thread's own weight gradients.
+        /// With fewer rows, a copy of the weight gradients for each thread costs more than the products.
         const MIN_ROWS_PER_THREAD: usize = 256;
         let threads = rayon::current_num_threads();
         match units < threads || rows < threads * MIN_ROWS_PER_THREAD {

@@ -27,8 +27,8 @@ struct Gradient {
     norm: Option<NormGradient>,
 }
 
-/// Scratch memory of a thread, for its largest chunk: the normed input, and the interleaved elements, which are empty
-/// if the layout is row-major.
+/// Scratch memory of a thread, for its largest chunk. `normed` is the normed input. `x`, `y` and `source` are
+/// interleaved copies of the input, the output and the source; if the layout is row-major they are empty.
 struct Scratch {
     normed: Buffer,
     x: Buffer,
@@ -125,7 +125,7 @@ impl AttentionSublayer {
             q: Buffer::recycled(sequences * dims.q_len()),
             k: Buffer::recycled(sequences * dims.k_len()),
             v: Buffer::recycled(sequences * dims.v_len()),
-            softmax: Buffer::recycled(sequences * dims.softmax_len(self.layout)),
+            softmax: Buffer::recycled(sequences * dims.saved_softmax_len(self.layout)),
             attended: Buffer::recycled(sequences * dims.out_len()),
             norm: self.residual.alloc_saved(sequences * dims.queries, self.projections.query.in_features()),
         }

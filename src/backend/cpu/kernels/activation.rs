@@ -52,8 +52,8 @@ fn forward(y: &mut [f32], x: &[f32], activation: ActivationKind) {
     // One loop for each function, so that no loop branches.
     match activation {
         ActivationKind::Relu => map_simd!(y, x, relu),
+        ActivationKind::GeluTanh => map_simd!(y, x, gelu_tanh),
         ActivationKind::Gelu => map_simd!(y, x, gelu),
-        ActivationKind::GeluErf => map_simd!(y, x, gelu_erf),
     }
 }
 
@@ -83,8 +83,8 @@ fn partition(len: usize, split: Split) -> Partition {
 fn forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], activation: ActivationKind) {
     match activation {
         ActivationKind::Relu => map_simd_with_derivative!(y, derivative, x, relu),
+        ActivationKind::GeluTanh => map_simd_with_derivative!(y, derivative, x, gelu_tanh),
         ActivationKind::Gelu => map_simd_with_derivative!(y, derivative, x, gelu),
-        ActivationKind::GeluErf => map_simd_with_derivative!(y, derivative, x, gelu_erf),
     }
 }
 
@@ -97,7 +97,7 @@ fn relu(x: f32) -> (f32, f32) {
 
 /// The tanh form: with `u = √(2/π) (x + 0.044715 x³)`, `(1 + tanh u) / 2` is the logistic function of `2u`.
 #[inline(always)]
-fn gelu(x: f32) -> (f32, f32) {
+fn gelu_tanh(x: f32) -> (f32, f32) {
     // Beyond 12 the logistic function is 0 or 1 to the last bit. Clamping keeps its argument finite.
     let clamped = x.clamp(-12.0, 12.0);
     let square = clamped * clamped;
@@ -110,7 +110,7 @@ fn gelu(x: f32) -> (f32, f32) {
 
 /// `x Φ(x)`, whose derivative is `Φ(x) + x φ(x)`.
 #[inline(always)]
-fn gelu_erf(x: f32) -> (f32, f32) {
+fn gelu(x: f32) -> (f32, f32) {
     let cdf = 0.5 + 0.5 * erf(x * FRAC_1_SQRT_2);
     let clamped = x.clamp(-20.0, 20.0);
     let density = exp(-0.5 * clamped * clamped) * INV_SQRT_2PI;
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn gelu_is_within_its_bound() {
-        assert_near(ActivationKind::Gelu, |x| {
+        assert_near(ActivationKind::GeluTanh, |x| {
             let c = (2.0 / std::f64::consts::PI).sqrt();
             let tanh = (c * (x + 0.044715 * x.powi(3))).tanh();
             let inner = c * (1.0 + 3.0 * 0.044715 * x * x);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn gelu_by_erf_is_within_its_bound() {
-        assert_near(ActivationKind::GeluErf, |x| {
+        assert_near(ActivationKind::Gelu, |x| {
             let cdf = 0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
             let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
             let bell = if density > 0.0 { x * density } else { 0.0 };
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn infinity_and_nan_are_passed_on() {
-        for activation in [ActivationKind::Relu, ActivationKind::Gelu, ActivationKind::GeluErf] {
+        for activation in [ActivationKind::Relu, ActivationKind::GeluTanh, ActivationKind::Gelu] {
             let x = [f32::INFINITY, f32::NAN, -f32::MAX];
             let (mut y, mut derivatives) = ([0.0; 3], [0.0; 3]);
             activation_forward_with_derivative(&mut y, &mut derivatives, &x, activation, Split::Rows);

@@ -27,7 +27,8 @@ impl StridedAxis {
         Offsets { output: index * self.output, left: index * self.left, right: index * self.right }
     }
 
-    /// This axis and the next one as one axis, if their elements follow each other at equal distances.
+    /// This axis and the next one as one axis, if a step along this one is `next.size` steps along the next in all three
+    /// tensors.
     fn merged(self, next: Self) -> Option<Self> {
         let follows = |outer: usize, inner: usize| outer == inner * next.size;
         let is_one =
@@ -64,7 +65,7 @@ pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[Strided
     let partition = Partition::new(split.size, macs_per_index, usize::MAX);
     let last_offset = |axis: &StridedAxis| (axis.size - 1) * axis.output;
     let len = axes.iter().map(last_offset).sum::<usize>() + 1;
-    // The output ends with its last element, so the last chunk can be shorter than its range.
+    // The slice ends at the last element that is written, so the last chunk may be shorter than its range.
     let mut rest = &mut output[..len];
     let chunks = partition.ranges().map(|range| {
         let len = (range.len() * split.output).min(rest.len());
@@ -85,10 +86,10 @@ struct Plan {
     rows: StridedAxis,
     columns: StridedAxis,
     inner: StridedAxis,
-    /// Other axes of the output.
-    outer: Vec<StridedAxis>,
-    /// Other axes of the sum.
-    sums: Vec<StridedAxis>,
+    /// The other axes of the output: batch axes, and further axes of rows and columns.
+    looped_output_axes: Vec<StridedAxis>,
+    /// The other axes of the sum.
+    looped_sum_axes: Vec<StridedAxis>,
 }
 
 impl Plan {
@@ -98,16 +99,17 @@ impl Plan {
         };
         let mut rows = class(|axis| axis.output > 0 && axis.left > 0 && axis.right == 0);
         let mut columns = class(|axis| axis.output > 0 && axis.left == 0 && axis.right > 0);
-        let mut sums = class(|axis| axis.output == 0);
-        let mut outer = class(|axis| axis.output > 0 && (axis.left > 0) == (axis.right > 0));
-        let plan = [largest(&mut rows), largest(&mut columns), largest(&mut sums)];
-        outer.extend(rows.into_iter().chain(columns));
-        Self { rows: plan[0], columns: plan[1], inner: plan[2], outer, sums }
+        let mut looped_sum_axes = class(|axis| axis.output == 0);
+        let mut looped_output_axes = class(|axis| axis.output > 0 && (axis.left > 0) == (axis.right > 0));
+        let plan = [largest(&mut rows), largest(&mut columns), largest(&mut looped_sum_axes)];
+        looped_output_axes.extend(rows.into_iter().chain(columns));
+        Self { rows: plan[0], columns: plan[1], inner: plan[2], looped_output_axes, looped_sum_axes }
     }
 
-    /// The axis to split over threads: the output's outermost one, if its slices do not interleave in memory.
+    /// The axis that is split among threads: that with the largest stride in the output, if its slices do not overlap in
+    /// memory.
     fn split_axis(&self) -> Option<StridedAxis> {
-        let axes = || self.outer.iter().copied().chain([self.rows, self.columns]);
+        let axes = || self.looped_output_axes.iter().copied().chain([self.rows, self.columns]);
         let axis = axes().max_by_key(|axis| axis.output).filter(|axis| axis.size > 1)?;
         let others = axes().map(|axis| (axis.size - 1) * axis.output).sum::<usize>() - (axis.size - 1) * axis.output;
         (others < axis.output).then_some(axis)
@@ -120,18 +122,18 @@ impl Plan {
             rows: part_of(self.rows),
             columns: part_of(self.columns),
             inner: self.inner,
-            outer: self.outer.iter().copied().map(part_of).collect(),
-            sums: self.sums.clone(),
+            looped_output_axes: self.looped_output_axes.iter().copied().map(part_of).collect(),
+            looped_sum_axes: self.looped_sum_axes.clone(),
         }
     }
 
-    /// The contraction: a product of matrices for each index of the outer axes and of the other axes of the sum.
+    /// The contraction: a product of matrices for each index of the looped axes.
     fn run(&self, output: &mut [f32], left: &[f32], right: &[f32], accumulate: bool) {
-        let Self { rows, columns, inner, outer, sums } = self;
+        let Self { rows, columns, inner, looped_output_axes, looped_sum_axes } = self;
         let (is_small, mut scratch) = (is_small(rows.size, columns.size, inner.size), Vec::new());
-        for_each_index(outer, Offsets::default(), &mut |start| {
+        for_each_index(looped_output_axes, Offsets::default(), &mut |start| {
             let mut is_first = true;
-            for_each_index(sums, start, &mut |at| {
+            for_each_index(looped_sum_axes, start, &mut |at| {
                 let left = Matrix::of_strides(&left[at.left..], [rows.size, inner.size], [rows.left, inner.left]);
                 let strides = [inner.right, columns.right];
                 let right = Matrix::of_strides(&right[at.right..], [inner.size, columns.size], strides);

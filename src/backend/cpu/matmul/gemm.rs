@@ -20,7 +20,7 @@ pub fn matmul(output: &mut [f32], a: Matrix, b: Matrix, accumulate: bool) {
 /// # Panics
 /// If the dimensions are inconsistent.
 pub fn matmul_into(output: MatrixMut, a: Matrix, b: Matrix, accumulate: bool) {
-    // gemm writes vectors if one of the output's strides is 1; here it is that of the columns.
+    // gemm writes whole vectors only if `column_stride` is 1. The transposed product exchanges the strides.
     if output.row_stride == 1 && output.column_stride > 1 {
         return matmul_into(output.transposed(), b.transposed(), a.transposed(), accumulate);
     }

@@ -13,7 +13,7 @@ struct Turned;
 impl Conventions for Turned {
     type Activation = Silu;
     type Positions = RotaryPositions;
-    type Padding = PadQueriesAndKeys;
+    type PaddingRule = PadQueriesAndKeys;
 }
 struct Model;
 impl Arch for Model {

@@ -9,7 +9,7 @@ struct Mine;
 impl nn::Conventions for Mine {
     type Activation = ops::Reduction;
     type Positions = nn::Sinusoidal;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ struct Mine;
 impl nn::Conventions for Mine {
     type Activation = ops::Relu;
     type Positions = nn::WidthScale;
-    type Padding = PadSourceKeys;
+    type PaddingRule = PadSourceKeys;
 }
 
 fn main() {}

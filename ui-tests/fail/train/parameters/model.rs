@@ -3,9 +3,9 @@
 //! Right with `Letters` for `Sounds` in line 11.
 use typed_transformer::{nn::Linear, prelude::*, train::{OptimizerState, Parameters, Slot}};
 
-dims! { Width = 8; Letters = 28; Sounds = 44; }
+dims! { EmbedDim = 8; Letters = 28; Sounds = 44; }
 
-type Map<OutDim> = Linear<Width, OutDim, f32, Cpu>;
+type Map<OutDim> = Linear<EmbedDim, OutDim, f32, Cpu>;
 
 fn step(
     state: &mut OptimizerState<Map<Sounds>, f32, [Slot<f32>; 1]>,

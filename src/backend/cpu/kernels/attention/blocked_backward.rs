@@ -22,7 +22,7 @@ pub struct BlockedBackward<'a> {
     pub dv: Vec<&'a mut [f32]>,
     pub d_out: &'a [f32],
     pub out: &'a [f32],
-    pub softmax: &'a [f32],
+    pub softmax_stats: &'a [f32],
     pub q: &'a [f32],
     pub k: &'a [f32],
     pub v: &'a [f32],
@@ -62,8 +62,8 @@ impl WithSimd for BlockedBackward<'_> {
             // Scores of scaled queries are the logits.
             let (q_rows, d_out_rows) = (pack_rows(q, scale), pack_rows(d_out, 1.0));
             let q = Matrix::strided(&q_rows, dims.queries, dims.qk_dim, qk_len);
-            let softmax = &self.softmax[i * 2 * dims.queries..][..2 * dims.queries];
-            let (max_logits, inv_sums) = softmax.split_at(dims.queries);
+            let softmax_stats = &self.softmax_stats[i * 2 * dims.queries..][..2 * dims.queries];
+            let (max_logits, inv_sums) = softmax_stats.split_at(dims.queries);
             // The mean of the gradients of a query's weights, weighted by these: `Σ w dw = out · d_out`.
             let rows = out.contiguous_rows().into_iter().flatten().zip(d_out.contiguous_rows().into_iter().flatten());
             for (weighted_mean, (out, d_out)) in weighted_means.iter_mut().zip(rows) {

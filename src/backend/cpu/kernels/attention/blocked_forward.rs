@@ -20,9 +20,8 @@ pub struct BlockedForward<'a> {
     pub key_value_heads: UnitRange,
     /// For each query, the columns of these heads.
     pub out: Vec<&'a mut [f32]>,
-    /// `(Heads, 2, Q)`: the largest logit of each query, and the inverse of the sum of exponentials, which the loop
-    /// holds uninverted.
-    pub softmax: &'a mut [f32],
+    /// `(Heads, 2, Q)`: the largest logit of each query, and `1 / Σ exp`. During the loop the second is `Σ exp`.
+    pub softmax_stats: &'a mut [f32],
     pub q: &'a [f32],
     pub k: &'a [f32],
     pub v: &'a [f32],
@@ -42,9 +41,9 @@ impl WithSimd for BlockedForward<'_> {
         let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK);
         let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
-        let softmax = self.softmax.chunks_exact_mut((2 * dims.queries).max(1));
+        let softmax_stats = self.softmax_stats.chunks_exact_mut((2 * dims.queries).max(1));
         let mut packed = None;
-        for ((i, head), softmax) in dims.heads_of(self.key_value_heads).enumerate().zip(softmax) {
+        for ((i, head), softmax_stats) in dims.heads_of(self.key_value_heads).enumerate().zip(softmax_stats) {
             // Scores of scaled queries are the logits.
             let q = pack_rows(dims.query_head(self.q, head, dims.qk_dim), self.config.scale);
             let q = Matrix::strided(&q, dims.queries, dims.qk_dim, qk_len);
@@ -53,7 +52,7 @@ impl WithSimd for BlockedForward<'_> {
             if dims.is_first_of_group(head) {
                 packed = (dims.queries >= MIN_QUERIES_TO_PACK).then(|| (pack_transposed(k), pack_rows(v, 1.0)));
             }
-            let (max_logits, sum_exps) = softmax.split_at_mut(dims.queries);
+            let (max_logits, sum_exps) = softmax_stats.split_at_mut(dims.queries);
             // A finite start keeps logits of -∞ from becoming NaN.
             max_logits.fill(f32::MIN);
             sum_exps.fill(0.0);

@@ -76,7 +76,7 @@ impl AttentionDims {
 
     /// The number of elements that forward saves of the softmax of a sequence: two numbers for each query and head, or
     /// all attention weights in the interleaved layout, which is for short sequences.
-    pub fn softmax_len(self, layout: Layout) -> usize {
+    pub fn saved_softmax_len(self, layout: Layout) -> usize {
         let numbers_per_query = match layout {
             Layout::RowMajor => 2,
             Layout::Interleaved(_) => self.keys,

@@ -96,34 +96,44 @@ impl Attention {
     }
 
     /// `(N, Q, H·QK), (N, K, NumKeyValueHeads·QK), (N, K, NumKeyValueHeads·VO), (N, Q, K) -> (N, Q, H·VO)` for some
-    /// sequences: `out = softmax(mask(scale · q kᵀ + bias)) v`. Backward needs `softmax`, of `softmax_len` elements for
-    /// each sequence.
-    pub fn forward(&self, out: &mut [f32], softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
+    /// sequences: `out = softmax(mask(scale · q kᵀ + bias)) v`. Backward needs `saved_softmax`: the weights if the layout is
+    /// interleaved, otherwise [`BlockedForward::softmax_stats`].
+    pub fn forward(&self, out: &mut [f32], saved_softmax: &mut [f32], [q, k, v]: [&[f32]; 3], sequences: UnitRange) {
         let (config, dims) = (self.config, self.config.dims);
         if let Some(mask_matrix) = &self.mask_matrix {
             let mask = sequences.slice(mask_matrix, dims.mask_len());
-            let weights = softmax;
+            let weights = saved_softmax;
             return Arch::new().dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
         }
         let all = izip!(
             sequences.iter(),
             row_chunks_mut(out, dims.out_len()),
-            row_chunks_mut(softmax, dims.softmax_len(self.layout)),
+            row_chunks_mut(saved_softmax, dims.saved_softmax_len(self.layout)),
             row_chunks(q, dims.q_len()),
             row_chunks(k, dims.k_len()),
             row_chunks(v, dims.v_len()),
         );
-        for (sequence, out, softmax, q, k, v) in all {
+        for (sequence, out, softmax_stats, q, k, v) in all {
             let mask = &SequenceMask::new(&self.mask, sequence, config);
             let partition = self.partition_heads();
             let heads = izip!(
                 partition.ranges(),
                 partition.split_columns_mut(out, dims.group_size() * dims.vo_dim),
-                partition.split_mut(softmax, dims.group_size() * 2 * dims.queries),
+                partition.split_mut(softmax_stats, dims.group_size() * 2 * dims.queries),
             );
             let bias = self.bias.as_ref().map(Operand::elements);
-            partition.map_chunks(heads, |(key_value_heads, out, softmax)| {
-                Arch::new().dispatch(BlockedForward { key_value_heads, out, softmax, q, k, v, bias, mask, config });
+            partition.map_chunks(heads, |(key_value_heads, out, softmax_stats)| {
+                Arch::new().dispatch(BlockedForward {
+                    key_value_heads,
+                    out,
+                    softmax_stats,
+                    q,
+                    k,
+                    v,
+                    bias,
+                    mask,
+                    config,
+                });
             });
         }
     }
@@ -135,14 +145,14 @@ impl Attention {
         &self,
         [dq, dk, dv]: [&mut [f32]; 3],
         d_bias: &mut [f32],
-        [d_out, out, softmax]: [&[f32]; 3],
+        [d_out, out, saved_softmax]: [&[f32]; 3],
         [q, k, v]: [&[f32]; 3],
         sequences: UnitRange,
     ) {
         let (config, dims) = (self.config, self.config.dims);
         if let Some(mask_matrix) = &self.mask_matrix {
             let mask = sequences.slice(mask_matrix, dims.mask_len());
-            let weights = softmax;
+            let weights = saved_softmax;
             return Arch::new().dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
         }
         let all = izip!(
@@ -152,12 +162,12 @@ impl Attention {
             row_chunks_mut(dv, dims.v_len()),
             row_chunks(d_out, dims.out_len()),
             row_chunks(out, dims.out_len()),
-            row_chunks(softmax, dims.softmax_len(self.layout)),
+            row_chunks(saved_softmax, dims.saved_softmax_len(self.layout)),
             row_chunks(q, dims.q_len()),
             row_chunks(k, dims.k_len()),
             row_chunks(v, dims.v_len()),
         );
-        for (sequence, dq, dk, dv, d_out, out, softmax, q, k, v) in all {
+        for (sequence, dq, dk, dv, d_out, out, softmax_stats, q, k, v) in all {
             let mask = &SequenceMask::new(&self.mask, sequence, config);
             let partition = self.partition_heads();
             let heads = izip!(
@@ -169,7 +179,7 @@ impl Attention {
             );
             let bias = self.bias.as_ref().map(Operand::elements);
             partition.map_chunks(heads, |(key_value_heads, dq, dk, dv, d_bias)| {
-                let softmax = key_value_heads.slice(softmax, dims.group_size() * 2 * dims.queries);
+                let softmax_stats = key_value_heads.slice(softmax_stats, dims.group_size() * 2 * dims.queries);
                 Arch::new().dispatch(BlockedBackward {
                     key_value_heads,
                     dq,
@@ -177,7 +187,7 @@ impl Attention {
                     dv,
                     d_out,
                     out,
-                    softmax,
+                    softmax_stats,
                     q,
                     k,
                     v,
@@ -217,12 +227,12 @@ pub fn attention_kernel(
     let mut out = query.alloc_output(batch * dims.out_len())?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
     let saved = partition.map_chunks(chunks, |(sequences, out)| {
-        let mut softmax = Buffer::recycled(sequences.len() * dims.softmax_len(layout));
+        let mut saved_softmax = Buffer::recycled(sequences.len() * dims.saved_softmax_len(layout));
         let q = sequences.slice(query.elements(), dims.q_len());
         let k = sequences.slice(key.elements(), dims.k_len());
         let v = sequences.slice(value.elements(), dims.v_len());
-        attention.forward(out, &mut softmax, [q, k, v], sequences);
-        softmax
+        attention.forward(out, &mut saved_softmax, [q, k, v], sequences);
+        saved_softmax
     });
     let output = query.new_tensor(out)?;
     let out = Operand { tensor: output.clone() };
@@ -239,13 +249,13 @@ pub fn attention_kernel(
         // Every sequence has a part in the gradient of the bias, so each thread sums those of its own sequences.
         let bias_parts = partition.map_threads(chunks, |chunks| {
             let mut d_bias = Buffer::zeros(attention.bias.as_ref().map_or(0, Operand::len));
-            for (sequences, dq, dk, dv, softmax) in chunks {
+            for (sequences, dq, dk, dv, saved_softmax) in chunks {
                 let q = sequences.slice(query.elements(), dims.q_len());
                 let k = sequences.slice(key.elements(), dims.k_len());
                 let v = sequences.slice(value.elements(), dims.v_len());
                 let (d_out, out) =
                     (sequences.slice(d_out, dims.out_len()), sequences.slice(out.elements(), dims.out_len()));
-                attention.backward([dq, dk, dv], &mut d_bias, [d_out, out, softmax], [q, k, v], sequences);
+                attention.backward([dq, dk, dv], &mut d_bias, [d_out, out, saved_softmax], [q, k, v], sequences);
             }
             d_bias
         });

@@ -1,5 +1,5 @@
 //! The padding rule of conventions is a `PaddingRule`.
-//! Covers `Padding` of `nn::Conventions`.
+//! Covers `PaddingRule` of `nn::Conventions`.
 //! Covers `Self` of `mask::PaddingRule`.
 //! Right with `PadSourceKeys` for `CausalMask` in line 12.
 use typed_transformer::{nn, ops, prelude::*};
@@ -9,7 +9,7 @@ struct Mine;
 impl nn::Conventions for Mine {
     type Activation = ops::Relu;
     type Positions = nn::Sinusoidal;
-    type Padding = CausalMask;
+    type PaddingRule = CausalMask;
 }
 
 fn main() {}

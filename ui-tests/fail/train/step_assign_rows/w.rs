@@ -1,5 +1,5 @@
 //! The rows are those of the ranks that divide the batch.
-//! Covers `W` of `train::Step::shard`.
+//! Covers `W` of `train::Step::assign_rows`.
 //! Right with `World` for `Data` in line 9.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, Shard}, train::Step};
 
@@ -7,7 +7,7 @@ ranks! { World; Data; }
 dims! { Batch; }
 
 fn rows(step: &Step, ranks: &Ranks<Data>, all: Batch) {
-    let _rows: Shard<Batch, World> = step.shard(ranks, all);
+    let _rows: Shard<Batch, World> = step.assign_rows(ranks, all);
 }
 
 fn main() {}
