@@ -20,6 +20,7 @@
 //! | `V` | size of a vocabulary |
 //! | `M` | width of an embedding ("model dimension") |
 //! | `W` | axis of ranks |
+//! | `A` | architecture, in `nn` |
 //! | `E` | dtype of an element: `f32`, `f64`, `AMP<f16>` |
 //! | `D` | device |
 //! | `T` | tape: [`NoneTape`](dfdx::tensor::NoneTape) when only the result is wanted, [`model.recording()`](crate::train::Recording) when gradients are |

@@ -107,15 +107,14 @@ where
 {
     type Cached = Heads<NumKeyValueHeads, HeadDim, VODim>;
     let (device, batch, mut rng) = (Cpu::default(), Batch::new(rows), StdRng::seed_from_u64(seed));
-    let mut cache = KeyValueCache::<Batch, MaxLen, CacheCapacity, E, Cpu>::try_new(&device, batch).unwrap();
+    let mut cache = KeyValueCache::<Batch, MaxLen, Cached, E, Cpu>::try_new(&device, batch).unwrap();
     let mut appended = vec![(Vec::new(), Vec::new()); rows];
     for &len in pieces {
         let mut numbers =
             |count: usize| -> Vec<E> { (0..count).map(|_| E::from_f64(rng.gen_range(-1.0..1.0)).unwrap()).collect() };
         let (keys, values) = (numbers(rows * len * 8), numbers(rows * len * 6));
-        let keys: Keys<_, _, CacheCapacity, E, Cpu> = device.tensor((keys, (batch, Len::new(len), Product::default())));
-        let values: Values<_, _, CacheCapacity, E, Cpu> =
-            device.tensor((values, (batch, Len::new(len), Product::default())));
+        let keys: Keys<_, _, Cached, E, Cpu> = device.tensor((keys, (batch, Len::new(len), Product::default())));
+        let values: Values<_, _, Cached, E, Cpu> = device.tensor((values, (batch, Len::new(len), Product::default())));
         cache.try_append(&keys, &values).unwrap();
         for (row, (all_keys, all_values)) in appended.iter_mut().enumerate() {
             all_keys.extend_from_slice(&keys.as_vec()[row * len * 8..][..len * 8]);

@@ -222,7 +222,7 @@ pub fn feed_forward_kernel(
 
 /// Interleaved if the weights are small and the rows fill at least half a vector.
 fn choose_layout(hidden: &Linear, rows: usize) -> Layout {
-    match (1..=MAX_INTERLEAVED_WEIGHT_LEN).contains(&hidden.macs_per_row()) {
+    match (1..=MAX_INTERLEAVED_WEIGHT_LEN).contains(&hidden.weight_len()) {
         true => interleaved_if_half_full(rows),
         false => Layout::RowMajor,
     }

@@ -73,8 +73,13 @@ impl Linear {
         self.out_features
     }
 
-    pub fn macs_per_row(&self) -> usize {
+    pub fn weight_len(&self) -> usize {
         self.in_features * self.out_features
+    }
+
+    /// Each weight is used once for a row.
+    pub fn macs_per_row(&self) -> usize {
+        self.weight_len()
     }
 
     /// `(N, In) -> (N, Out)`: `y = x Wᵀ + b`.
