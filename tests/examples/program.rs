@@ -55,11 +55,12 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Starts a program in `folder`, to which its relative paths refer.
+/// Starts a program in `folder`, to which its relative paths refer. It has one thread, because several tests run at once.
 pub fn start<Arg: AsRef<OsStr>>(program: &Path, folder: &TempDir, args: impl IntoIterator<Item = Arg>) -> Child {
     Command::new(program)
         .args(args)
         .current_dir(folder.path())
+        .env("RAYON_NUM_THREADS", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -7,6 +7,7 @@ mod numbers;
 mod support;
 
 mod attention_weights;
+mod bit_exact_resume;
 mod cache;
 mod checkpoints;
 mod conventions;
@@ -33,7 +34,6 @@ mod parity;
 mod plot;
 mod pretrained;
 mod published_folders;
-mod resume;
 mod sampling;
 #[cfg(feature = "tokenizers")]
 mod similar_sentences;

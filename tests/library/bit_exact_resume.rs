@@ -213,7 +213,7 @@ fn rerun(test: &str, target: &Path) -> Command {
 
 #[test]
 fn a_training_killed_fifty_times_is_bit_exact() {
-    const TEST: &str = "resume::a_training_killed_fifty_times_is_bit_exact";
+    const TEST: &str = "bit_exact_resume::a_training_killed_fifty_times_is_bit_exact";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = adamw();
         let mut model: Model = match Path::new(&target).exists() {
@@ -267,7 +267,7 @@ fn a_training_killed_fifty_times_is_bit_exact() {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_keeps_the_older_checkpoint() {
-    const TEST: &str = "resume::a_full_disk_keeps_the_older_checkpoint";
+    const TEST: &str = "bit_exact_resume::a_full_disk_keeps_the_older_checkpoint";
     if let Some(target) = std::env::var_os(TARGET) {
         let mut trainer = trainer(Adam::default(), RATE);
         let mut model: Model = trainer.resume(&target, &Cpu::default()).unwrap();
