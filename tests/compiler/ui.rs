@@ -188,7 +188,7 @@ fn faults_of_head(program: &Program, text: &str) -> Vec<String> {
     let differing = differing_names(text);
     let is_shortened = head.lines().any(|line| line.contains(" expected `") && line.contains("...>"));
     if !is_shortened {
-        needed.extend(differing.iter().cloned().filter(known));
+        needed.extend(differing.iter().filter(|name| known(name)).cloned());
     }
     let is_named = |name: &String| has_word(&head, name) || is_shortened && differing.contains(name);
     let missing = needed.into_iter().filter(|name| !is_named(name));
