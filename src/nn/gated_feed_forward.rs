@@ -15,7 +15,7 @@ module! {
     /// A feed-forward layer with a gate ([Shazeer, 2020](https://arxiv.org/abs/2002.05202)).
     ///
     /// `norm(x + output(activation(gate(x)) · hidden(x)))`; the conventions of `A` may put the norm elsewhere. With the
-    /// activation [`Silu`](crate::ops::Silu) it is SwiGLU, with [`GeluTanh`](crate::ops::GeluTanh) GeGLU, with
+    /// activation [`Silu`](crate::ops::Silu) it is SwiGLU, with [`Gelu`](crate::ops::Gelu) GeGLU, with
     /// [`Relu`](crate::ops::Relu) ReGLU.
     ///
     /// ```

@@ -26,7 +26,7 @@ pub use contract::{NumAxes, Over};
 ///
 /// Which code runs depends on the axes:
 ///
-/// - No axis is summed over: a product of broadcast views, element by element.
+/// - The operands share axes, and none is summed over: a product of broadcast views, element by element.
 /// - `(rows, inner), (columns, inner) -> (rows, columns)`, where each may be several axes: the kernel of
 ///   [`linear`](crate::ops::linear()). It copies an operand that is not contiguous.
 /// - Any other contraction is a batch of products of matrices. In `f32` on the CPU a kernel reads the operands and
