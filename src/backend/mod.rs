@@ -6,18 +6,21 @@
 //! compare the two.
 
 mod assign_positions;
+mod conventions;
 mod cpu;
 mod params;
+mod put_gradient;
 mod read_params;
 #[cfg(test)]
 mod typed_overhead;
 
+pub use conventions::{ActivationKind, ContractionAxis, MaskFill, NormKind};
 pub use params::{AttentionParams, AttentionScale, FeedForwardParams, LinearParams, NormParams, ResidualNormParams};
-pub use typed_transformer_cpu::{ActivationKind, ContractionAxis, MaskFill, NormKind};
+pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
 pub(crate) use typed_transformer_cpu::{AdamStep, SgdStep, gradient_hook, parallel_map};
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, EndsIn, MaybeSharded, Product, check_same_size, unnamed},
+    dims::{ConstDim, Dim, DimError, EndsIn, MaybeSharded, Product, check_same_size},
     error::{OpError, Real, dim_error},
     mask::AttentionMask,
     tokens::{Indices, TokenIds},
@@ -27,12 +30,21 @@ use dfdx::dtypes::{AMP, f16};
 #[cfg(feature = "cuda")]
 use dfdx::tensor::Cuda;
 use dfdx::{
-    shapes::{HasShape, Rank0, Shape},
-    tensor::{Cache, Gradients, OwnedTape, Storage, Tape, Tensor, Trace},
-    tensor_ops::{Backward, Device, ReshapeTo, SumTo, TryMul},
+    shapes::{Rank0, Shape},
+    tensor::{Cache, Gradients, Storage, Tape, Tensor},
+    tensor_ops::{Device, SumTo},
 };
 
 /// A device that runs modules, with its fused kernels. By default it has none.
+///
+/// ```
+/// use typed_transformer::{backend::Backend, prelude::*};
+/// fn has_kernels<E: Real, D: Backend<E>>(_: &D) -> bool {
+///     D::HAS_KERNELS
+/// }
+/// assert!(has_kernels::<f32, _>(&Cpu::default()));
+/// assert!(!has_kernels::<f64, _>(&Cpu::default()));
+/// ```
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
     /// Whether the device has the kernels. It is a constant, so the compiler removes the branch that is never taken.
@@ -240,26 +252,6 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 /// The answer of a device without kernels.
 fn no_kernel<Output>(op: &'static str) -> Result<Output, OpError> {
     Err(OpError::Device { op, message: "the device has no kernel".to_string() })
-}
-
-/// Adds to the gradient of `parameter` by the backward pass of `Σ gradient · parameter`, because nothing else writes
-/// dfdx's gradients.
-pub(crate) fn add_gradient_by_backward_pass<E: Real, D: Device<E>>(
-    parameter: Tensor<(usize,), E, D, OwnedTape<E, D>>,
-    gradient: Tensor<(usize,), E, D>,
-) -> Result<Gradients<E, D>, D::Err> {
-    parameter.try_mul(gradient)?.try_sum::<Rank0, _>()?.try_backward()
-}
-
-/// [`Backend::try_put_gradient`] by [`add_gradient_by_backward_pass`].
-pub(crate) fn put_gradient_by_backward_pass<S: Shape, E: Real, D: Device<E>>(
-    gradients: Gradients<E, D>,
-    parameter: &Tensor<S, E, D>,
-    gradient: Vec<E>,
-) -> Result<Gradients<E, D>, D::Err> {
-    let gradient = parameter.device().try_tensor_from_vec(gradient, (parameter.shape().num_elements(),))?;
-    let parameter = unnamed(parameter.trace(gradients)).try_reshape_like(gradient.shape())?;
-    add_gradient_by_backward_pass(parameter, gradient)
 }
 
 #[cfg(feature = "cuda")]

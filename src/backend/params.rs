@@ -71,20 +71,49 @@ impl fmt::Debug for AttentionScale {
 }
 
 /// A linear map `x Wᵀ + b`.
+///
+/// ```
+/// use typed_transformer::{backend::{Backend, LinearParams}, ops::linear, prelude::*};
+/// dims! { Batch = 2; InDim = 3; OutDim = 4; }
+/// let cpu = Cpu::seed_from_u64(0);
+/// let x: Tensor<(Batch, InDim), f32, Cpu> = cpu.sample_normal();
+/// let weight: Tensor<(OutDim, InDim), f32, Cpu> = cpu.sample_normal();
+/// let params = LinearParams { weight: &weight, bias: None };
+/// let by_kernel = Cpu::linear_kernel(x.clone(), params, (Batch, OutDim))?;
+/// assert_eq!(by_kernel.as_vec(), linear(x, &weight, None).as_vec());
+/// # Ok::<(), typed_transformer::ops::OpError>(())
+/// ```
 pub struct LinearParams<'a, InDim: Dim, OutDim: Dim, E: Real, D: Backend<E>> {
-    pub(crate) weight: &'a Tensor<(OutDim, InDim), E, D>,
-    pub(crate) bias: Option<&'a Tensor<(OutDim,), E, D>>,
+    /// The weight.
+    pub weight: &'a Tensor<(OutDim, InDim), E, D>,
+    /// The bias.
+    pub bias: Option<&'a Tensor<(OutDim,), E, D>>,
 }
 
 /// A norm.
+///
+/// ```
+/// use typed_transformer::{backend::{Backend, NormParams}, nn::NormKind, ops::rms_norm, prelude::*};
+/// dims! { Batch = 2; EmbedDim = 4; }
+/// let cpu = Cpu::seed_from_u64(0);
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = cpu.sample_normal();
+/// let weight: Tensor<(EmbedDim,), f32, Cpu> = cpu.sample_normal();
+/// let params = NormParams { kind: NormKind::RmsNorm, weight: &weight, bias: None, epsilon: 1e-5 };
+/// assert_eq!(Cpu::norm_kernel(x.clone(), params)?.as_vec(), rms_norm(x, &weight, 1e-5).as_vec());
+/// # Ok::<(), typed_transformer::ops::OpError>(())
+/// ```
 pub struct NormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
-    pub(crate) kind: NormKind,
-    pub(crate) weight: &'a Tensor<(M,), E, D>,
-    pub(crate) bias: Option<&'a Tensor<(M,), E, D>>,
-    pub(crate) epsilon: f64,
+    /// What is normalized.
+    pub kind: NormKind,
+    /// The factor of each column.
+    pub weight: &'a Tensor<(M,), E, D>,
+    /// What is added to each column.
+    pub bias: Option<&'a Tensor<(M,), E, D>>,
+    /// What is added to the variance, or to the mean square.
+    pub epsilon: f64,
 }
 
-/// The residual connection and the norm of a sublayer `f`.
+/// The residual connection and the norm of a sublayer `f`. [`FeedForwardParams`] has an example.
 pub enum ResidualNormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
     /// `x + f(norm(x))`.
     PreNorm(NormParams<'a, M, E, D>),
@@ -95,14 +124,66 @@ pub enum ResidualNormParams<'a, M: ConstDim, E: Real, D: Backend<E>> {
 }
 
 /// The two linear maps of a feed-forward layer, and its conventions.
+///
+/// ```
+/// use typed_transformer::{
+///     backend::{ActivationKind, Backend, FeedForwardParams, LinearParams, ResidualNormParams},
+///     ops::{Activation, Relu, linear, residual},
+///     prelude::*,
+/// };
+/// dims! { Batch = 2; EmbedDim = 3; HiddenDim = 4; }
+/// let cpu = Cpu::seed_from_u64(0);
+/// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = cpu.sample_normal();
+/// let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = cpu.sample_normal();
+/// let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = cpu.sample_normal();
+/// let params = FeedForwardParams {
+///     hidden: LinearParams { weight: &hidden, bias: None },
+///     output: LinearParams { weight: &output, bias: None },
+///     activation: Some(ActivationKind::Relu),
+/// };
+/// let by_kernel = Cpu::feed_forward_kernel(x.clone(), &params, &ResidualNormParams::Plain)?;
+/// let activated = Relu::try_apply(linear(x.clone(), &hidden, None))?;
+/// assert_eq!(by_kernel.as_vec(), residual(x, linear(activated, &output, None)).as_vec());
+/// # Ok::<(), typed_transformer::ops::OpError>(())
+/// ```
 pub struct FeedForwardParams<'a, M: ConstDim, Hidden: ConstDim, E: Real, D: Backend<E>> {
-    pub(crate) hidden: LinearParams<'a, M, Hidden, E, D>,
-    pub(crate) output: LinearParams<'a, Hidden, M, E, D>,
-    /// `None` for a user-defined activation.
-    pub(crate) activation: Option<ActivationKind>,
+    /// The map before the activation.
+    pub hidden: LinearParams<'a, M, Hidden, E, D>,
+    /// The map after the activation.
+    pub output: LinearParams<'a, Hidden, M, E, D>,
+    /// The activation; `None` for a user-defined one, for which a device has no kernel.
+    pub activation: Option<ActivationKind>,
 }
 
 /// The four projections of an attention, and its conventions.
+/// [`self_attention_kernel`](Backend::self_attention_kernel) and
+/// [`cross_attention_kernel`](Backend::cross_attention_kernel) take them.
+///
+/// ```
+/// use typed_transformer::{
+///     backend::{AttentionParams, Backend, LinearParams, ResidualNormParams},
+///     ops::{AttentionScale, MaskFill},
+///     prelude::*,
+/// };
+/// dims! { Batch = 1; SeqLen = 3; EmbedDim = 4; NumHeads = 2; HeadDim = 2; }
+/// let cpu = Cpu::seed_from_u64(0);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = cpu.sample_normal();
+/// let [query, key, value]: [Tensor<(Product<NumHeads, HeadDim>, EmbedDim), f32, Cpu>; 3] =
+///     std::array::from_fn(|_| cpu.sample_normal());
+/// let output: Tensor<(EmbedDim, Product<NumHeads, HeadDim>), f32, Cpu> = cpu.zeros();
+/// let params = AttentionParams {
+///     query_proj: LinearParams { weight: &query, bias: None },
+///     key_proj: LinearParams { weight: &key, bias: None },
+///     value_proj: LinearParams { weight: &value, bias: None },
+///     output_proj: LinearParams { weight: &output, bias: None },
+///     scale: AttentionScale::HeadDim,
+///     mask_fill: MaskFill::MinValue,
+/// };
+/// let mask = mk_mask::<CausalMask, PadSourceKeys, _, _>(&PaddingMask::without_padding((Batch, SeqLen)));
+/// let by_kernel = Cpu::self_attention_kernel(x.clone(), &params, &mask, &ResidualNormParams::Plain)?;
+/// assert_eq!(by_kernel.as_vec(), x.as_vec(), "the output projection is zero, so the residual remains");
+/// # Ok::<(), typed_transformer::ops::OpError>(())
+/// ```
 pub struct AttentionParams<
     'a,
     QDim: ConstDim,
@@ -113,10 +194,16 @@ pub struct AttentionParams<
     E: Real,
     D: Backend<E>,
 > {
-    pub(crate) query_proj: LinearParams<'a, QDim, Product<H, QKDim>, E, D>,
-    pub(crate) key_proj: LinearParams<'a, KVDim, Product<H, QKDim>, E, D>,
-    pub(crate) value_proj: LinearParams<'a, KVDim, Product<H, VODim>, E, D>,
-    pub(crate) output_proj: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
-    pub(crate) scale: AttentionScale,
-    pub(crate) mask_fill: MaskFill,
+    /// From the query's embeddings to the queries of all heads.
+    pub query_proj: LinearParams<'a, QDim, Product<H, QKDim>, E, D>,
+    /// From the key's embeddings to the keys of all heads.
+    pub key_proj: LinearParams<'a, KVDim, Product<H, QKDim>, E, D>,
+    /// From the key's embeddings to the values of all heads.
+    pub value_proj: LinearParams<'a, KVDim, Product<H, VODim>, E, D>,
+    /// From the outputs of all heads to the query's embeddings.
+    pub output_proj: LinearParams<'a, Product<H, VODim>, QDim, E, D>,
+    /// The factor of the scores.
+    pub scale: AttentionScale,
+    /// How a key is hidden.
+    pub mask_fill: MaskFill,
 }

@@ -20,6 +20,15 @@ use typenum::U1;
 pub type Sum<Left, Right> = SumDim<Left, Right>;
 
 /// [`Sum`], by the name in the compiler's messages.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{ConstDim, Sum, SumDim}};
+/// dims! { pub Past = 2; pub Present = 1; }
+/// fn size(_: Option<Sum<Past, Present>>) -> usize {
+///     SumDim::<Past, Present>::SIZE
+/// }
+/// assert_eq!(size(None), 3);
+/// ```
 pub struct SumDim<Left, Right> {
     size: usize,
     parts: PhantomData<fn() -> (Left, Right)>,

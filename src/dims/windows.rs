@@ -21,6 +21,15 @@ use typenum::B1;
 pub type Windows<Len, Window> = WindowsDim<Len, Window>;
 
 /// [`Windows`], by the name in the compiler's messages.
+///
+/// ```
+/// use typed_transformer::{dims, dims::{ConstDim, Windows, WindowsDim}};
+/// dims! { pub SeqLen = 6; pub Width = 2; }
+/// fn size(_: Option<Windows<SeqLen, Width>>) -> usize {
+///     WindowsDim::<SeqLen, Width>::SIZE
+/// }
+/// assert_eq!(size(None), 5);
+/// ```
 pub struct WindowsDim<Len, Window> {
     size: usize,
     parts: PhantomData<fn() -> (Len, Window)>,

@@ -203,7 +203,15 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
 }
 
 module! {
-    /// A Llama: the logits of the next token at each position. [`models`](super) has an example.
+    /// A Llama: the logits of the next token at each position. [`models`](super) declares a configuration of one's own.
+    ///
+    /// ```
+    /// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
+    /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
+    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+    /// # Ok::<(), typed_transformer::tokens::TokenError>(())
+    /// ```
     pub struct Llama<Config: LlamaConfig; E, D> in Config -> Config::VocabSize {
         /// A vector for each token.
         pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),

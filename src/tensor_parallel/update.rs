@@ -47,6 +47,23 @@ where
 ///
 /// # Errors
 /// Those of [`update_sharded`].
+///
+/// ```
+/// use typed_transformer::{
+///     doctest::*, ops::partial_cross_entropy, prelude::*, ranks, ranks::Ranks, train::Adam,
+///     tensor_parallel::{Distributed, ShardedDecoderOnly, update_sharded_replicated},
+/// };
+/// ranks! { pub Data; pub Tp = 1; }
+/// let (data, tp) = Ranks::<Data>::single()?.split::<Data, Tp>()?;
+/// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &tp)?;
+/// let mut model = model.replicate(&data)?;
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (data.shard(Batch), SeqLen))?;
+/// let logits = model.forward(&ids, model.recording(), &tp);
+/// let loss = partial_cross_entropy(logits, &ids, Reduction::MeanAll);
+/// let gradients = loss.backward().all_reduce(&data, &model)?;
+/// update_sharded_replicated(&mut model, gradients, &mut Adam::default(), 1e-3, 1.0, &tp)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn update_sharded_replicated<Model, E, D, Axis, Data>(
     model: &mut Distributed<Replicated<Model, Data>, Axis>,
     gradients: impl ReducedOver<GradientsOf<Model, E, D>, Data>,

@@ -18,6 +18,22 @@ module! {
     /// [`MHAttention`](crate::nn::MHAttention), of which each rank has its heads.
     ///
     /// A rank projects to its heads, attends in them, and projects their outputs. The sum over the ranks is the output.
+    ///
+    /// ```
+    /// use typed_transformer::{
+    ///     doctest::*, prelude::*, ranks, ranks::Ranks,
+    ///     tensor_parallel::{ShardedAttention, enter},
+    /// };
+    /// ranks! { pub Tp = 1; }
+    /// let ranks = Ranks::<Tp>::single()?;
+    /// let layer =
+    ///     ShardedAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+    /// let [query, key, value] = [0, 1, 2].map(|_| enter(x.clone(), &ranks));
+    /// let mask = mk_mask::<CausalMask, PadSourceKeys, _, _>(&PaddingMask::without_padding((Batch, SeqLen)));
+    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(query, key, value, &mask, &ranks);
+    /// # Ok::<(), typed_transformer::ranks::RanksError>(())
+    /// ```
     pub struct ShardedAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> in A::Conventions -> OutputDim {
         /// Projects to the queries of this rank's heads.
         pub query_proj: module ColumnProjection<
