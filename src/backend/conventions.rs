@@ -7,7 +7,7 @@
 /// assert_eq!(<Gelu as Activation>::KIND, Some(ActivationKind::Gelu));
 /// ```
 pub use typed_transformer_cpu::ActivationKind;
-/// An axis of the operands or the output of [`Backend::contraction_kernel`].
+/// An axis of the operands or the output of [`Backend::contraction_kernel`](super::Backend::contraction_kernel).
 ///
 /// ```
 /// use typed_transformer::backend::ContractionAxis;
