@@ -18,7 +18,7 @@ use std::{error::Error, process::ExitCode};
 use typed_transformer::{
     module,
     nn::{Linear, Module},
-    ops::{mean_squared_error, one_hot, select, top_k},
+    ops::{mean_squared_error, mul, one_hot, select, top_k},
     prelude::*,
     tokens::Indices,
     train::{Adam, Schedule, WarmupCosine, update},
@@ -63,18 +63,18 @@ impl<D: Backend<f32>> Mixture<f32, D> {
         let (logits, chosen) = top_k(logits, axis::<NumExperts>(), ExpertsPerToken);
         let chosen: Indices<(Batch, Points, ExpertsPerToken), NumExperts> = chosen;
         let weights: Each<ExpertsPerToken, D, T> = softmax_over(logits, axis::<ExpertsPerToken>());
-        let weights: Tensor<(Batch, Points, ExpertsPerToken, NumExperts), f32, D, T> =
-            broadcast(weights, (Batch, Points, ExpertsPerToken, NumExperts), axis::<NumExperts>());
         let is_chosen: Tensor<(Batch, Points, ExpertsPerToken, NumExperts), f32, D> = one_hot(points.device(), &chosen);
-        let gates: Each<NumExperts, D, T> = sum_over(weights * is_chosen.retaped::<T>(), axis::<ExpertsPerToken>());
+        let gates: Each<NumExperts, D, T> = einsum!(
+            weights: (Batch, Points, ExpertsPerToken), &is_chosen: (Batch, Points, ExpertsPerToken, NumExperts)
+            -> (Batch, Points, NumExperts)
+        );
 
         let (gates, tape_of_gates) = gates.split_tape();
         let mut output: Each<Plane, D, T> = points.device().zeros().put_tape(tape_of_gates);
         for (index, expert) in Fin::<NumExperts>::all().zip(&self.experts) {
             let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.retaped::<T>(), axis::<NumExperts>(), index);
-            let gate: Each<Plane, D, T> = broadcast(gate, (Batch, Points, Plane), axis::<Plane>());
             let prediction: Each<Plane, D, T> = expert.forward(points.clone().put_tape(tape()));
-            output = residual(output, gate * prediction);
+            output = residual(output, mul(prediction, gate));
         }
         Mixed { output, chosen }
     }

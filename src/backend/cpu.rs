@@ -213,7 +213,7 @@ impl Backend<f32> for Cpu {
         })
     }
 
-    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<f32, Cpu>>(
+    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: Dim, T: Tape<f32, Cpu>>(
         logits: Tensor<Dims, f32, Cpu, T>,
         labels: &Indices<Positions, V>,
         position_weights: &[f32],
@@ -221,7 +221,7 @@ impl Backend<f32> for Cpu {
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
         run_kernel("cross-entropy", (), T::default(), |tape| {
             let logits = Operand::read(logits, tape)?;
-            cross_entropy_kernel(logits, V::SIZE, labels.clone_arc(), position_weights.to_vec(), smoothing)
+            cross_entropy_kernel(logits, labels.axis().size(), labels.clone_arc(), position_weights.to_vec(), smoothing)
         })
     }
 

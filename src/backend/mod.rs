@@ -178,7 +178,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     /// A kernel of
     /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
     /// `position_weights` has a weight for each label.
-    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: ConstDim, T: Tape<E, Self>>(
+    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: Dim, T: Tape<E, Self>>(
         _logits: Tensor<Dims, E, Self, T>,
         _: &Indices<Positions, V>,
         _position_weights: &[E],

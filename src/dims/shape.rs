@@ -73,6 +73,8 @@ pub trait EndsIn<Name: MaybeSharded>: NamedShape {
     /// The shape with `Other` in place of the last axis.
     type WithLast<Other: MaybeSharded>: EndsIn<Other, WithLast<Name> = Self, WithLast<Other> = Self::WithLast<Other>>;
 
+    /// The last axis.
+    fn last(self) -> Name;
     /// The shape with `other` in place of the last axis.
     fn with_last<Other: MaybeSharded>(self, other: Other) -> Self::WithLast<Other>;
 }
@@ -82,6 +84,13 @@ macro_rules! ends_in {
         #[diagnostic::do_not_recommend]
         impl<$($before: MaybeSharded,)* Name: MaybeSharded> EndsIn<Name> for ($($before,)* Name,) {
             type WithLast<Other: MaybeSharded> = ($($before,)* Other,);
+
+            #[allow(non_snake_case)]
+            fn last(self) -> Name {
+                let ($($before,)* name,) = self;
+                $(let _ = $before;)*
+                name
+            }
 
             #[allow(non_snake_case)]
             fn with_last<Other: MaybeSharded>(self, other: Other) -> Self::WithLast<Other> {

@@ -118,9 +118,9 @@ impl<Len, Window> fmt::Debug for Windows<Len, Window> {
 /// is_window::<Batch, Width>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a window of `{Self}` is longer than `{Len}`",
-    label = "`{Self}` is longer than `{Len}`",
-    note = "a window is a compile-time dimension that is at most as long as its axis"
+    message = "a window of `{Self}` does not fit into `{Len}`",
+    label = "`{Self}` is not known to be at most as long as `{Len}`",
+    note = "a window is a compile-time dimension that is at most as long as its axis; in a generic function, the bound `{Self}: WindowOf<{Len}>` says so"
 )]
 pub trait WindowOf<Len: Dim>: ConstDim {}
 

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     backend::Backend,
-    dims::ConstDim,
+    dims::Dim,
     tokens::{Fin, Indices},
 };
 use dfdx::{
@@ -74,6 +74,18 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 ///
+/// The classes may have their number at run time: the position where an answer starts in a text.
+///
+/// ```
+/// use typed_transformer::{prelude::*, tokens::Indices};
+/// dims! { pub Batch = 2; pub SeqLen; }
+/// let len = SeqLen::new(3);
+/// let logits: Tensor<(Batch, SeqLen), f64, Cpu> = Cpu::default().zeros_like(&(Batch, len));
+/// let starts = Indices::new(&[2, 0], (Batch,), len)?;
+/// assert!((cross_entropy(logits, &starts, Reduction::MeanAll).array() - 3f64.ln()).abs() < 1e-12);
+/// # Ok::<(), TokenError>(())
+/// ```
+///
 /// ```
 /// use typed_transformer::{ops::try_cross_entropy, prelude::*};
 /// dims! { pub VocabSize = 4; pub SeqLen; pub Batch = 1; }
@@ -85,7 +97,7 @@ pub enum Reduction {
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_cross_entropy<Dims: Shape, Positions: Shape, V: ConstDim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
+pub fn try_cross_entropy<Dims: Shape, Positions: Shape, V: Dim, Ids, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     labels: &Ids,
     reduction: Reduction,
@@ -124,7 +136,7 @@ where
 pub fn try_cross_entropy_with_label_smoothing<
     Dims: Shape,
     Positions: Shape,
-    V: ConstDim,
+    V: Dim,
     Ids,
     E: Real,
     D: Backend<E>,
@@ -149,7 +161,7 @@ pub(super) fn weighted_cross_entropy<
     Ids: FitsLogits<Dims, Positions, V>,
     Dims: Shape,
     Positions: Shape,
-    V: ConstDim,
+    V: Dim,
     E: Real,
     D: Backend<E>,
     T: Tape<E, D>,
@@ -163,7 +175,7 @@ pub(super) fn weighted_cross_entropy<
     if !(0.0..=1.0).contains(&smoothing) {
         return Err(OpError::Smoothing { smoothing });
     }
-    Ids::check_sizes(*logits.shape(), labels.shape()).map_err(dim_error(OP))?;
+    Ids::check_sizes(*logits.shape(), labels).map_err(dim_error(OP))?;
     let is_token: Vec<bool> =
         labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();
     let position_weights = position_weights(&is_token, len, reduction, whole_count);
@@ -223,7 +235,7 @@ pub(super) fn position_weights<E: Real>(
 }
 
 /// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
-pub(super) fn counted_rows<V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn counted_rows<V: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<(Rows, V), E, D, T>,
     position_weights: &[E],
     reduction: Reduction,

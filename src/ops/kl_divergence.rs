@@ -5,7 +5,7 @@ use super::{
     losses::try_constant,
     unnamed::try_rows,
 };
-use crate::dims::{ConstDim, EndsIn, WholeShape};
+use crate::dims::{Dim, EndsIn, WholeShape};
 use dfdx::{
     shapes::{Axis, HasShape, Rank0, Shape},
     tensor::{Tape, Tensor},
@@ -38,7 +38,7 @@ const OP: &str = "KL divergence";
 /// assert!((loss - 0.5 * (4f64 / 3.0).ln()).abs() < 1e-12);
 /// ```
 #[panicking]
-pub fn try_kl_divergence<Dims, Positions, Keeps, V: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
     padding: &Keeps,

@@ -21,7 +21,7 @@ use dfdx::{
 /// ```
 /// use typed_transformer::{ops::Labels, prelude::*, tokens::Indices};
 /// dims! { pub NumClasses = 3; pub Batch; }
-/// fn count<Positions: dfdx::shapes::Shape, Classes: ConstDim>(labels: &impl Labels<Positions, Classes>) -> usize {
+/// fn count<Positions: dfdx::shapes::Shape, Classes: Dim>(labels: &impl Labels<Positions, Classes>) -> usize {
 ///     labels.indices().as_slice().len()
 /// }
 /// let kinds = Indices::new(&[2, 0], (Batch::new(2),), NumClasses)?;
@@ -33,7 +33,7 @@ use dfdx::{
     label = "`{Self}` is not `TokenIds` or `Indices` of these",
     note = "labels have the axes of the logits, without the last one, which they are indices of; `partial_cross_entropy` takes a `Shard` of a batch"
 )]
-pub trait Labels<Positions: Shape, Classes: ConstDim> {
+pub trait Labels<Positions: Shape, Classes: Dim> {
     /// The labels as indices.
     fn indices(&self) -> &Indices<Positions, Classes>;
 
@@ -54,13 +54,13 @@ impl<B: Dim, S: Dim, V: ConstDim> Labels<(B, S), V> for TokenIds<B, S, V> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Positions: FollowedBy<()>, Classes: ConstDim> Labels<Positions, Classes> for Indices<Positions, Classes> {
+impl<Positions: FollowedBy<()>, Classes: Dim> Labels<Positions, Classes> for Indices<Positions, Classes> {
     fn indices(&self) -> &Self {
         self
     }
 }
 #[diagnostic::do_not_recommend]
-impl<Positions: Shape, Classes: ConstDim, Any: Labels<Positions, Classes>> Labels<Positions, Classes> for &Any {
+impl<Positions: Shape, Classes: Dim, Any: Labels<Positions, Classes>> Labels<Positions, Classes> for &Any {
     fn indices(&self) -> &Indices<Positions, Classes> {
         (**self).indices()
     }
@@ -90,7 +90,7 @@ impl<Positions: Shape, Classes: ConstDim, Any: Labels<Positions, Classes>> Label
     label = "`{Self}` is not `TokenIds` or `Indices` of these",
     note = "labels have the axes of the logits, without the last one, which they are indices of; the first axis is a `Shard` of the batch, and `cross_entropy` takes the labels of a whole one"
 )]
-pub trait ShardedLabels<Positions: Shape, Classes: ConstDim, Axis: RankAxis> {
+pub trait ShardedLabels<Positions: Shape, Classes: Dim, Axis: RankAxis> {
     /// The labels as indices.
     fn indices(&self) -> &Indices<Positions, Classes>;
     /// The label that means padding, if there is one.
@@ -117,7 +117,7 @@ impl<B: Dim, Axis: RankAxis, S: Dim, V: ConstDim> ShardedLabels<(Shard<B, Axis>,
 macro_rules! sharded_labels {
     ($($axis:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl<B: Dim, Axis: RankAxis, $($axis: Dim,)* V: ConstDim> ShardedLabels<(Shard<B, Axis>, $($axis,)*), V, Axis>
+        impl<B: Dim, Axis: RankAxis, $($axis: Dim,)* V: Dim> ShardedLabels<(Shard<B, Axis>, $($axis,)*), V, Axis>
             for Indices<(Shard<B, Axis>, $($axis,)*), V>
         {
             fn indices(&self) -> &Self {
@@ -146,9 +146,9 @@ sharded_labels!(A C F G);
     label = "labels over `{Positions}`, indices of `{Classes}`",
     note = "logits have the axes of their labels, and a last axis that the labels are indices of"
 )]
-pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: ConstDim> {
+pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: Dim> {
     /// Compares the run-time sizes of logits and labels.
-    fn check_sizes(logits: Logits, labels: Positions) -> Result<(), DimError>;
+    fn check_sizes(logits: Logits, labels: &Indices<Positions, Classes>) -> Result<(), DimError>;
     /// The logits of each position as a row: `(.., Classes) -> (Rows, Classes)`.
     fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
         op: &'static str,
@@ -157,13 +157,12 @@ pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: ConstDim> {
 }
 
 macro_rules! fits_logits {
-    ($($axis:ident $index:tt)*) => {
+    ($($axis:ident $index:tt)*; $classes:tt) => {
         #[diagnostic::do_not_recommend]
-        impl<Labels, $($axis: MaybeSharded,)* V: ConstDim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
-            #[allow(unused_variables)]
-            fn check_sizes(logits: ($($axis,)* V,), labels: ($($axis,)*)) -> Result<(), DimError> {
-                $(check_same_size("the logits", logits.$index, "the labels", labels.$index)?;)*
-                Ok(())
+        impl<Labels, $($axis: MaybeSharded,)* V: Dim> FitsLogits<($($axis,)* V,), ($($axis,)*), V> for Labels {
+            fn check_sizes(logits: ($($axis,)* V,), labels: &Indices<($($axis,)*), V>) -> Result<(), DimError> {
+                $(check_same_size("the logits", logits.$index, "the labels", labels.shape().$index)?;)*
+                check_same_size("the logits", logits.$classes, "the labels", labels.axis())
             }
             fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
                 op: &'static str,
@@ -174,9 +173,9 @@ macro_rules! fits_logits {
         }
     };
 }
-fits_logits!();
-fits_logits!(A 0);
-fits_logits!(A 0 B 1);
-fits_logits!(A 0 B 1 C 2);
-fits_logits!(A 0 B 1 C 2 F 3);
-fits_logits!(A 0 B 1 C 2 F 3 G 4);
+fits_logits!(; 0);
+fits_logits!(A 0; 1);
+fits_logits!(A 0 B 1; 2);
+fits_logits!(A 0 B 1 C 2; 3);
+fits_logits!(A 0 B 1 C 2 F 3; 4);
+fits_logits!(A 0 B 1 C 2 F 3 G 4; 5);

@@ -1,7 +1,7 @@
 use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, cross_entropy::weighted_cross_entropy};
 use crate::{
     backend::Backend,
-    dims::ConstDim,
+    dims::Dim,
     ranks::{Partial, RankAxis},
 };
 use dfdx::{
@@ -46,7 +46,7 @@ use typed_transformer_macros::panicking;
 pub fn try_partial_cross_entropy<
     Dims: Shape,
     Positions: Shape,
-    V: ConstDim,
+    V: Dim,
     W: RankAxis,
     Ids,
     E: Real,

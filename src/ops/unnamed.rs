@@ -6,7 +6,7 @@
 use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::{
     dims,
-    dims::{ConstDim, EndsIn, Unnamed, UnnamedTensor, unnamed},
+    dims::{EndsIn, MaybeSharded, Unnamed, UnnamedTensor, unnamed},
 };
 use dfdx::{
     shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape},
@@ -60,12 +60,13 @@ dims! {
 }
 
 /// The vectors of the last axis as the rows of a matrix: `(.., M) -> (Rows, M)`.
-pub fn try_rows<Dims: EndsIn<M>, M: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Device<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<(Rows, M), E, D, T>, OpError> {
-    let rows = Rows::new(x.shape().num_elements() / M::SIZE.max(1));
-    try_reshape_to(op, x, (rows, M::default()))
+    let width = x.shape().last();
+    let rows = Rows::new(x.shape().num_elements() / width.size().max(1));
+    try_reshape_to(op, x, (rows, width))
 }
 
 /// Four sizes, as dfdx's matrix products take them.

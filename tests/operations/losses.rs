@@ -8,10 +8,11 @@ use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
 use typed_transformer::{
     ops::{
-        binary_cross_entropy, kl_divergence, mean_squared_error, try_binary_cross_entropy, try_kl_divergence,
-        try_mean_squared_error,
+        binary_cross_entropy, cross_entropy_with_label_smoothing, ge, kl_divergence, mean_squared_error, rename,
+        try_binary_cross_entropy, try_cross_entropy, try_kl_divergence, try_mean_squared_error,
     },
     prelude::*,
+    tokens::Indices,
 };
 
 dims! { Batch; Len; Two = 2; Three = 3; VocabSize = 5; }
@@ -102,7 +103,44 @@ fn extreme_logits_have_finite_losses_and_gradients() {
 }
 
 #[test]
+fn the_number_of_classes_may_be_known_at_run_time() {
+    for seed in 0..5 {
+        let logits: F64<(Len, VocabSize)> = numbers(seed, (Len::new(4), VocabSize));
+        let target: F64<(Len, VocabSize)> = numbers(seed + 1, (Len::new(4), VocabSize));
+        let labels = [0, 4, 2, 4];
+        let known = Indices::new(&labels, (Len::new(4),), VocabSize).unwrap();
+        let at_run_time = Indices::new(&labels, (Len::new(4),), Batch::new(5)).unwrap();
+        for smoothing in [0.0, 0.1] {
+            let loss = cross_entropy_with_label_smoothing(logits.clone(), &known, Reduction::MeanAll, smoothing);
+            let renamed = rename(logits.clone(), axis::<VocabSize>(), Batch::new(5));
+            let found = cross_entropy_with_label_smoothing(renamed, &at_run_time, Reduction::MeanAll, smoothing);
+            assert_eq!(found.array(), loss.array());
+            let singles: Vec<f32> = logits.as_vec().into_iter().map(|x| x as f32).collect();
+            let singles = Cpu::default().tensor_from_vec(singles, (Len::new(4), Batch::new(5)));
+            let single = cross_entropy_with_label_smoothing(singles, &at_run_time, Reduction::MeanAll, smoothing);
+            assert!((f64::from(single.array()) - loss.array()).abs() < 1e-6);
+        }
+        let renamed = |x: &F64<(Len, VocabSize)>| rename(x.clone(), axis::<VocabSize>(), Batch::new(5));
+        let padding = ge(&numbers(0, (Len::new(4),)), -100.0);
+        let expected = kl_divergence(logits.clone(), &target, &padding, Reduction::MeanAll).array();
+        let found = kl_divergence(renamed(&logits), &renamed(&target), &padding, Reduction::MeanAll).array();
+        assert_eq!(found, expected);
+    }
+    check(random::<(Two, Three)>(7), |x| {
+        let labels = Indices::new(&[2, 0], (Two,), Len::new(3)).unwrap();
+        cross_entropy(rename(x, axis::<Three>(), Len::new(3)), &labels, Reduction::MeanAll)
+    });
+}
+
+#[test]
 fn run_time_sizes_are_compared() {
+    let labels = Indices::new(&[0, 2], (Batch::new(2),), Len::new(3)).unwrap();
+    assert_eq!(
+        try_cross_entropy(numbers(0, (Batch::new(2), Len::new(4))), &labels, Reduction::MeanAll)
+            .unwrap_err()
+            .to_string(),
+        "cross-entropy: `Len` is 4 in the logits and 3 in the labels",
+    );
     let x = |batch| numbers(0, (Batch::new(batch), Len::new(2)));
     assert_eq!(
         try_mean_squared_error(x(2), &x(3)).unwrap_err().to_string(),
