@@ -6,6 +6,7 @@ mod outputs;
 mod profile;
 mod program;
 mod refusals;
+#[cfg(all(target_os = "linux", feature = "plot"))]
 mod small_disks;
 #[path = "../support/mod.rs"]
 mod support;

@@ -19,7 +19,6 @@ cp -r disk/. copy
 exit $status
 "#;
 
-#[cfg(all(target_os = "linux", feature = "plot"))]
 #[test]
 fn a_full_disk_costs_no_result() {
     let (folder, temporary) = (temp_dir(), temp_dir());
