@@ -2,8 +2,10 @@
 
 use super::{
     AttentionParams, AttentionScale, Backend, ContractionAxis, FeedForwardParams, LinearParams, MaskFill, NormParams,
-    ResidualNormParams, check_attention, no_kernel, put_gradient_by_backward_pass,
-    read_params::{read_linear, read_norm, read_projections, read_residual_norm},
+    ResidualNormParams, check_attention,
+    check_sizes::{check_contraction, check_linear, ensure_fits},
+    no_kernel, put_gradient_by_backward_pass,
+    read_params::{attention_config, read_linear, read_norm, read_projections, read_residual_norm},
 };
 use crate::{
     dims::{ConstDim, Dim, EndsIn, MaybeSharded, Product},
@@ -18,10 +20,9 @@ use dfdx::{
     tensor::{Cpu, CpuError, Gradients, Storage, Tape, Tensor},
 };
 use typed_transformer_cpu::{
-    AdamStep, AttentionConfig, AttentionDims, KernelOutput, Operand, SgdStep, View, attention_kernel,
-    attention_sublayer_kernel, contraction_kernel, cross_entropy_kernel, elements, embedding_kernel,
-    feed_forward_kernel, linear_kernel, norm_kernel, positions_kernel, record_kernel, residual_kernel,
-    sum_of_squares_f32,
+    AdamStep, KernelOutput, Operand, SgdStep, View, attention_kernel, attention_sublayer_kernel, contraction_kernel,
+    cross_entropy_kernel, elements, embedding_kernel, feed_forward_kernel, linear_kernel, norm_kernel,
+    positions_kernel, record_kernel, residual_kernel, sum_of_squares_f32,
 };
 
 /// The methods of a [`Backend`] whose elements lie in the memory of this process.
@@ -53,6 +54,7 @@ impl Backend<f32> for Cpu {
         params: LinearParams<'_, InDim, OutDim, f32, Cpu>,
         shape: Output,
     ) -> Result<Tensor<Output, f32, Cpu, T>, OpError> {
+        check_linear(input.shape(), &params, &shape)?;
         run_kernel("linear", shape, T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             linear_kernel(input, read_linear(&params, tape)?)
@@ -65,6 +67,7 @@ impl Backend<f32> for Cpu {
         axes: &[ContractionAxis],
         tape: T,
     ) -> Result<Tensor<(usize,), f32, Cpu, T>, OpError> {
+        check_contraction(*left.shape(), *right.shape(), axes)?;
         let len = axes.iter().filter(|axis| axis.is_in_output).map(|axis| axis.size).product();
         run_kernel("einsum", (len,), tape, |_| {
             contraction_kernel(View::new(left.clone()), View::new(right.clone()), axes)
@@ -87,6 +90,8 @@ impl Backend<f32> for Cpu {
         input: Tensor<(B, S, M), f32, Cpu, T>,
         positions: Tensor<(S, M), f32, Cpu, T>,
     ) -> Result<Tensor<(B, S, M), f32, Cpu, T>, OpError> {
+        let fits = input.shape().1.size() == positions.shape().0.size();
+        ensure_fits("add positions", fits, input.shape(), positions.shape())?;
         run_kernel("add positions", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             positions_kernel(input, Operand::read(positions, tape)?)
@@ -97,6 +102,8 @@ impl Backend<f32> for Cpu {
         input: Tensor<Dims, f32, Cpu, T>,
         output: Tensor<Dims, f32, Cpu, T>,
     ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
+        let fits = input.shape().concrete() == output.shape().concrete();
+        ensure_fits("residual", fits, input.shape(), output.shape())?;
         run_kernel("residual", *input.shape(), T::default(), |tape| {
             let input = Operand::read(input, tape)?;
             residual_kernel(input, Operand::read(output, tape)?)
@@ -131,7 +138,14 @@ impl Backend<f32> for Cpu {
         scale: AttentionScale,
         mask_fill: MaskFill,
     ) -> Result<Tensor<(B, Q, Product<H, VODim>), f32, Cpu, T>, OpError> {
-        let (batch, len, _) = *query.shape();
+        let ((batch, len, _), (key_batch, keys, _)) = (*query.shape(), *key.shape());
+        check_attention((batch, len), (key_batch, keys), mask)?;
+        let fits = key.shape().concrete()[..2] == value.shape().concrete()[..2];
+        ensure_fits("attention", fits, key.shape(), value.shape())?;
+        if let Some(bias) = &bias {
+            let fits = bias.shape().concrete()[1..] == [len.size(), keys.size()];
+            ensure_fits("attention", fits, bias.shape(), &(len, keys))?;
+        }
         let config = attention_config::<H, NumKeyValueHeads, QKDim, VODim>(mask.shape(), scale, mask_fill);
         run_kernel("attention", (batch, len, Product::default()), T::default(), |tape| {
             let query = Operand::read(query, tape)?;
@@ -219,6 +233,9 @@ impl Backend<f32> for Cpu {
         position_weights: &[f32],
         smoothing: f64,
     ) -> Result<Tensor<Rank0, f32, Cpu, T>, OpError> {
+        let count = labels.as_slice().len();
+        let fits = logits.shape().num_elements() == count * labels.axis().size() && position_weights.len() == count;
+        ensure_fits("cross-entropy", fits, logits.shape(), &labels.shape())?;
         run_kernel("cross-entropy", (), T::default(), |tape| {
             let logits = Operand::read(logits, tape)?;
             cross_entropy_kernel(logits, labels.axis().size(), labels.clone_arc(), position_weights.to_vec(), smoothing)
@@ -265,21 +282,4 @@ fn run_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
     run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, OpError> {
     record_kernel(shape, tape, run).map_err(device_error::<CpuError>(op))
-}
-
-/// The sizes of an attention, and its conventions.
-fn attention_config<H: ConstDim, NumKeyValueHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
-    (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
-    scale: AttentionScale,
-    mask_fill: MaskFill,
-) -> AttentionConfig {
-    let dims = AttentionDims {
-        queries: queries.size(),
-        keys: keys.size(),
-        heads: H::SIZE,
-        key_value_heads: NumKeyValueHeads::SIZE,
-        qk_dim: QKDim::SIZE,
-        vo_dim: VODim::SIZE,
-    };
-    AttentionConfig { dims, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, mask_fill }
 }

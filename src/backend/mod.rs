@@ -6,6 +6,7 @@
 //! compare the two.
 
 mod assign_positions;
+mod check_sizes;
 mod conventions;
 mod cpu;
 mod params;
@@ -14,14 +15,15 @@ mod read_params;
 #[cfg(test)]
 mod typed_overhead;
 
+pub(crate) use check_sizes::check_attention;
 pub use conventions::{ActivationKind, ContractionAxis, MaskFill, NormKind};
 pub use params::{AttentionParams, AttentionScale, FeedForwardParams, LinearParams, NormParams, ResidualNormParams};
 pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
 pub(crate) use typed_transformer_cpu::{AdamStep, SgdStep, gradient_hook, parallel_map};
 
 use crate::{
-    dims::{ConstDim, Dim, DimError, EndsIn, MaybeSharded, Product, check_same_size},
-    error::{OpError, Real, dim_error},
+    dims::{ConstDim, Dim, EndsIn, MaybeSharded, Product},
+    error::{OpError, Real},
     mask::AttentionMask,
     tokens::{Indices, TokenIds},
 };
@@ -36,6 +38,9 @@ use dfdx::{
 };
 
 /// A device that runs modules, with its fused kernels. By default it has none.
+///
+/// An operation compares the run-time sizes of its operands before it calls a kernel, and names the dimension that
+/// differs. A kernel that is called directly compares them too. Its error shows the shapes.
 ///
 /// ```
 /// use typed_transformer::{backend::Backend, prelude::*};
@@ -264,20 +269,4 @@ impl Backend<AMP<f16>> for Cuda {
         // The sum may not fit into 16 bits.
         <Self as Backend<f32>>::try_sum_of_squares(tensor.try_to_dtype::<f32>()?)
     }
-}
-
-/// Compares the run-time sizes of a query `(B, Q, …)`, of its keys `(B, K, …)` and of their mask.
-pub(crate) fn check_attention<B: MaybeSharded, Q: Dim, K: Dim>(
-    (batch, queries): (B, Q),
-    (key_batch, keys): (B, K),
-    mask: &AttentionMask<B, Q, K>,
-) -> Result<(), OpError> {
-    let (mask_batch, mask_queries, mask_keys) = mask.shape();
-    let check = || -> Result<(), DimError> {
-        check_same_size("the query", batch, "the key", key_batch)?;
-        check_same_size("the query", batch, "the mask", mask_batch)?;
-        check_same_size("the query", queries, "the mask", mask_queries)?;
-        check_same_size("the key", keys, "the mask", mask_keys)
-    };
-    check().map_err(dim_error("attention"))
 }

@@ -1,12 +1,12 @@
 //! Reads the typed parameters of a layer as operands of a kernel.
 
-use super::{AttentionParams, LinearParams, NormParams, ResidualNormParams};
-use crate::dims::{ConstDim, Dim};
+use super::{AttentionParams, AttentionScale, LinearParams, MaskFill, NormParams, ResidualNormParams};
+use crate::dims::{ConstDim, Dim, MaybeSharded};
 use dfdx::{
     shapes::HasShape,
     tensor::{Cpu, CpuError, Tape},
 };
-use typed_transformer_cpu::{Linear, Norm, Operand, Projections, ResidualNorm};
+use typed_transformer_cpu::{AttentionConfig, AttentionDims, Linear, Norm, Operand, Projections, ResidualNorm};
 
 pub fn read_linear<InDim: Dim, OutDim: Dim, T: Tape<f32, Cpu>>(
     params: &LinearParams<'_, InDim, OutDim, f32, Cpu>,
@@ -55,4 +55,21 @@ pub fn read_projections<
         value: read_linear(&params.value_proj, tape)?,
         output: read_linear(&params.output_proj, tape)?,
     })
+}
+
+/// The sizes of an attention, and its conventions.
+pub fn attention_config<H: ConstDim, NumKeyValueHeads: ConstDim, QKDim: ConstDim, VODim: ConstDim>(
+    (_, queries, keys): (impl MaybeSharded, impl Dim, impl Dim),
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+) -> AttentionConfig {
+    let dims = AttentionDims {
+        queries: queries.size(),
+        keys: keys.size(),
+        heads: H::SIZE,
+        key_value_heads: NumKeyValueHeads::SIZE,
+        qk_dim: QKDim::SIZE,
+        vo_dim: VODim::SIZE,
+    };
+    AttentionConfig { dims, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, mask_fill }
 }

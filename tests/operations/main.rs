@@ -13,6 +13,7 @@ mod contraction;
 mod gradients;
 mod index_gradients;
 mod indexing;
+mod kernel_sizes;
 mod kernels;
 mod llama;
 mod losses;
