@@ -36,7 +36,7 @@ fn elementwise_kernels() {
 fn linear_kernels() {
     let x = zeros((Batch::new(2), Wide::new(5)));
     let output = (Batch::new(2), OutDim);
-    for (width, rows, fits) in [(5, 2, true), (7, 2, false), (5, 3, false), (10, 1, false)] {
+    for (width, rows, fits) in [(5, 2, true), (7, 2, false), (5, 3, false)] {
         let weight = zeros((OutDim, Wide::new(width)));
         let params = LinearParams { weight: &weight, bias: None };
         assert_eq!(Cpu::linear_kernel(x.clone(), params, (Batch::new(rows), OutDim)).is_ok(), fits, "{width} {rows}");
