@@ -1,22 +1,19 @@
 //! The files of a training run: checkpoints, metrics, report, weights.
 
 use super::{
-    BoxError, EXIT_SIGINT, Interrupted, Report, World, all, device_error, ensure_not_input, ensure_not_plot,
+    BoxError, EXIT_SIGINT, Interrupted, Report, Trainable, all, device_error, ensure_not_input, ensure_not_plot,
     hints::{hint, overwrite_hint, schedule_hint, with_hint},
-    log, on_first, stop_on_signals,
+    log, stop_on_signals,
 };
 use clap::Args;
-use dfdx::nn::TensorCollection;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     process,
-    sync::atomic::Ordering,
+    sync::atomic::{AtomicBool, Ordering},
 };
 use typed_transformer::{
     backend::Backend,
-    nn::Module,
-    ranks::{Ranks, Replicated},
     train::{Metrics, Optimizer, Schedule, TrainError, Trainer, checkpoint_of, ensure_not_of_checkpoint},
     weights::{self, LoadError, SaveError},
 };
@@ -52,79 +49,60 @@ pub struct Files {
 /// The failure, if any, of the files of a training run that is complete.
 pub type Outcome = Result<(), BoxError>;
 
+/// Where and how often a training run saves checkpoints.
+pub struct Checkpoints {
+    pub path: PathBuf,
+    /// The steps between checkpoints, with another one after the last step; 0 for none.
+    pub interval: usize,
+}
+
 impl Files {
-    /// The checkpoint file: `--checkpoint`, else that of `--resume`, else `default`.
-    pub fn checkpoint(&self, default: &str) -> PathBuf {
-        let resumed = self.resume.as_ref().map(checkpoint_of);
-        self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into())
+    /// Whether the user named a file for checkpoints.
+    pub fn names_checkpoint(&self) -> bool {
+        self.checkpoint.is_some() || self.resume.is_some()
     }
 
-    /// The steps between checkpoints: `interval` if given, else `default` if the user named a checkpoint file, else 0.
-    pub fn checkpoint_interval(&self, interval: Option<usize>, default: usize) -> usize {
-        let has_file = self.checkpoint.is_some() || self.resume.is_some();
-        interval.unwrap_or(if has_file { default } else { 0 })
+    /// Checkpoints in the file of `--checkpoint`, else in that of `--resume`, else in `default`.
+    pub fn checkpoints(&self, default: &str, interval: usize) -> Checkpoints {
+        let resumed = self.resume.as_ref().map(checkpoint_of);
+        Checkpoints { path: self.checkpoint.clone().or(resumed).unwrap_or_else(|| default.into()), interval }
     }
 
     /// Prepares `trainer`, and returns the model to train: that of `--resume`, else a new one.
     ///
-    /// From now on the first rank's trainer writes metrics, and a checkpoint every `interval` steps and after the last
-    /// (0 for never). None of the outputs may be one of `inputs`, or in it if it is a folder. Ctrl-C stops the ranks
-    /// after the current step with a checkpoint; a second Ctrl-C ends them at once.
-    pub fn prepare<Model, O, S, D>(
+    /// From now on the trainer writes metrics and checkpoints. Ctrl-C stops it after the current step with a
+    /// checkpoint; a second Ctrl-C ends the program at once.
+    pub fn prepare<M: Trainable<D>, O: Optimizer<M, f32, D>, S: Schedule, D: Backend<f32>>(
         &self,
-        ranks: &Ranks<World>,
         trainer: &mut Trainer<O, S>,
-        (checkpoint, interval): (&Path, usize),
-        inputs: &[&Path],
+        checkpoints: &Checkpoints,
         device: &D,
-        new: impl Fn() -> Result<Model, D::Err>,
-    ) -> Result<Replicated<Model, World>, BoxError>
-    where
-        Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32, D>,
-        S: Schedule,
-        D: Backend<f32>,
-    {
-        let model = on_first(ranks, || self.open(trainer, (checkpoint, interval), inputs, device, &new))?;
-        let model = ranks.fail_together(model.map_or_else(|| new().map_err(device_error), Ok))?;
-        trainer.replicate(ranks, device)?;
-        if ranks.is_first() {
-            trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
-        }
-        ranks.fail_together(stop_on_signals(trainer.stop.clone()))?;
-        Ok(ranks.replicate(model)?)
+        new: impl Fn() -> Result<M, D::Err>,
+    ) -> Result<M, BoxError> {
+        let model = self.open(trainer, checkpoints, device, new)?;
+        trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
+        stop_on_signals(trainer.stop.clone())?;
+        Ok(model)
     }
 
     /// Opens the files, and returns the model to train.
-    fn open<Model, O, S, D>(
+    pub(super) fn open<M: Trainable<D>, O: Optimizer<M, f32, D>, S: Schedule, D: Backend<f32>>(
         &self,
         trainer: &mut Trainer<O, S>,
-        (checkpoint, interval): (&Path, usize),
-        inputs: &[&Path],
+        Checkpoints { path: checkpoint, interval }: &Checkpoints,
         device: &D,
-        new: impl Fn() -> Result<Model, D::Err>,
-    ) -> Result<Model, BoxError>
-    where
-        Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-        O: Optimizer<Model, f32, D>,
-        S: Schedule,
-        D: Backend<f32>,
-    {
-        let page = self.report_folder().map(|folder| folder.join("index.html"));
-        let outputs: Vec<PathBuf> = [self.save.clone(), self.metrics(), page].into_iter().flatten().collect();
-        weights::ensure_distinct([checkpoint.to_path_buf()].iter().chain(&outputs))?;
+        new: impl Fn() -> Result<M, D::Err>,
+    ) -> Result<M, BoxError> {
+        let outputs = self.outputs();
+        weights::ensure_distinct([checkpoint].into_iter().chain(&outputs))?;
         for output in &outputs {
             ensure_not_of_checkpoint(output, checkpoint)?;
             if let Some(resumed) = &self.resume {
                 ensure_not_of_checkpoint(output, checkpoint_of(resumed))?;
             }
         }
-        let outputs_and_checkpoint = || outputs.iter().map(PathBuf::as_path).chain([checkpoint]);
-        for output in outputs_and_checkpoint() {
-            inputs.iter().try_for_each(|input| ensure_not_input(output, input))?;
-        }
         if let Some(folder) = self.report_folder() {
-            let mut files = outputs_and_checkpoint().chain(self.resume.as_deref()).chain(inputs.iter().copied());
+            let mut files = outputs.iter().chain([checkpoint]).chain(&self.resume);
             files.try_for_each(|file| ensure_not_plot(file, folder))?;
         }
         if let Some(path) = &self.save {
@@ -132,7 +110,7 @@ impl Files {
                 Err(SaveError::Exists { .. }) if self.overwrite => {}
                 result => result.map_err(overwrite_hint)?,
             }
-            weights::ensure_space(path, 4 * Model::NUM_PARAMS as u64)?;
+            weights::ensure_space(path, 4 * M::NUM_PARAMS as u64)?;
         }
         trainer.overwrite = self.overwrite;
         trainer.allow_other_schedule = self.new_schedule;
@@ -140,7 +118,7 @@ impl Files {
             Some(path) => trainer.resume(path, device).map_err(schedule_hint)?,
             None => new().map_err(device_error)?,
         };
-        trainer.checkpoint_every(checkpoint, interval).map_err(overwrite_hint)?;
+        trainer.checkpoint_every(checkpoint, *interval).map_err(overwrite_hint)?;
         if let Some(path) = self.metrics() {
             trainer.metrics = Some(self.open_metrics(&path, trainer.steps_made())?);
         }
@@ -169,22 +147,39 @@ impl Files {
         Ok(metrics)
     }
 
+    /// Checks that no output is one of the files that the program reads, or in one of the folders.
+    pub fn ensure_not_inputs(&self, checkpoints: &Checkpoints, inputs: &[&Path]) -> Outcome {
+        for input in inputs {
+            self.outputs().iter().chain([&checkpoints.path]).try_for_each(|output| ensure_not_input(output, input))?;
+            self.report_folder().map_or(Ok(()), |folder| ensure_not_plot(input, folder))?;
+        }
+        Ok(())
+    }
+
     /// Ends a training run of `steps` steps, and saves its model to the file of `--save`, if any. Fails if Ctrl-C has
-    /// stopped the training; otherwise its results are to be shown.
-    pub fn finish<Model, O, S, D>(
+    /// stopped the training; otherwise its results are to be shown. A Ctrl-C after the last step ends the program.
+    pub fn finish<M: Trainable<D>, O, S, D: Backend<f32>>(
         &self,
-        ranks: &Ranks<World>,
+        trainer: Trainer<O, S>,
+        steps: usize,
+        checkpoints: &Checkpoints,
+        model: &M,
+    ) -> Result<Outcome, BoxError> {
+        let stop = trainer.stop.clone();
+        let outcome = self.close(trainer, steps, checkpoints, model, &HashMap::new())?;
+        exit_if_stopped(&stop, &outcome);
+        Ok(outcome)
+    }
+
+    /// Completes the files. Fails if Ctrl-C has stopped the training.
+    pub(super) fn close<M: Trainable<D>, O, S, D: Backend<f32>>(
+        &self,
         mut trainer: Trainer<O, S>,
-        (steps, checkpoint): (usize, &Path),
-        model: &Model,
+        steps: usize,
+        checkpoints: &Checkpoints,
+        model: &M,
         metadata: &HashMap<String, String>,
-    ) -> Result<Outcome, BoxError>
-    where
-        Model: Module + TensorCollection<f32, D>,
-        D: Backend<f32>,
-    {
-        // All have made the same steps.
-        ranks.finish();
+    ) -> Result<Outcome, BoxError> {
         let finished = trainer.finish();
         let hint = hint(&trainer);
         let is_saved = !matches!(finished, Err(TrainError::Save { .. }));
@@ -192,7 +187,7 @@ impl Files {
         let errors: Vec<String> = failures.map(|error| with_hint(error, &hint)).collect();
         let finished = if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) };
         if trainer.stopped() {
-            let interrupted = Interrupted { steps_made: trainer.steps_made(), steps, path: checkpoint.into() };
+            let interrupted = Interrupted::new(&trainer, steps, checkpoints);
             return Err(match finished {
                 Ok(()) => interrupted.into(),
                 Err(errors) if is_saved => format!("{errors}; {interrupted}").into(),
@@ -200,28 +195,13 @@ impl Files {
             });
         }
         // Its files are complete, and the lock of its checkpoints ends.
-        let stop = trainer.stop.clone();
         drop(trainer);
-        let saved = if ranks.is_first() { self.save(model, metadata) } else { Ok(()) };
-        let outcome = all([finished.map_err(BoxError::from), saved]);
-        // From now on the first Ctrl-C ends the program at once. One that came after the last step does so here. Under
-        // `mpirun`, a process must not exit before MPI has ended; the results are there soon.
-        if stop.swap(true, Ordering::Relaxed) && ranks.size() == 1 {
-            if let Err(error) = outcome {
-                log(&format!("error: {error}"));
-            }
-            process::exit(EXIT_SIGINT.into());
-        }
-        Ok(outcome)
+        Ok(all([finished.map_err(BoxError::from), self.save(model, metadata)]))
     }
 
     /// Saves a model to the file of `--save`, if any. If that fails, it is saved in the folder of temporary
     /// files.
-    fn save<Model, D>(&self, model: &Model, metadata: &HashMap<String, String>) -> Outcome
-    where
-        Model: Module + TensorCollection<f32, D>,
-        D: Backend<f32>,
-    {
+    fn save<M: Trainable<D>, D: Backend<f32>>(&self, model: &M, metadata: &HashMap<String, String>) -> Outcome {
         let Some(path) = &self.save else {
             return Ok(());
         };
@@ -250,6 +230,12 @@ impl Files {
         self.report_folder().map(|folder| Report::new(folder, title, self.overwrite)).transpose()
     }
 
+    /// Everything that is written beside checkpoints and plots.
+    fn outputs(&self) -> Vec<PathBuf> {
+        let page = self.report_folder().map(|folder| folder.join("index.html"));
+        [self.save.clone(), self.metrics(), page].into_iter().flatten().collect()
+    }
+
     fn report_folder(&self) -> Option<&Path> {
         #[cfg(feature = "plot")]
         return self.report.as_deref();
@@ -258,12 +244,18 @@ impl Files {
     }
 }
 
+/// Ends the program if Ctrl-C came after the last step. From now on the first Ctrl-C ends it at once.
+pub(super) fn exit_if_stopped(stop: &AtomicBool, outcome: &Outcome) {
+    if stop.swap(true, Ordering::Relaxed) {
+        if let Err(error) = outcome {
+            log(&format!("error: {error}"));
+        }
+        process::exit(EXIT_SIGINT.into());
+    }
+}
+
 /// Loads a model; every error names the file.
-pub fn load_weights<Model, D>(path: &Path, device: &D) -> Result<Model, BoxError>
-where
-    Model: Module + TensorCollection<f32, D, To<f32, D> = Model>,
-    D: Backend<f32>,
-{
+pub fn load_weights<M: Trainable<D>, D: Backend<f32>>(path: &Path, device: &D) -> Result<M, BoxError> {
     weights::load(path, device).map_err(|error| match error {
         LoadError::Read { .. } | LoadError::Format { .. } => error.into(),
         error => format!("{}: {error}", path.display()).into(),

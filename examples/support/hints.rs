@@ -1,10 +1,15 @@
 //! Errors that name the option that helps.
 
-use super::{BoxError, OfAllRanks};
+use super::BoxError;
 use typed_transformer::{
     train::{ResumeError, TrainError, Trainer},
     weights::SaveError,
 };
+
+/// The loss of a training run, or its gradient, is no longer a number. All ranks know it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotFinite(String);
 
 /// Advice on going on with a training run that has diverged.
 pub fn hint<O, S>(trainer: &Trainer<O, S>) -> String {
@@ -52,7 +57,7 @@ pub fn schedule_hint(error: ResumeError) -> BoxError {
 /// The error of a training step; a diverged training gets a hint.
 pub fn step_error<O, S>(error: TrainError, trainer: &Trainer<O, S>) -> BoxError {
     match error {
-        TrainError::Loss { .. } | TrainError::Gradient { .. } => OfAllRanks(with_hint(&error, &hint(trainer))).into(),
+        TrainError::Loss { .. } | TrainError::Gradient { .. } => NotFinite(with_hint(&error, &hint(trainer))).into(),
         error => error.into(),
     }
 }

@@ -1,4 +1,4 @@
-//! Code that the training examples share: devices, files, Ctrl-C, progress, words from standard input, reports.
+//! Code that the training examples share: devices, files, Ctrl-C, progress, reports, ranks.
 
 #![allow(dead_code, unused_imports, reason = "each example uses a part of it")]
 
@@ -7,25 +7,24 @@ mod files;
 mod hints;
 mod outputs;
 mod progress;
-mod ranks;
+pub mod ranks;
 #[cfg(feature = "plot")]
 mod report;
 mod signals;
-mod stdin;
 mod values;
 
 pub use device::{DeviceName, cuda};
-pub use files::{Files, Outcome, load_weights};
+pub use files::{Checkpoints, Files, Outcome, load_weights};
 pub use outputs::{ensure_not_input, ensure_not_plot};
 pub use progress::{Progress, log, print, stream};
-pub use ranks::{OfAllRanks, World, on_first, run_on_ranks};
 #[cfg(feature = "plot")]
 pub use report::Report;
 pub use signals::{EXIT_SIGINT, Interrupted, stop_on_signals};
-pub use stdin::{args_or_stdin, escape};
 pub use values::{batch_size, count, learning_rate, parse};
 
+use dfdx::nn::TensorCollection;
 use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
+use typed_transformer::{backend::Backend, nn::Module};
 
 /// Reports need the feature `plot`: there is none.
 #[cfg(not(feature = "plot"))]
@@ -56,22 +55,18 @@ pub fn exit_code(result: Result<(), BoxError>) -> ExitCode {
     }
 }
 
+/// A model that an example trains.
+pub trait Trainable<D: Backend<f32>>: Module + TensorCollection<f32, D, To<f32, D> = Self> {}
+
+impl<D: Backend<f32>, Model: Module + TensorCollection<f32, D, To<f32, D> = Model>> Trainable<D> for Model {}
+
 /// The error of a device, which is printable but not an [`Error`].
 pub fn device_error(error: impl Display) -> BoxError {
     error.to_string().into()
 }
 
-/// A result, or one error of all that went wrong.
-pub fn both<Value>(outcome: Outcome, result: Result<Value, BoxError>) -> Result<Value, BoxError> {
-    match (outcome, result) {
-        (Ok(()), result) => result,
-        (Err(first), Ok(_)) => Err(first),
-        (Err(first), Err(second)) => Err(format!("{first}; {second}").into()),
-    }
-}
-
 /// One error of all that went wrong, or none.
-pub fn all<const N: usize>(outcomes: [Outcome; N]) -> Outcome {
+pub fn all(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let errors: Vec<String> = outcomes.into_iter().filter_map(|outcome| Some(outcome.err()?.to_string())).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ").into()) }
 }

@@ -1,34 +1,34 @@
 //! A progress bar on a terminal, plain lines elsewhere.
 
-use super::{BoxError, Outcome, World, hints::step_error};
+use super::{BoxError, Outcome, hints::step_error};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     cell::Cell,
     io::{self, IsTerminal, Write, stderr, stdout},
 };
-use typed_transformer::{
-    ranks::Ranks,
-    train::{StepReport, TrainError, Trainer},
-};
+use typed_transformer::train::{StepReport, TrainError, Trainer};
 
 /// Shows step, loss, learning rate, tokens per second and time left on standard error.
 pub struct Progress {
     /// `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
-    /// Whether this rank shows anything: the first one does.
     is_shown: bool,
     /// The number of logged failures of files.
     logged: Cell<usize>,
 }
 
 impl Progress {
-    pub fn new(steps: usize, ranks: &Ranks<World>) -> Self {
-        let is_shown = ranks.is_first();
-        let bar = (is_shown && stderr().is_terminal()).then(|| {
+    pub fn new(steps: usize) -> Self {
+        let bar = stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             ProgressBar::new(steps as u64).with_style(style)
         });
-        Self { bar, is_shown, logged: Cell::new(0) }
+        Self { bar, is_shown: true, logged: Cell::new(0) }
+    }
+
+    /// Shows nothing.
+    pub fn hidden() -> Self {
+        Self { bar: None, is_shown: false, logged: Cell::new(0) }
     }
 
     /// Updates the bar, or logs a line ten times per training run. Logs new failures of files. Returns the report of

@@ -1,21 +1,21 @@
 //! The processes that train together, and what only the first of them does.
 
-use super::{BoxError, EXIT_SIGINT, Interrupted, exit_code, log};
-use std::process::ExitCode;
+use super::{
+    BoxError, Checkpoints, EXIT_SIGINT, Files, Interrupted, Outcome, Progress, Trainable, device_error, exit_code,
+    files::exit_if_stopped, hints::NotFinite, log, stop_on_signals,
+};
+use std::{collections::HashMap, process::ExitCode, sync::atomic::Ordering};
 use typed_transformer::{
+    backend::Backend,
     ranks,
-    ranks::{Ranks, RanksError},
+    ranks::{Ranks, RanksError, Replicated},
+    train::{Optimizer, Schedule, Trainer},
 };
 
 ranks! {
     /// All processes that `mpirun -n N` started, or this one alone.
     pub World;
 }
-
-/// An error that all ranks have, so that only the first one logs it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct OfAllRanks(pub String);
 
 /// Runs a program on this rank, and returns [`exit_code`]. An error that all ranks have is logged once.
 pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> ExitCode {
@@ -29,7 +29,8 @@ pub fn run_on_ranks(run: impl FnOnce(&Ranks<World>) -> Result<(), BoxError>) -> 
         Err(error) if !ranks.is_first() => {
             let is_interrupted = error.is::<Interrupted>();
             let is_of_others = matches!(error.downcast_ref(), Some(RanksError::OtherRanks { .. }));
-            if !is_interrupted && !is_of_others && !error.is::<OfAllRanks>() {
+            let is_of_all = is_interrupted || error.is::<NotFinite>();
+            if !is_of_all && !is_of_others {
                 log(&format!("error on rank {}: {error}", ranks.rank()));
             }
             ExitCode::from(if is_interrupted { EXIT_SIGINT } else { 1 })
@@ -44,4 +45,53 @@ pub fn on_first<Value>(
     action: impl FnOnce() -> Result<Value, BoxError>,
 ) -> Result<Option<Value>, BoxError> {
     ranks.fail_together(if ranks.is_first() { action().map(Some) } else { Ok(None) })
+}
+
+/// [`Files::prepare`] on all ranks. The first one opens the files, and all get its model and its state.
+pub fn prepare<M: Trainable<D>, O: Optimizer<M, f32, D>, S: Schedule, D: Backend<f32>>(
+    files: &Files,
+    ranks: &Ranks<World>,
+    trainer: &mut Trainer<O, S>,
+    checkpoints: &Checkpoints,
+    device: &D,
+    new: impl Fn() -> Result<M, D::Err>,
+) -> Result<Replicated<M, World>, BoxError> {
+    let model = on_first(ranks, || files.open(trainer, checkpoints, device, &new))?;
+    let model = ranks.fail_together(model.map_or_else(|| new().map_err(device_error), Ok))?;
+    trainer.replicate(ranks, device)?;
+    if ranks.is_first() {
+        trainer.resume_notes().iter().for_each(|note| log(&note.to_string()));
+    }
+    ranks.fail_together(stop_on_signals(trainer.stop.clone()))?;
+    Ok(ranks.replicate(model)?)
+}
+
+/// The progress of the first rank; the others show none.
+pub fn progress(ranks: &Ranks<World>, steps: usize) -> Progress {
+    if ranks.is_first() { Progress::new(steps) } else { Progress::hidden() }
+}
+
+/// [`Files::finish`] on all ranks, after the same step. The first one completes the files, and saves `metadata` with
+/// the weights.
+pub fn finish<M: Trainable<D>, O, S, D: Backend<f32>>(
+    files: &Files,
+    ranks: &Ranks<World>,
+    trainer: Trainer<O, S>,
+    (steps, checkpoints): (usize, &Checkpoints),
+    model: &M,
+    metadata: &HashMap<String, String>,
+) -> Result<Outcome, BoxError> {
+    ranks.finish();
+    let stop = trainer.stop.clone();
+    let outcome = match ranks.is_first() {
+        true => files.close(trainer, steps, checkpoints, model, metadata)?,
+        false if trainer.stopped() => return Err(Interrupted::new(&trainer, steps, checkpoints).into()),
+        false => Ok(()),
+    };
+    // Under `mpirun`, a process must not exit before MPI has ended; the results are there soon.
+    match ranks.size() {
+        1 => exit_if_stopped(&stop, &outcome),
+        _ => stop.store(true, Ordering::Relaxed),
+    }
+    Ok(outcome)
 }

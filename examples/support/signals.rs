@@ -1,6 +1,6 @@
 //! Ctrl-C and the other signals that ask a program to end.
 
-use super::BoxError;
+use super::{BoxError, Checkpoints};
 use signal_hook::{consts::SIGINT, flag};
 #[cfg(unix)]
 use signal_hook::{
@@ -19,6 +19,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
 };
+use typed_transformer::train::Trainer;
 
 /// The exit status of a program that Ctrl-C ended, as shells report it: 128 + SIGINT.
 pub const EXIT_SIGINT: u8 = 130;
@@ -34,9 +35,15 @@ const SAME_REQUEST: Duration = Duration::from_millis(300);
     path.display()
 )]
 pub struct Interrupted {
-    pub steps_made: usize,
-    pub steps: usize,
-    pub path: PathBuf,
+    steps_made: usize,
+    steps: usize,
+    path: PathBuf,
+}
+
+impl Interrupted {
+    pub fn new<O, S>(trainer: &Trainer<O, S>, steps: usize, checkpoints: &Checkpoints) -> Self {
+        Self { steps_made: trainer.steps_made(), steps, path: checkpoints.path.clone() }
+    }
 }
 
 /// Sets `stop` on Ctrl-C, SIGTERM or SIGHUP. The next one ends the program at once. Under `nohup`, SIGHUP stays

@@ -1,12 +1,13 @@
-//! The command line, and words as text.
+//! The command line.
 
 use crate::{
-    MaxSeqLen, VocabSize, Word, letter_token,
-    support::{BoxError, DeviceName, Files, batch_size, count, escape, learning_rate},
+    Word,
+    stdin::args_or_stdin,
+    support::{BoxError, Checkpoints, DeviceName, Files, batch_size, count, learning_rate},
+    words::parse_word,
 };
 use clap::Parser;
 use std::path::PathBuf;
-use typed_transformer::tokens::Fin;
 
 /// Train a typed transformer to encrypt words by rot13, then decode with it.
 #[derive(Parser)]
@@ -45,22 +46,21 @@ pub struct Cli {
 const CHECKPOINT_HELP: &str = "File for checkpoints of the training: every 100 steps, after the last step \
     and on Ctrl-C [default: rot13.checkpoint, on Ctrl-C only]";
 
-/// Parses a word of letters from a to z.
-pub fn parse_word(word: &str) -> Result<Word, BoxError> {
-    let shown = escape(word);
-    if let Some(letter) = word.chars().find(|letter| !letter.is_ascii_lowercase()) {
-        return Err(format!("`{}` in `{shown}` is not a letter from a to z", escape(&letter.to_string())).into());
-    }
-    let max = MaxSeqLen::SIZE;
-    match word.len() {
-        0 => Err("a word must have at least one letter".into()),
-        1..=MaxSeqLen::SIZE => Ok(word.bytes().map(|letter| letter_token((letter - b'a').into())).collect()),
-        len => Err(format!("`{shown}` has {len} letters, but the model takes at most {max}").into()),
-    }
-}
+/// Words to decode if the user gives none.
+const DEFAULT_WORDS: &[&str] = &["hey", "there", "ma", "dood"];
+/// The file for checkpoints if the user names none.
+const CHECKPOINT: &str = "rot13.checkpoint";
+/// Steps between checkpoints if the user names a file for them.
+const CHECKPOINT_INTERVAL: usize = 100;
 
-/// Formats a word; a token that is not a letter becomes `~`.
-pub fn format_word(word: &[Fin<VocabSize>]) -> String {
-    let letter = |token: &Fin<_>| ('a'..='z').nth(token.value()).unwrap_or('~');
-    word.iter().map(letter).collect()
+impl Cli {
+    /// The words to decode: those of the command line, of standard input, or default ones.
+    pub fn words(&self) -> Result<Vec<Word>, BoxError> {
+        args_or_stdin(&self.words, DEFAULT_WORDS)?.iter().map(|word| parse_word(word)).collect()
+    }
+
+    pub fn checkpoints(&self) -> Checkpoints {
+        let default = if self.files.names_checkpoint() { CHECKPOINT_INTERVAL } else { 0 };
+        self.files.checkpoints(CHECKPOINT, self.checkpoint_every.unwrap_or(default))
+    }
 }

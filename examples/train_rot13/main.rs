@@ -1,41 +1,31 @@
-//! Trains the encoder-decoder of *Another annotated transformer* to encrypt words by rot13, then decodes
-//! with it. `cargo run --example train_rot13 -- --help` lists the options. `examples/README.md` explains them, and
-//! how the training differs from the post's.
+//! Trains the encoder-decoder of *Another annotated transformer* to encrypt words by rot13, then decodes with it.
+//! `examples/README.md` explains the options, and how the training differs from the post's.
 
 mod cli;
 #[cfg(feature = "plot")]
 mod plots;
+mod stdin;
 #[path = "../support/mod.rs"]
 mod support;
+mod words;
 
-use cli::{Cli, format_word, parse_word};
+use cli::Cli;
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use std::{collections::HashMap, process::ExitCode};
-use support::{
-    BoxError, DeviceName, Outcome, Progress, World, args_or_stdin, cuda, load_weights, log, on_first, parse, print,
-};
+use std::process::ExitCode;
+use support::{BoxError, DeviceName, Outcome, Progress, all, cuda, load_weights, log, parse, print};
 use typed_transformer::{
     generate::try_greedy,
     models::another_annotated::Annotated,
     nn::Module,
-    ops::try_partial_cross_entropy,
+    ops::try_cross_entropy,
     prelude::*,
-    ranks::{Partial, Ranks, Shard},
-    train::{Adam, Recording, Trainer, WarmupCosine},
+    train::{Adam, Trainer, WarmupCosine},
 };
 
-/// Words to decode if the user gives none.
-const DEFAULT_WORDS: &[&str] = &["hey", "there", "ma", "dood"];
 /// Fresh random words that the accuracy is measured on.
 const NUM_EVAL_WORDS: usize = 1_000;
-/// The number of printed words.
-const NUM_SHOWN: usize = 5;
 /// The program fails below this accuracy.
 const MIN_ACCURACY: f64 = 0.999;
-/// The default checkpoint after Ctrl-C.
-const CHECKPOINT: &str = "rot13.checkpoint";
-/// Steps between checkpoints.
-const CHECKPOINT_INTERVAL: usize = 100;
 
 dims! {
     VocabSize = 28; // `a` to `z`, `<start>`, `<pad>`
@@ -71,8 +61,6 @@ impl Seq2Seq for Rot13 {
 }
 
 type Model<D> = LM<Rot13, f32, D>;
-type Loss<D> = Tensor<(), f32, D, Recording<Model<D>, f32, D>>;
-
 const _: () = assert!(Model::<Cpu>::NUM_PARAMS == 4_665);
 
 /// Input of the decoder before the first letter.
@@ -82,45 +70,29 @@ const PAD: Fin<VocabSize> = Fin::literal::<27>();
 
 type Word = Vec<Fin<VocabSize>>;
 
+/// The token of the letter at `index` of the alphabet, cyclically.
+fn letter(index: usize) -> Fin<VocabSize> {
+    Fin::new(index % 26).expect("the vocabulary contains every letter")
+}
+
 /// A word of 1 to 15 letters; every length and every letter is equally likely.
 fn random_word(rng: &mut impl Rng) -> Word {
     let len = rng.gen_range(1..=MaxSeqLen::SIZE);
-    (0..len).map(|_| letter_token(rng.gen_range(0..26))).collect()
+    (0..len).map(|_| letter(rng.gen_range(0..26))).collect()
 }
 
 /// The word with each letter moved by 13 places, cyclically.
 fn rot13(word: &[Fin<VocabSize>]) -> Word {
-    word.iter().map(|letter| letter_token((letter.value() + 13) % 26)).collect()
+    word.iter().map(|plain| letter(plain.value() + 13)).collect()
 }
 
-/// The token of the letter at `index` of the alphabet.
-fn letter_token(index: usize) -> Fin<VocabSize> {
-    Fin::new(index).expect("the vocabulary contains every letter")
+/// A batch of words, padded to `len` letters.
+fn batch<S: Dim>(words: &[Word], len: S) -> Result<TokenIds<Batch, S, VocabSize>, TokenError> {
+    TokenIds::padded(words, PAD, (Batch::new(words.len()), len))
 }
 
-/// A batch of words, or a rank's part of one.
-fn batch<B: MaybeSharded, S: Dim>(words: &[Word], rows: B, len: S) -> Result<TokenIds<B, S, VocabSize>, TokenError> {
-    TokenIds::padded(words, PAD, (rows, len))
-}
-
-/// The part of the loss that this rank's words have.
-fn loss<D: Backend<f32>>(
-    model: &Model<D>,
-    plain: &[Word],
-    rows: Shard<Batch, World>,
-    device: &D,
-) -> Result<Partial<Loss<D>, World>, BoxError> {
-    if rows.is_empty() {
-        return Ok(Partial::of_no_rows(device, model.recording())?);
-    }
-    let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
-    let (source, labels) = (batch(plain, rows, SrcLen)?, batch(&cipher, rows, TgtLen)?);
-    let output = model.try_forward(&source, &labels.shifted_right(START), model.recording())?;
-    let logits: Tensor<(Shard<Batch, World>, TgtLen, VocabSize), _, _, _> = output.logit_output;
-    Ok(try_partial_cross_entropy(logits, &labels, Reduction::MeanAll)?)
-}
-
-fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
+/// Trains a model. The outcome beside it is that of the files: one that fails costs no result.
+fn train<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let (peak, steps) = (cli.learning_rate, cli.steps);
     let schedule = WarmupCosine { peak_value: peak, end_value: peak / 200.0, warmup_steps: 400, steps };
     let mut adam = Adam::default();
@@ -128,99 +100,71 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
     let mut trainer = Trainer::new(adam, schedule, steps, cli.seed);
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", cli.batch);
-    let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let interval = cli.files.checkpoint_interval(cli.checkpoint_every, CHECKPOINT_INTERVAL);
-    let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(ranks, &mut trainer, (&checkpoint, interval), &[], device, new)?;
+    let checkpoints = cli.checkpoints();
+    let mut model = cli.files.prepare(&mut trainer, &checkpoints, device, || Model::try_build(device))?;
 
-    let progress = Progress::new(steps, ranks);
+    let progress = Progress::new(steps);
     while let Some(mut step) = trainer.next_step() {
         let plain: Vec<Word> = (0..cli.batch).map(|_| random_word(&mut step.rng)).collect();
-        let rows = step.assign_rows(ranks, Batch::new(cli.batch));
-        let loss = ranks.fail_together(loss(&model, &plain[rows.range()], rows, device))?;
-        let loss_value = loss.value();
-        let gradients = loss.try_backward_all_reduce(ranks, &model)?;
-        let tokens = cli.batch * TgtLen::SIZE;
-        let report = trainer.update_replicated(ranks, &mut model, gradients, loss_value, tokens);
+        let cipher: Vec<Word> = plain.iter().map(|word| rot13(word)).collect();
+        let (source, labels) = (batch(&plain, SrcLen)?, batch(&cipher, TgtLen)?);
+        let output = model.try_forward(&source, &labels.shifted_right(START), model.recording())?;
+        let loss = try_cross_entropy(output.logit_output, &labels, Reduction::MeanAll)?;
+        let loss_value = f64::from(loss.as_vec()[0]);
+        let report = trainer.update(&mut model, loss.try_backward()?, loss_value, cli.batch * TgtLen::SIZE);
         progress.show(report, &trainer)?;
     }
     progress.finish();
-    let outcome = cli.files.finish(ranks, trainer, (steps, &checkpoint), &*model, &HashMap::new())?;
-    Ok((model.into_inner(), outcome))
+    let outcome = cli.files.finish(trainer, steps, &checkpoints, &model)?;
+    Ok((model, outcome))
 }
 
-/// Greedy decoding: the model reads the plain words and its own output so far.
-fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<Word>, BoxError> {
-    let mut words = Vec::new();
-    for (number, plain) in plain.chunks(NUM_EVAL_WORDS).enumerate() {
-        if number > 0 {
-            log(&format!("decoded {} words", number * NUM_EVAL_WORDS));
+/// Greedy decoding: the model reads the plain words and its own output so far. Returns each word with its cipher.
+fn decode<D: Backend<f32>>(model: &Model<D>, plain: &[Word]) -> Result<Vec<(Word, Word)>, BoxError> {
+    let mut decoded = Vec::new();
+    for plain in plain.chunks(NUM_EVAL_WORDS) {
+        if !decoded.is_empty() {
+            log(&format!("decoded {} words", decoded.len()));
         }
-        let cipher: TokenIds<Batch, TgtLen, _> =
-            try_greedy(model, &batch(plain, Batch::new(plain.len()), SrcLen)?, START, PAD, TgtLen)?;
+        let cipher: TokenIds<Batch, TgtLen, _> = try_greedy(model, &batch(plain, SrcLen)?, START, PAD, TgtLen)?;
         let rows = (0..plain.len()).filter_map(|row| cipher.row(row));
-        words.extend(rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect::<Word>()));
+        let ciphers = rows.map(|row| row.into_iter().take_while(|token| *token != PAD).collect());
+        decoded.extend(plain.iter().cloned().zip(ciphers));
     }
-    Ok(words)
+    Ok(decoded)
 }
 
-/// A table of plain words and the model's output for each.
-fn table(title: &str, plain: &[Word], cipher: &[Word]) -> String {
-    let mut table = format!("{:16} {:16}\n", format!("{title} plain"), "cipher");
-    for (plain, cipher) in plain.iter().zip(cipher) {
-        table += &format!("{:16} {}", format_word(plain), format_word(cipher));
-        if *cipher != rot13(plain) {
-            table += &format!("   but it is {}", format_word(&rot13(plain)));
-        }
-        table += "\n";
-    }
-    table + "\n"
-}
-
-fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(), BoxError> {
-    // All arguments are checked before the training starts.
-    let given = on_first(ranks, || {
-        let given = args_or_stdin(&cli.words, DEFAULT_WORDS)?;
-        given.iter().map(|word| parse_word(word)).collect::<Result<Vec<Word>, _>>()
-    })?;
-    let report = on_first(ranks, || cli.files.report("rot13"))?.flatten();
-    let (model, trained) = match &cli.load {
-        Some(path) => (ranks.fail_together(load_weights(path, device))?, Ok(())),
-        None => train(cli, ranks, device)?,
-    };
-    ranks.finish();
-    // The first rank decodes and shows.
-    let Some(given) = given else { return Ok(()) };
-    let accuracy = support::both(trained, evaluate(cli, &model, &given, report))?;
-    support::ensure_accuracy(accuracy, MIN_ACCURACY, "of the words came out right")
-}
-
-/// Decodes the given words and random ones, and shows them. Returns the part of the random ones that are right.
-#[cfg_attr(not(feature = "plot"), expect(unused_variables, reason = "there is no report"))]
-fn evaluate<D: Backend<f32>>(
-    cli: &Cli,
-    model: &Model<D>,
-    given: &[Word],
-    report: Option<support::Report>,
-) -> Result<f64, BoxError> {
-    let mut rng = StdRng::seed_from_u64(cli.seed);
+/// Decodes the given words and random ones. Returns tables of both, and the part of the random ones that are right.
+fn evaluate<D: Backend<f32>>(model: &Model<D>, given: &[Word], seed: u64) -> Result<(String, f64), BoxError> {
+    let mut rng = StdRng::seed_from_u64(seed);
     let random: Vec<Word> = (0..NUM_EVAL_WORDS).map(|_| random_word(&mut rng)).collect();
-    let (given_cipher, random_cipher) = (decode(model, given)?, decode(model, &random)?);
-    let correct = random.iter().zip(&random_cipher).filter(|(plain, cipher)| rot13(plain) == **cipher).count();
-    let accuracy = correct as f64 / NUM_EVAL_WORDS as f64;
-    let mut result = table("given", given, &given_cipher);
-    result += &table("random", &random[..NUM_SHOWN], &random_cipher[..NUM_SHOWN]);
-    result += &format!("{:.1} % of {NUM_EVAL_WORDS} fresh random words decoded exactly\n", 100.0 * accuracy);
-    let shown = print(&result);
+    Ok(words::evaluate(&decode(model, given)?, &decode(model, &random)?))
+}
+
+fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Outcome {
+    // All arguments are checked before the training starts.
+    let given = cli.words()?;
     #[cfg(feature = "plot")]
-    let shown = support::all([shown, report.map_or(Ok(()), |report| plots::write(report, cli, model, &result, given))]);
-    shown.map(|()| accuracy)
+    let report = cli.files.report("rot13")?;
+    let (model, trained) = match &cli.load {
+        Some(path) => (load_weights(path, device)?, Ok(())),
+        None => train(cli, device)?,
+    };
+    let (text, accuracy) = match evaluate(&model, &given, cli.seed) {
+        Ok(evaluated) => evaluated,
+        Err(error) => return all([trained, Err(error)]),
+    };
+    let outcomes = [trained, print(&text)].into_iter();
+    #[cfg(feature = "plot")]
+    let outcomes = outcomes.chain(report.map(|report| plots::write(report, cli, &model, &text, &given)));
+    all(outcomes)?;
+    support::ensure_accuracy(accuracy, MIN_ACCURACY, "of the words came out right")
 }
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::run_on_ranks(|ranks| match cli.device {
-        DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
-        DeviceName::Cuda => ranks.fail_together(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
+    support::exit_code(match cli.device {
+        DeviceName::Cpu => run(&cli, &Cpu::seed_from_u64(cli.seed)),
+        DeviceName::Cuda => cuda(cli.seed).and_then(|gpu| run(&cli, &gpu)),
     })
 }

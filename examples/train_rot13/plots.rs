@@ -1,10 +1,11 @@
 //! `--report`: plots of the training and of the trained model.
 
 use crate::{
-    Batch, EmbedDim, MaxSeqLen, Model, START, SrcLen, TgtLen, Word, batch,
-    cli::{Cli, format_word},
+    EmbedDim, MaxSeqLen, Model, START, SrcLen, TgtLen, Word, batch,
+    cli::Cli,
     rot13,
     support::{Outcome, Report},
+    words::format_word,
 };
 use std::slice::from_ref;
 use typed_transformer::{backend::Backend, ops::try_sinusoidal_positions, plot::ScatterPlot};
@@ -19,8 +20,7 @@ pub fn write<D: Backend<f32>>(mut report: Report, cli: &Cli, model: &Model<D>, t
     if let Some(plain) = words.iter().max_by_key(|word| word.len()) {
         // The right cipher: that of a model in training may be empty.
         let cipher = &rot13(plain);
-        let (source, target) =
-            (batch(from_ref(plain), Batch::new(1), SrcLen)?, batch(from_ref(cipher), Batch::new(1), TgtLen)?);
+        let (source, target) = (batch(from_ref(plain), SrcLen)?, batch(from_ref(cipher), TgtLen)?);
         let weights = model.try_attention_weights(&source, &target.shifted_right(START))?;
         let letters = |word: &str| -> Vec<String> { word.chars().map(String::from).collect() };
         let (plain, cipher) = (format_word(plain), format_word(cipher));

@@ -18,7 +18,10 @@ use cli::Cli;
 use rand::{SeedableRng, rngs::StdRng};
 use sequences::{BEGIN, Numbers, PAD, Sequence, format_numbers, labels, sources};
 use std::{collections::HashMap, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, Report, World, cuda, on_first, parse, print};
+use support::{
+    BoxError, DeviceName, Outcome, Report, cuda, parse, print,
+    ranks::{World, finish, on_first, prepare, progress, run_on_ranks},
+};
 use typed_transformer::{
     generate::try_greedy,
     nn::Module,
@@ -96,11 +99,11 @@ fn loss<D: Backend<f32>>(
 fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(Model<D>, Outcome), BoxError> {
     let mut trainer = Trainer::new(Adam::default(), Constant(cli.learning_rate), cli.steps, cli.seed);
     trainer.require_same("the batch", cli.batch);
-    let checkpoint = cli.files.checkpoint(CHECKPOINT);
+    let checkpoints = cli.files.checkpoints(CHECKPOINT, cli.checkpoint_every);
     let new = || Model::try_build(device);
-    let mut model = cli.files.prepare(ranks, &mut trainer, (&checkpoint, cli.checkpoint_every), &[], device, new)?;
+    let mut model = prepare(&cli.files, ranks, &mut trainer, &checkpoints, device, new)?;
 
-    let progress = Progress::new(cli.steps, ranks);
+    let progress = progress(ranks, cli.steps);
     let mut losses = Vec::new();
     while let Some(mut step) = trainer.next_step() {
         let sequences: Vec<Sequence> = (0..cli.batch).map(|_| Sequence::random(&mut step.rng)).collect();
@@ -118,7 +121,7 @@ fn train<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
         progress.log(&format!("mean loss {mean:.4} of the last {} steps", last.len()));
     }
     progress.finish();
-    let outcome = cli.files.finish(ranks, trainer, (cli.steps, &checkpoint), &*model, &HashMap::new())?;
+    let outcome = finish(&cli.files, ranks, trainer, (cli.steps, &checkpoints), &*model, &HashMap::new())?;
     Ok((model.into_inner(), outcome))
 }
 
@@ -136,8 +139,13 @@ fn run<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result<(
     if !ranks.is_first() {
         return Ok(());
     }
-    let accuracy = support::both(trained, evaluate(cli, &model, report))?;
-    support::ensure_accuracy(accuracy, MIN_ACCURACY, "were continued correctly")
+    match evaluate(cli, &model, report) {
+        Ok(accuracy) => {
+            trained?;
+            support::ensure_accuracy(accuracy, MIN_ACCURACY, "were continued correctly")
+        }
+        Err(error) => support::all([trained, Err(error)]),
+    }
 }
 
 /// Continues fresh sequences, and shows some. Returns the part of them that are right.
@@ -177,7 +185,7 @@ fn evaluate<D: Backend<f32>>(cli: &Cli, model: &Model<D>, report: Option<Report>
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::run_on_ranks(|ranks| match cli.device {
+    run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => run(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
         DeviceName::Cuda => ranks.fail_together(cuda(cli.seed)).and_then(|gpu| run(&cli, ranks, &gpu)),
     })

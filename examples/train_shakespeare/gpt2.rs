@@ -4,7 +4,10 @@ use crate::{
     SeqLen,
     cli::Cli,
     loss::{TextModel, validation},
-    support::{self, BoxError, Outcome, World, load_weights, on_first, print},
+    support::{
+        self, BoxError, Outcome, load_weights, print,
+        ranks::{World, on_first},
+    },
     text::Text,
     train,
 };

@@ -3,7 +3,7 @@
 use crate::{
     Batch, BlockSize, SeqLen,
     cli::Cli,
-    support::{BoxError, World},
+    support::{BoxError, ranks::World},
     text::{Text, Windows},
 };
 use dfdx::nn::TensorCollection;

@@ -24,7 +24,10 @@ use cli::Cli;
 use cli::Gpt2Size;
 use loss::{TextModel, estimate_loss, partial_loss, validation};
 use std::{collections::HashMap, path::Path, process::ExitCode};
-use support::{BoxError, DeviceName, Outcome, Progress, World, cuda, load_weights, log, on_first, parse, print};
+use support::{
+    BoxError, DeviceName, Outcome, cuda, load_weights, log, parse, print,
+    ranks::{World, finish, on_first, prepare, progress, run_on_ranks},
+};
 use text::{Text, random_starts};
 #[cfg(feature = "tokenizers")]
 use typed_transformer::models::published;
@@ -119,11 +122,11 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
     trainer.clip_norm = 1.0;
     trainer.require_same("the batch", cli.batch);
     trainer.require_same("the text", &text.fingerprint);
-    let checkpoint = cli.files.checkpoint(CHECKPOINT);
-    let checkpoints = (&*checkpoint, cli.checkpoint_every);
-    let mut model = cli.files.prepare(ranks, &mut trainer, checkpoints, &cli.inputs(), device, new)?;
+    let checkpoints = cli.files.checkpoints(CHECKPOINT, cli.checkpoint_every);
+    on_first(ranks, || cli.files.ensure_not_inputs(&checkpoints, &cli.inputs()))?;
+    let mut model = prepare(&cli.files, ranks, &mut trainer, &checkpoints, device, new)?;
 
-    let progress = Progress::new(steps, ranks);
+    let progress = progress(ranks, steps);
     while let Some(mut step) = trainer.next_step() {
         let is_due = cli.interval > 0 && step.number.is_multiple_of(cli.interval);
         if is_due && let Some(losses) = on_first(ranks, || estimate_loss(&*model, text, cli))? {
@@ -143,7 +146,7 @@ fn train<M: TextModel<D>, D: Backend<f32>>(
         progress.show(report, &trainer)?;
     }
     progress.finish();
-    let saved = cli.files.finish(ranks, trainer, (steps, &checkpoint), &*model, metadata)?;
+    let saved = finish(&cli.files, ranks, trainer, (steps, &checkpoints), &*model, metadata)?;
     let estimated = match ranks.is_first() {
         true => estimate_loss(&*model, text, cli).map(|losses| log(&format_losses(steps, losses))),
         false => Ok(()),
@@ -255,7 +258,7 @@ fn start<D: Backend<f32>>(cli: &Cli, ranks: &Ranks<World>, device: &D) -> Result
 
 fn main() -> ExitCode {
     let cli: Cli = parse();
-    support::run_on_ranks(|ranks| match cli.device {
+    run_on_ranks(|ranks| match cli.device {
         DeviceName::Cpu => start(&cli, ranks, &Cpu::seed_from_u64(cli.seed)),
         DeviceName::Cuda => ranks.fail_together(cuda(cli.seed)).and_then(|gpu| start(&cli, ranks, &gpu)),
     })

@@ -20,6 +20,7 @@ mod generate;
 mod report;
 #[cfg(feature = "tokenizers")]
 mod tiny_gpt2;
+mod train_on_ranks;
 mod train_rot13;
 mod train_sequences;
 mod train_shakespeare;

@@ -96,7 +96,7 @@ fn words_reach_the_terminal_escaped_and_cut() {
 
 #[test]
 fn the_older_variable_of_threads_and_the_options_of_checkpoints_are_alike() {
-    for example in ["train_rot13", "train_sequences", "train_shakespeare"] {
+    for example in ["train_rot13", "train_sequences", "train_shakespeare", "train_on_ranks"] {
         let folder = temp_dir();
         let mut command = Command::new(built(example));
         command.args(["--steps", "2"]).env("RAYON_RS_NUM_CPUS", "99999").current_dir(folder.path());

@@ -151,6 +151,17 @@ fn the_shakespeare_report_shows_attention_and_validation_loss() {
     assert_renders(&folder, &html);
 }
 
+#[test]
+fn the_report_of_a_training_on_ranks_shows_attention() {
+    let folder = temp_dir();
+    let html = report_html("train_on_ranks", &folder, "--steps 2 --batch 2");
+    assert_self_contained(&html);
+    for text in ["layer 0, head 1", "of the repeated digits predicted", "<td>sequences per step</td><td>2</td>"] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert_renders(&folder, &html);
+}
+
 /// A model in training may write an empty cipher, which has no attention to draw.
 #[test]
 fn a_report_is_drawn_however_short_the_training() {

@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 const STEPS: &str = "100000";
 
-/// The arguments of a training run of rot13 that saves checkpoints every 100 steps.
+/// The arguments of a training run that saves checkpoints every 100 steps.
 fn training<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&["--steps", STEPS, "--batch", "7", "--metrics", "metrics"], more].concat()
+    [&["--steps", STEPS, "--batch", "7", "--metrics", "metrics", "--checkpoint-every", "100"], more].concat()
 }
 
 fn start_training(ranks: usize, folder: &TempDir, more: &[&str]) -> Job {
-    start("train_rot13", ranks, folder, &training(more))
+    start("train_on_ranks", ranks, folder, &training(more))
 }
 
 #[track_caller]
@@ -53,7 +53,7 @@ fn a_signal_to_any_rank_stops_all_with_a_checkpoint() {
 fn a_signal_to_the_launcher_stops_all_with_a_checkpoint() {
     let stop = |name| {
         let folder = temp_dir();
-        let mut job = start_with_grace(3, "train_rot13", 3, &folder, &training(&["--checkpoint", "ck"]));
+        let mut job = start_with_grace(3, "train_on_ranks", 3, &folder, &training(&["--checkpoint", "ck"]));
         job.wait_for_lines(&folder.path().join("metrics"), 5);
         signal(name, job.launcher());
         let run = job.end();
@@ -74,7 +74,7 @@ fn a_killed_rank_ends_all_and_the_training_resumes() {
     let folder = temp_dir();
     for kill in 0..20 {
         let (ranks, from) = (2 + kill % 3, if kill == 0 { "--checkpoint" } else { "--resume" });
-        let mut job = start_with_grace(0, "train_rot13", ranks, &folder, &training(&[from, "ck"]));
+        let mut job = start_with_grace(0, "train_on_ranks", ranks, &folder, &training(&[from, "ck"]));
         // Each run passes another checkpoint, and is killed at another distance from it.
         job.wait_for_lines(&folder.path().join("metrics"), 100 * (kill + 1) + 2 + 3 * kill);
         let (target, killed_at) = (kill % ranks, Instant::now());
@@ -91,7 +91,7 @@ fn a_killed_rank_ends_all_and_the_training_resumes() {
 #[test]
 fn a_loss_that_is_no_number_ends_all_with_one_line() {
     let folder = temp_dir();
-    let run = run("train_rot13", 3, &folder, &["--learning-rate", "1e30", "--steps", "200", "--checkpoint", "ck"]);
+    let run = run("train_on_ranks", 3, &folder, &["--learning-rate", "1e30", "--steps", "200", "--checkpoint", "ck"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(
         run.stderr.matches("error: the loss or its gradient is no longer a number").count(),
@@ -105,7 +105,7 @@ fn a_loss_that_is_no_number_ends_all_with_one_line() {
 fn an_error_on_the_first_rank_ends_all_with_one_line() {
     let folder = temp_dir();
     fs::write(folder.path().join("ck"), "not a checkpoint").unwrap();
-    let run = run("train_rot13", 3, &folder, &["--checkpoint", "ck"]);
+    let run = run("train_on_ranks", 3, &folder, &["--checkpoint", "ck"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(run.stderr.matches("error").count() - run.stderr.matches("error code").count(), 1, "{}", run.stderr);
     assert_eq!(run.stdout, "");
@@ -114,8 +114,8 @@ fn an_error_on_the_first_rank_ends_all_with_one_line() {
 #[test]
 fn a_training_that_diverges_ends_all_with_one_line() {
     let folder = temp_dir();
-    let args = ["--learning-rate", "30", "--steps", "100", "--checkpoint", "ck"];
-    let diverged = run("train_rot13", 3, &folder, &args);
+    let args = ["--learning-rate", "30", "--steps", "100", "--checkpoint", "ck", "--checkpoint-every", "100"];
+    let diverged = run("train_on_ranks", 3, &folder, &args);
     assert_eq!(diverged.code, Some(1), "{}", diverged.stderr);
     assert_eq!(diverged.stderr.matches("error: the training diverged").count(), 1, "{}", diverged.stderr);
     assert!(folder.path().join("ck").exists());
@@ -124,8 +124,8 @@ fn a_training_that_diverges_ends_all_with_one_line() {
 #[test]
 fn a_full_disk_keeps_the_checkpoint_and_ends_all_with_one_line() {
     let folder = temp_dir();
-    let args = ["--batch", "7", "--metrics", "metrics", "--steps", "300"];
-    let mut job = start("train_rot13", 3, &folder, &[&args[..], &["--checkpoint", "ck"]].concat());
+    let args = ["--batch", "7", "--metrics", "metrics", "--steps", "300", "--checkpoint-every", "100"];
+    let mut job = start("train_on_ranks", 3, &folder, &[&args[..], &["--checkpoint", "ck"]].concat());
     job.wait_for_lines(&folder.path().join("metrics"), 110);
     // Enough for the metrics, too little for another checkpoint.
     job.fill_disk(0, 45_000);
@@ -134,14 +134,14 @@ fn a_full_disk_keeps_the_checkpoint_and_ends_all_with_one_line() {
     assert_eq!(run.stderr.matches("error: cannot write ck: File too large").count(), 1, "{}", run.stderr);
     let lines = losses(&folder, "metrics").len();
     // The older checkpoint is whole: another number of ranks goes on from it.
-    let resumed = start("train_rot13", 2, &folder, &[&args[..], &["--resume", "ck"]].concat()).end();
+    let resumed = start("train_on_ranks", 2, &folder, &[&args[..], &["--resume", "ck"]].concat()).end();
     assert!(resumed.stderr.contains("step 300/300"), "{}", resumed.stderr);
     assert!(losses(&folder, "metrics").len() >= lines);
 }
 
 #[test]
 fn metrics_that_cannot_be_written_end_no_rank_early() {
-    let run = run("train_rot13", 3, &temp_dir(), &["--steps", "20", "--metrics", "/dev/full"]);
+    let run = run("train_on_ranks", 3, &temp_dir(), &["--steps", "20", "--metrics", "/dev/full"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(run.stderr.matches("error: cannot write /dev/full").count(), 1, "{}", run.stderr);
     assert!(run.stderr.contains("step 20/20"), "{}", run.stderr);

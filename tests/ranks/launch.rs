@@ -23,7 +23,7 @@ const FOLDER: &str = "TYPED_TRANSFORMER_TEST_FOLDER";
 static EXAMPLES: LazyLock<TempDir> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let (profile, profile_name) = profile::folder_and_name();
-    let names = ["train_rot13", "train_sequences", "train_shakespeare"];
+    let names = ["train_on_ranks", "train_sequences", "train_shakespeare"];
     let features = if cfg!(feature = "tokenizers") { "tokenizers,mpi" } else { "mpi" };
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--profile", &profile_name, "--features", features, "--target-dir"]);

@@ -1,6 +1,6 @@
 //! Words from the command line or from standard input.
 
-use super::{BoxError, log};
+use crate::support::{BoxError, log};
 use std::{
     io::{self, BufRead, IsTerminal, Read, stdin},
     panic::resume_unwind,

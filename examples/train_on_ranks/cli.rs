@@ -1,0 +1,30 @@
+//! The command line.
+
+use crate::support::{DeviceName, Files, batch_size, count, learning_rate};
+use clap::Parser;
+
+/// Train a small decoder on several ranks to repeat digits.
+#[derive(Parser)]
+#[command(version)]
+pub struct Cli {
+    /// Seed of the parameters and of the random sequences
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Training steps
+    #[arg(long, default_value_t = 500, value_parser = count)]
+    pub steps: usize,
+    /// Sequences per step, of all ranks together
+    #[arg(long, default_value_t = 50, value_parser = batch_size)]
+    pub batch: usize,
+    /// Peak learning rate; the last one is a tenth of it
+    #[arg(long, default_value_t = 0.003, value_parser = learning_rate)]
+    pub learning_rate: f64,
+    /// Device to run on; cuda needs a build with --features cuda
+    #[arg(long, value_enum, default_value_t)]
+    pub device: DeviceName,
+    #[command(flatten)]
+    pub files: Files,
+    /// Steps between checkpoints, with another one after the last step; 0 for none
+    #[arg(long, value_name = "STEPS", default_value_t = 0, value_parser = count)]
+    pub checkpoint_every: usize,
+}
