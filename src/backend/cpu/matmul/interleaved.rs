@@ -61,8 +61,7 @@ impl WithSimd for InterleavedMatmul<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::simd_width;
-    use pulp::Arch;
+    use crate::simd::{level, simd_width};
 
     /// Integer values, so that no sum is rounded.
     #[test]
@@ -81,7 +80,7 @@ mod tests {
                         true => Rhs::Interleaved(Matrix::strided(&b, k, n, n)),
                         false => Rhs::Broadcast(Matrix::new(&b[..k * n], k, n)),
                     };
-                    Arch::new().dispatch(InterleavedMatmul {
+                    level().dispatch(InterleavedMatmul {
                         output: &mut output,
                         stride,
                         // Columns stored as rows.

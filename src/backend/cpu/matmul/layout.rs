@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{
     autograd::{Buffer, Operand, Partition, Split},
-    simd::{LaneWise, RowWise, WithContext, dispatch_simd, simd_width, sum},
+    simd::{LaneWise, RowWise, WithContext, dispatch_simd, level, simd_width, sum},
 };
 use dfdx::tensor::{Cpu, CpuError, Gradients};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use std::iter;
 
 /// The layout of rows in memory.
@@ -57,8 +57,8 @@ impl Layout {
             }
         }
         match self {
-            Self::RowMajor => Arch::new().dispatch(Rows(body)),
-            Self::Interleaved(_) => Arch::new().dispatch(Lanes(body)),
+            Self::RowMajor => level().dispatch(Rows(body)),
+            Self::Interleaved(_) => level().dispatch(Lanes(body)),
         }
     }
 
@@ -113,7 +113,7 @@ impl Layout {
             }
             Self::Interleaved(_) => {
                 let b = Rhs::Broadcast(b);
-                Arch::new().dispatch(InterleavedMatmul { output, stride, a, b, bias, accumulate });
+                level().dispatch(InterleavedMatmul { output, stride, a, b, bias, accumulate });
             }
         }
     }
@@ -125,7 +125,7 @@ impl Layout {
             Self::RowMajor => matmul(output, a, b, accumulate),
             Self::Interleaved(_) => {
                 let (stride, b) = (b.columns(), Rhs::Interleaved(b));
-                Arch::new().dispatch(InterleavedMatmul { output, stride, a, b, bias: None, accumulate });
+                level().dispatch(InterleavedMatmul { output, stride, a, b, bias: None, accumulate });
             }
         }
     }

@@ -65,8 +65,11 @@ pub fn erf(x: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::LaneWise, FRAC_2_SQRT_PI, erf, exp, exp_element};
-    use pulp::{Arch, Scalar, Simd, WithSimd};
+    use super::{
+        super::{LaneWise, level},
+        FRAC_2_SQRT_PI, erf, exp, exp_element,
+    };
+    use pulp::{Scalar, Simd, WithSimd};
 
     #[test]
     fn erf_is_within_its_bound_over_the_whole_range() {
@@ -120,7 +123,7 @@ mod tests {
             let mut y = x.clone();
             match is_scalar {
                 true => ExpInLanes(&mut y).with_simd(Scalar),
-                false => Arch::new().dispatch(ExpInLanes(&mut y)),
+                false => level().dispatch(ExpInLanes(&mut y)),
             }
             for (x, y) in x.iter().zip(y) {
                 let expected = exp(*x);

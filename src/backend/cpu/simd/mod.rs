@@ -1,19 +1,20 @@
-//! Vector arithmetic: loops compiled for the widest registers of this processor, reductions,
+//! Vector arithmetic: loops compiled for the vector registers of this processor, reductions,
 //! elementary functions, and [`Context`], which makes loops generic over the layout.
 
 mod context;
+mod level;
 mod math;
 mod reduce;
 
 pub use context::{Context, LaneWise, RowWise, WithContext};
+pub use level::level;
 pub use math::{erf, exp, exp_element};
 pub use reduce::{dot, max, round_up, sum};
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 use std::slice::{Chunks, ChunksMut};
 
-/// Runs a loop compiled for the widest vector registers of this processor; `run` must be
-/// `#[inline(always)]`.
+/// Runs a loop compiled for the vector registers of the [`level`]; `run` must be `#[inline(always)]`.
 pub fn dispatch_simd<Value>(run: impl FnMut() -> Value) -> Value {
     // Not pulp's `impl WithSimd for FnOnce`: it calls an `FnMut` through a shim that is compiled without
     // target features.
@@ -25,10 +26,10 @@ pub fn dispatch_simd<Value>(run: impl FnMut() -> Value) -> Value {
             (self.0)()
         }
     }
-    Arch::new().dispatch(Run(run))
+    level().dispatch(Run(run))
 }
 
-/// The number of `f32` in a vector register of this processor.
+/// The number of `f32` in a vector register of the [`level`].
 pub fn simd_width() -> usize {
     struct Width;
     impl WithSimd for Width {
@@ -38,7 +39,7 @@ pub fn simd_width() -> usize {
             S::F32_LANES
         }
     }
-    Arch::new().dispatch(Width)
+    level().dispatch(Width)
 }
 
 /// Consecutive chunks of `len` elements, or of 1 element if `len` is 0.

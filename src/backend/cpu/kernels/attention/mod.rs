@@ -21,7 +21,7 @@ use crate::{
     autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
     mask_rule::MaskRule,
     matmul::{Layout, interleaved_if_half_full},
-    simd::{row_chunks, row_chunks_mut},
+    simd::{level, row_chunks, row_chunks_mut},
 };
 use block::SequenceMask;
 use blocked_backward::BlockedBackward;
@@ -30,7 +30,6 @@ use dfdx::tensor::CpuError;
 use interleaved_backward::InterleavedBackward;
 use interleaved_forward::InterleavedForward;
 use itertools::izip;
-use pulp::Arch;
 use std::sync::Arc;
 
 /// The maximum number of positions in a chunk, so that their operands stay in the cache.
@@ -103,7 +102,7 @@ impl Attention {
         if let Some(mask_matrix) = &self.mask_matrix {
             let mask = sequences.slice(mask_matrix, dims.mask_len());
             let weights = saved_softmax;
-            return Arch::new().dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
+            return level().dispatch(InterleavedForward { out, weights, q, k, v, mask, config });
         }
         let all = izip!(
             sequences.iter(),
@@ -123,17 +122,7 @@ impl Attention {
             );
             let bias = self.bias.as_ref().map(Operand::elements);
             partition.map_chunks(heads, |(key_value_heads, out, softmax_stats)| {
-                Arch::new().dispatch(BlockedForward {
-                    key_value_heads,
-                    out,
-                    softmax_stats,
-                    q,
-                    k,
-                    v,
-                    bias,
-                    mask,
-                    config,
-                });
+                level().dispatch(BlockedForward { key_value_heads, out, softmax_stats, q, k, v, bias, mask, config });
             });
         }
     }
@@ -153,7 +142,7 @@ impl Attention {
         if let Some(mask_matrix) = &self.mask_matrix {
             let mask = sequences.slice(mask_matrix, dims.mask_len());
             let weights = saved_softmax;
-            return Arch::new().dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
+            return level().dispatch(InterleavedBackward { dq, dk, dv, d_out, q, k, v, weights, mask, config });
         }
         let all = izip!(
             sequences.iter(),
@@ -180,7 +169,7 @@ impl Attention {
             let bias = self.bias.as_ref().map(Operand::elements);
             partition.map_chunks(heads, |(key_value_heads, dq, dk, dv, d_bias)| {
                 let softmax_stats = key_value_heads.slice(softmax_stats, dims.group_size() * 2 * dims.queries);
-                Arch::new().dispatch(BlockedBackward {
+                level().dispatch(BlockedBackward {
                     key_value_heads,
                     dq,
                     dk,

@@ -1,8 +1,11 @@
 use super::{
     AttentionConfig, AttentionDims, interleaved_backward::InterleavedBackward, interleaved_forward::InterleavedForward,
 };
-use crate::{conventions::MaskFill, simd::simd_width};
-use pulp::{Arch, Scalar, WithSimd};
+use crate::{
+    conventions::MaskFill,
+    simd::{level, simd_width},
+};
+use pulp::{Scalar, WithSimd};
 
 /// The elements of one lane.
 fn lane_of(all: &[f32], lane: usize) -> Vec<f32> {
@@ -28,7 +31,7 @@ fn every_lane_equals_its_sequence_alone() {
             let forward = InterleavedForward { out: &mut out, weights: &mut weights, q, k, v, mask, config };
             match is_scalar {
                 true => forward.with_simd(Scalar),
-                false => Arch::new().dispatch(forward),
+                false => level().dispatch(forward),
             }
             let (dq_out, dk_out, dv_out) = (&mut dq, &mut dk, &mut dv);
             let backward = InterleavedBackward {
@@ -45,7 +48,7 @@ fn every_lane_equals_its_sequence_alone() {
             };
             match is_scalar {
                 true => backward.with_simd(Scalar),
-                false => Arch::new().dispatch(backward),
+                false => level().dispatch(backward),
             }
             [weights, out, dq, dk, dv]
         };
