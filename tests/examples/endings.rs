@@ -3,18 +3,14 @@
 
 use crate::outputs::{error, run};
 use crate::program::{TIMEOUT, built, end, start};
-use crate::support::{file_names, temp_dir};
+use crate::support::{file_names, signal, temp_dir};
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
-}
 
 /// The estimate of the loss after the last step takes long, so the signal comes before it or in it.
 #[cfg(unix)]
@@ -28,7 +24,7 @@ fn a_signal_after_the_last_step_comes_after_the_weights() {
     while !said.contains("step 2/2") {
         assert_ne!(lines.read_line(&mut said).unwrap(), 0, "{said}");
     }
-    signal(&child, "-TERM");
+    assert!(signal("TERM", child.id()));
     lines.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
     assert!(said.contains("saved weights\n"), "{said}");
@@ -50,7 +46,7 @@ fn every_failure_is_said_and_no_checkpoint_that_does_not_exist() {
     lines.read_line(&mut said).unwrap();
     assert!(said.starts_with("warning: cannot write /dev/full: "), "{said}");
     fs::rename(folder.path().join("disk"), folder.path().join("gone")).unwrap();
-    signal(&child, "-TERM");
+    assert!(signal("TERM", child.id()));
     lines.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{said}");
     let last = said.lines().last().unwrap();
@@ -73,7 +69,7 @@ fn a_hangup_that_nohup_ignores_does_not_stop_the_training() {
         assert!(Instant::now() < until, "no steps within the time limit");
         thread::sleep(Duration::from_millis(2));
     }
-    signal(&child, "-HUP");
+    assert!(signal("HUP", child.id()));
     assert!(!end(child).stderr.contains("stopped after step"));
     assert_eq!(lines(), 60);
 }

@@ -2,7 +2,7 @@
 //! run at a time saves checkpoints.
 
 use crate::program::{Run, TIMEOUT, built, end, start};
-use crate::support::{PLAYS, file_names, temp_dir};
+use crate::support::{PLAYS, file_names, signal, temp_dir};
 use std::{
     fs,
     process::{Command, Stdio},
@@ -152,8 +152,8 @@ fn signals_save_a_checkpoint_and_a_second_run_waits_for_none() {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
     let ignores_hangup = u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 1;
-    for signal in ["-TERM", "-HUP", "-INT"] {
-        if signal == "-HUP" && ignores_hangup {
+    for name in ["TERM", "HUP", "INT"] {
+        if name == "HUP" && ignores_hangup {
             continue;
         }
         let folder = temp_dir();
@@ -167,8 +167,7 @@ fn signals_save_a_checkpoint_and_a_second_run_waits_for_none() {
         }
         let second = end(start(&program, &folder, "--steps 3 --batch 2 --checkpoint ck".split_whitespace()));
         second.assert_refused(&format!("ck is in use by process {}", first.id()));
-        let mut kill = Command::new("kill");
-        assert!(kill.args([signal, &first.id().to_string()]).status().unwrap().success());
+        assert!(signal(name, first.id()));
         let first = end(first);
         first.assert_ended_with(130);
         assert!(first.stderr.contains("with --resume ck goes on from there"), "{}", first.stderr);

@@ -1,6 +1,6 @@
 //! Runs the examples as a user does: with arguments, streams and an exit status.
 
-use crate::profile;
+use crate::{profile, support::signal};
 use std::{
     env,
     ffi::OsStr,
@@ -94,9 +94,7 @@ pub fn interrupt(child: &Child, metrics: &Path, lines: usize) {
         assert!(Instant::now() < until, "no steps within the time limit");
         thread::sleep(Duration::from_millis(2));
     }
-    let mut kill = Command::new("kill");
-    kill.args(["-INT", &child.id().to_string()]);
-    assert!(kill.status().unwrap().success());
+    assert!(signal("INT", child.id()));
 }
 
 /// The complete lines of a metrics file.

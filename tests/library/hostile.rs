@@ -2,20 +2,14 @@
 //! is.
 
 use crate::{
-    support::{Metadata, Tensors, sealed_file, temp_dir, tensors_of},
+    support::{MAX_TIME, Metadata, Tensors, sealed_file, temp_dir, tensors_of},
     tiny_training::{Tiny, saved, trainer},
 };
 use allocation_counter::measure;
 use dfdx::tensor::Cpu;
 use safetensors::Dtype;
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Instant};
 use typed_transformer::weights;
-
-/// Longer than any of these takes, even without optimisation on a busy machine.
-const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// The error of loading weights from these bytes. Time and memory are bounded.
 #[track_caller]

@@ -3,23 +3,17 @@
 
 use crate::{
     pretrained::{Model, assert_is_whole, config, folder_with, load, sharded, tensors, write},
-    support::temp_dir,
+    support::{MAX_TIME, temp_dir},
 };
 use allocation_counter::measure;
 use proptest::prelude::*;
 use safetensors::Dtype;
 use serde_json::{Value, json};
-use std::{
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, time::Instant};
 use tempfile::TempDir;
 use typed_transformer::{prelude::Cpu, weights::load_pretrained};
 
 const INDEX: &str = "model.safetensors.index.json";
-/// Longer than any of these takes, even without optimisation on a busy machine.
-const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// The error of loading a folder, with `FOLDER` for its path. Time and memory are bounded, and the error is printable.
 #[track_caller]

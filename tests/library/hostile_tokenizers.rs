@@ -1,20 +1,14 @@
 //! Files of tokenizers made to harm their reader: a panic is an error, and time and memory are bounded by the model and
 //! the text.
 
-use crate::support::temp_dir;
+use crate::support::{MAX_TIME, temp_dir};
 use allocation_counter::measure;
 use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
 use serde_json::{Value, json};
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Instant};
 use typed_transformer::{prelude::*, tokens::Tokenizer};
 
 dims! { SmallVocab = 300; }
-
-/// Longer than any of these takes, even without optimisation on a busy machine.
-const MAX_TIME: Duration = Duration::from_secs(10);
 
 fn fixture(name: &str) -> Vec<u8> {
     fs::read(format!("{}/fixtures/tokenizers/{name}.json", env!("CARGO_MANIFEST_DIR"))).unwrap()

@@ -29,7 +29,7 @@ fn on_calls(run: impl Fn(&mut StdRng, (Unchecked, Unchecked, Unchecked))) {
     for (seed, call) in CALLS.into_iter().enumerate() {
         run(&mut StdRng::seed_from_u64(seed as u64), call);
     }
-    let config = Config { failure_persistence: None, rng_seed: RngSeed::Fixed(0), ..Config::with_cases(16) };
+    let config = Config { failure_persistence: None, rng_seed: RngSeed::Fixed(0), ..Config::with_cases(8) };
     let batch = prop_oneof![3 => 1..6usize, 1 => 7..70usize];
     let len = || prop_oneof![3 => 1..9usize, 1 => 15..36usize];
     let run = |(seed, call): (u64, Call)| {
@@ -249,11 +249,9 @@ fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
     let key = both(rng, (batch, keys, Width::<HEADS, QK>::default()), size);
     let value = both(rng, (batch, keys, Width::<HEADS, VO>::default()), 1.0);
     for mask in masks(rng, (batch, queries, keys)) {
-        for (scale, masked) in [
-            (AttentionScale::HeadDim, MaskFill::MinValue),
-            (AttentionScale::EmbedDim, MaskFill::MinValue),
-            (AttentionScale::HeadDim, MaskFill::Subtract(50.0)),
-        ] {
+        for (scale, masked) in
+            [(AttentionScale::HeadDim, MaskFill::MinValue), (AttentionScale::EmbedDim, MaskFill::Subtract(50.0))]
+        {
             compare!(
                 ops::try_multi_head_attention(
                     query.single.leaky_trace(),

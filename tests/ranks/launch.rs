@@ -1,6 +1,6 @@
 //! Starts examples under `mpirun`.
 
-use crate::profile;
+use crate::{profile, support::signal};
 use std::{
     env, fs,
     io::Read,
@@ -136,7 +136,10 @@ impl Job {
     }
 
     fn kill_all(&mut self) {
-        self.ranks().values().for_each(|&pid| signal("KILL", pid));
+        for &pid in self.ranks().values() {
+            // It may be gone.
+            signal("KILL", pid);
+        }
         self.mpirun.kill().unwrap();
     }
 
@@ -178,12 +181,6 @@ impl Job {
             thread::sleep(Duration::from_millis(2));
         }
     }
-}
-
-/// Sends a signal to a process.
-pub fn signal(name: &str, pid: u32) {
-    // The process may be gone.
-    let _ = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
 }
 
 /// The complete lines of a metrics file.

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
 use safetensors::{Dtype, SafeTensors};
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, process::Command, time::Duration};
 use tempfile::TempDir;
 
 /// Dtype, sizes and bytes of each tensor by path.
@@ -13,6 +13,9 @@ pub type Metadata = BTreeMap<String, String>;
 
 /// A short text for `train_shakespeare`, whose own takes long to estimate the loss on.
 pub const PLAYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plays.txt");
+
+/// Longer than a reader with bounds takes, even without optimisation on a busy machine.
+pub const MAX_TIME: Duration = Duration::from_secs(100);
 
 /// An empty folder in cargo's folder for test files. Dropping it removes it with its content.
 pub fn temp_dir() -> TempDir {
@@ -26,6 +29,12 @@ pub fn file_names(folder: &TempDir) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// Sends a signal to a process, by the shell: not every machine has the program `kill`. Returns whether the process was
+/// there.
+pub fn signal(name: &str, process: u32) -> bool {
+    Command::new("sh").arg("-c").arg(format!("kill -{name} {process}")).status().unwrap().success()
 }
 
 /// The tensors and the metadata of a file, read by the `safetensors` crate; without checksums.

@@ -8,11 +8,8 @@ type Heads<const KEY_HEADS: usize, const GROUPS: usize> = Width<KEY_HEADS, GROUP
 type GroupedWidth<const KEY_HEADS: usize, const GROUPS: usize, const SIZE: usize> =
     Product<Heads<KEY_HEADS, GROUPS>, Const<SIZE>>;
 
-const CONVENTIONS: [(AttentionScale, MaskFill); 3] = [
-    (AttentionScale::One, MaskFill::MinValue),
-    (AttentionScale::Constant(0.3), MaskFill::MinValue),
-    (AttentionScale::HeadDim, MaskFill::Subtract(50.0)),
-];
+const CONVENTIONS: [(AttentionScale, MaskFill); 2] =
+    [(AttentionScale::One, MaskFill::MinValue), (AttentionScale::Constant(0.3), MaskFill::Subtract(50.0))];
 
 /// `size` is that of queries and keys.
 fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, const VO: usize>(
