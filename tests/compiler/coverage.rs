@@ -1,7 +1,9 @@
-//! Every type parameter of a public item has a wrong program in `ui-tests/fail` that is wrong in it alone.
+//! Every type parameter of a public item has a program that is refused because it alone is wrong.
 //!
-//! A program says what it covers: ``//! Covers `S` of `nn::Linear::forward`.`` The sources say what has to be
-//! covered:
+//! A program of `ui-tests/fail` says what it covers (``//! Covers `S` of `nn::Linear::forward`.``), and what its mutants
+//! cover (``//! Mutants cover `B` by `Batch` of `nn::Linear::forward`.``). The programs of `tests/compiler/mutants` cover the
+//! parameters of a type or of a configuration that they name with a dimension or a type parameter of their own. The sources
+//! say what has to be covered:
 //!
 //! - each parameter of a public function, method, struct or trait;
 //! - each associated type of such a trait, if it has a bound;
@@ -10,15 +12,16 @@
 //! `backend` repeats the signatures of `ops`, and `try_f` has the signature of `f`: neither needs programs of its
 //! own. `plot` accepts any dimensions.
 
-use crate::program::{self, Program, root};
+use crate::{
+    mutants::PROGRAMS,
+    program::{self, Program},
+    public_items::public_items,
+    source, variants,
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt, fs,
-    path::{Path, PathBuf},
-};
-use syn::{
-    Attribute, GenericParam, Generics, Ident, ImplItem, Item, Token, TraitItem, Type, UseTree, Visibility,
-    parse::{Parse, ParseStream, Result},
+    fmt,
+    ops::Range,
 };
 
 /// Element, device and tape mean the same everywhere (see the table of letters in `ops`), so one program for each
@@ -28,9 +31,6 @@ const ONCE_PER_MODULE: [&str; 3] = ["E", "D", "T"];
 /// Positions and orders of axes, which are inferred from shapes, and tapes of second operands, which are inferred from
 /// these. No program writes them.
 const INFERRED: [&str; 5] = ["Order", "WhichAxis", "WhichOtherAxis", "WhichOutAxis", "OtherTape"];
-
-/// Constants that are numbers of axes, which are inferred from shapes.
-const NUMBERS_OF_AXES: [&str; 3] = ["N", "OTHER_N", "BOTH_N"];
 
 /// Parameters that no program can get wrong by themselves, and why.
 const EXEMPT: [(&str, &str, &str); 12] = [
@@ -53,7 +53,9 @@ pub const NAMES_IN_MESSAGES: [&str; 4] = ["ProductDim", "QuotientDim", "SumDim",
 
 #[test]
 fn every_dimension_is_covered() {
-    let (mut public, mut covered) = (public_parameters(), covered_parameters());
+    let items = public_items();
+    let parameters = items.iter().flat_map(|(of, names)| names.iter().map(|name| Parameter::new(of, name)));
+    let (mut public, mut covered): (BTreeSet<_>, _) = (parameters.collect(), covered_parameters());
     public.retain(|parameter| !INFERRED.contains(&&*parameter.name));
     public.retain(|parameter| !parameter.item.starts_with("plot::"));
     public.retain(|parameter| {
@@ -64,6 +66,7 @@ fn every_dimension_is_covered() {
         assert!(public.remove(&parameter), "{parameter} does not exist");
     }
     let unknown: Vec<_> = covered.difference(&public).cloned().collect();
+    covered.extend(covered_by_whole_programs(&items));
     for parameters in [&mut public, &mut covered] {
         *parameters = parameters.iter().map(Parameter::to_cover).collect();
     }
@@ -137,13 +140,15 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// The parameters that the programs cover. Each program, or its expected output, names the item.
+/// The parameters that the programs of `ui-tests` and their mutants cover. Each program, or its expected output, names the
+/// item.
 fn covered_parameters() -> BTreeSet<Parameter> {
     let mut covered = BTreeSet::new();
     for program in program::all() {
         let code: Vec<_> = program.source.lines().filter(|line| !line.starts_with("//!")).collect();
         let text = code.join("\n") + &program.stderr();
-        for (parameter, item) in &program.covers {
+        let by_mutants = program.mutants_cover.iter().map(|cover| (&cover.parameter, &cover.item));
+        for (parameter, item) in program.covers.iter().map(|(parameter, item)| (parameter, item)).chain(by_mutants) {
             let is_named = item.split("::").skip(1).all(|part| text.contains(part));
             assert!(is_named, "{} does not name {item}", program.path);
             covered.insert(Parameter::new(item, parameter));
@@ -152,241 +157,69 @@ fn covered_parameters() -> BTreeSet<Parameter> {
     covered
 }
 
-/// The parameters that must be covered.
-fn public_parameters() -> BTreeSet<Parameter> {
-    let mut sources = Sources::default();
-    sources.read(&root().join("src/lib.rs"), &[], None);
-    let methods = sources.methods.iter().filter_map(|(owner, method, names)| {
-        let owner = sources.types.get(owner)?;
-        Some((format!("{owner}::{method}"), names.clone()))
-    });
-    let items: BTreeMap<_, _> = sources.items.clone().into_iter().chain(methods).collect();
-    let has_plain_form = |of: &str| {
-        let plain = of.rsplit_once("::try_");
-        plain.is_some_and(|(path, name)| items.contains_key(&format!("{path}::{name}")))
-    };
-    let parameters = items.iter().filter(|(of, _)| !has_plain_form(of));
-    parameters.flat_map(|(of, names)| names.iter().map(|name| Parameter::new(of, name))).collect()
-}
-
-/// The items that the sources show to a user.
-#[derive(Default)]
-struct Sources {
-    /// The parameters of each item, by its path.
-    items: BTreeMap<String, Vec<String>>,
-    /// The path of each type, by its name.
-    types: BTreeMap<String, String>,
-    /// The name of a type, a method of it, and the parameters of that.
-    methods: Vec<(String, String, Vec<String>)>,
-}
-
-/// The names that a module shows, if not all.
-type Shown<'a> = Option<&'a BTreeSet<String>>;
-
-impl Sources {
-    /// Reads the file of the module `path`, and those of the modules in it.
-    fn read(&mut self, file: &Path, path: &[String], shown: Shown) {
-        let parsed = syn::parse_file(&read(file));
-        let items = parsed.unwrap_or_else(|e| panic!("{}: {e}", file.display())).items;
-        for item in &items {
-            match item {
-                Item::Mod(module) if module.content.is_none() && module.ident != "backend" => {
-                    let name = module.ident.to_string();
-                    let child = child(file, &name);
-                    if is_public(&module.vis, &module.attrs) {
-                        self.read(&child, &[path, &[name]].concat(), None);
-                    } else {
-                        self.read(&child, path, Some(&shown_of(&module.ident, &items)));
-                    }
-                }
-                Item::Macro(call) if call.mac.path.is_ident("module") => {
-                    let Module(vis, attrs, name, names) = call.mac.parse_body().unwrap();
-                    if is_public(&vis, &attrs) {
-                        self.add(path, shown, &name, names);
-                    }
-                }
-                Item::Macro(other) => {
-                    let hides = other.mac.tokens.to_string().contains("pub fn");
-                    assert!(!hides, "{}: a macro hides a function", file.display());
-                }
-                item => self.add_item(item, path, shown),
+/// The parameters of types, and the associated types of configurations, for which the programs of
+/// `tests/compiler/mutants` have a name of their own.
+fn covered_by_whole_programs(items: &BTreeMap<String, Vec<String>>) -> BTreeSet<Parameter> {
+    let mut covered = BTreeSet::new();
+    for (_, program) in PROGRAMS {
+        let tokens = source::tokens(program);
+        for place in variants::Program::new(program).places() {
+            let at = tokens.iter().position(|token| token == place).unwrap();
+            let found = argument(program, &tokens, at).or_else(|| associated_type(program, &tokens, at, items));
+            let Some((path, which)) = found else { continue };
+            let suffix = format!("::{path}");
+            let mut named = items.iter().filter(|(item, _)| item.ends_with(&suffix));
+            if let (Some((item, parameters)), None) = (named.next(), named.next()) {
+                covered.extend(parameters.get(which).map(|parameter| Parameter::new(item, parameter)));
             }
         }
     }
+    covered
+}
 
-    fn add_item(&mut self, item: &Item, path: &[String], shown: Shown) {
-        match item {
-            Item::Fn(item) if is_public(&item.vis, &item.attrs) => {
-                self.add(path, shown, &plain_name(&item.sig.ident, &item.attrs), names(&item.sig.generics));
-            }
-            Item::Struct(item) if is_public(&item.vis, &item.attrs) => {
-                self.add(path, shown, &item.ident, names(&item.generics));
-            }
-            Item::Enum(item) if is_public(&item.vis, &item.attrs) => {
-                self.add(path, shown, &item.ident, names(&item.generics));
-            }
-            Item::Type(item) if is_public(&item.vis, &item.attrs) => {
-                self.add(path, shown, &item.ident, names(&item.generics));
-            }
-            Item::Trait(item) if is_public(&item.vis, &item.attrs) => {
-                let mut all = names(&item.generics);
-                if item.attrs.iter().any(|attribute| ends(attribute, "on_unimplemented")) {
-                    all.push("Self".to_string());
-                }
-                for part in &item.items {
-                    match part {
-                        TraitItem::Type(part) if !part.bounds.is_empty() && !is_hidden(&part.attrs) => {
-                            all.push(part.ident.to_string());
-                        }
-                        TraitItem::Fn(part) if is_shown(shown, &item.ident) && !is_hidden(&part.attrs) => {
-                            let path = [path, &[item.ident.to_string()]].concat();
-                            self.add(&path, None, &part.sig.ident, names(&part.sig.generics));
-                        }
-                        _ => {}
-                    }
-                }
-                self.add(path, shown, &item.ident, all);
-            }
-            Item::Impl(item) if item.trait_.is_none() => {
-                let Type::Path(owner) = &*item.self_ty else {
-                    return;
-                };
-                let owner = owner.path.segments.last().unwrap().ident.to_string();
-                for part in &item.items {
-                    if let ImplItem::Fn(part) = part
-                        && is_public(&part.vis, &part.attrs)
-                    {
-                        let method = plain_name(&part.sig.ident, &part.attrs).to_string();
-                        let names = names(&part.sig.generics);
-                        self.methods.push((owner.clone(), method, names));
-                    }
-                }
-            }
+/// The path of the type that a token is an argument of, and which one it is: 1 for `HiddenDim` in
+/// `Linear<EmbedDim, HiddenDim, f32, Cpu>`.
+fn argument(program: &str, tokens: &[Range<usize>], at: usize) -> Option<(String, usize)> {
+    let text = |i: usize| &program[tokens[i].clone()];
+    if ![",", ">"].contains(&text(at + 1)) {
+        return None;
+    }
+    let (mut depth, mut which) = (0, 0);
+    let open = (0..at).rev().find(|&i| {
+        match text(i) {
+            ">" | ")" => depth += 1,
+            "<" | "(" if depth > 0 => depth -= 1,
+            "," if depth == 0 => which += 1,
+            // The comma after a lifetime.
+            "'" if depth == 0 => which -= 1,
+            "<" | "(" | "{" | ";" => return true,
             _ => {}
         }
+        false
+    })?;
+    let is_name = |i: usize| text(i).starts_with(|c: char| c.is_alphabetic());
+    if text(open) != "<" || !is_name(open - 1) {
+        return None;
     }
+    let has_module = text(open - 2) == ":" && is_name(open - 4);
+    let path = if has_module { format!("{}::{}", text(open - 4), text(open - 1)) } else { text(open - 1).to_string() };
+    Some((path, which))
+}
 
-    fn add(&mut self, path: &[String], shown: Shown, name: &Ident, names: Vec<String>) {
-        if is_shown(shown, name) {
-            let of = [path, &[name.to_string()]].concat().join("::");
-            self.types.insert(name.to_string(), of.clone());
-            self.items.insert(of, names);
-        }
+/// The trait whose associated type a token is, and which of its parameters that is: `LlamaConfig` for
+/// `type HeadDim = HeadDim;`.
+fn associated_type(
+    program: &str,
+    tokens: &[Range<usize>],
+    at: usize,
+    items: &BTreeMap<String, Vec<String>>,
+) -> Option<(String, usize)> {
+    let text = |i: usize| &program[tokens[i].clone()];
+    if text(at - 1) != "=" || text(at - 3) != "type" {
+        return None;
     }
-}
-
-/// The file of the module `name` that `parent` declares.
-fn child(parent: &Path, name: &str) -> PathBuf {
-    let folder = match parent.file_stem().and_then(|stem| stem.to_str()) {
-        Some("lib" | "mod") => parent.parent().unwrap().to_path_buf(),
-        _ => parent.with_extension(""),
-    };
-    let file = folder.join(format!("{name}.rs"));
-    if file.exists() {
-        return file;
-    }
-    folder.join(name).join("mod.rs")
-}
-
-/// The names of a private module that `items` re-export.
-fn shown_of(module: &Ident, items: &[Item]) -> BTreeSet<String> {
-    fn add(tree: &UseTree, names: &mut BTreeSet<String>) {
-        match tree {
-            UseTree::Name(used) => {
-                names.insert(used.ident.to_string());
-            }
-            UseTree::Group(group) => group.items.iter().for_each(|tree| add(tree, names)),
-            _ => panic!("a module re-exports single names"),
-        }
-    }
-    let mut names = BTreeSet::new();
-    for item in items {
-        if let Item::Use(item) = item
-            && is_public(&item.vis, &item.attrs)
-            && let UseTree::Path(path) = &item.tree
-            && path.ident == *module
-        {
-            add(&path.tree, &mut names);
-        }
-    }
-    names
-}
-
-fn is_shown(shown: Shown, name: &Ident) -> bool {
-    shown.is_none_or(|shown| shown.contains(&name.to_string()))
-}
-
-fn is_public(visibility: &Visibility, attributes: &[Attribute]) -> bool {
-    matches!(visibility, Visibility::Public(_)) && !is_hidden(attributes)
-}
-
-/// Whether the documentation leaves an item out.
-fn is_hidden(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        let list = attribute.meta.require_list();
-        list.is_ok_and(|list| list.path.is_ident("doc") && list.tokens.to_string() == "hidden")
-    })
-}
-
-/// `f` for a `try_f` whose panicking form is written by `#[panicking]`: both have the same signature.
-fn plain_name(name: &Ident, attributes: &[Attribute]) -> Ident {
-    match name.to_string().strip_prefix("try_") {
-        Some(plain) if attributes.iter().any(|attribute| ends(attribute, "panicking")) => {
-            Ident::new(plain, name.span())
-        }
-        _ => name.clone(),
-    }
-}
-
-/// Whether the path of an attribute ends in `word`.
-fn ends(attribute: &Attribute, word: &str) -> bool {
-    let last = attribute.path().segments.last();
-    last.is_some_and(|last| last.ident == word)
-}
-
-/// The names of types and constants, without lifetimes and numbers of axes.
-fn names(generics: &Generics) -> Vec<String> {
-    generics.params.iter().filter_map(name).collect()
-}
-
-fn name(parameter: &GenericParam) -> Option<String> {
-    match parameter {
-        GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
-        GenericParam::Const(parameter) => {
-            Some(parameter.ident.to_string()).filter(|name| !NUMBERS_OF_AXES.contains(&name.as_str()))
-        }
-        GenericParam::Lifetime(_) => None,
-    }
-}
-
-/// The head of what `module!` is given: `pub struct Name<Dims…; E, D>`.
-struct Module(Visibility, Vec<Attribute>, Ident, Vec<String>);
-
-impl Parse for Module {
-    fn parse(input: ParseStream) -> Result<Self> {
-        let attributes = input.call(Attribute::parse_outer)?;
-        let visibility = input.parse()?;
-        input.parse::<Token![struct]>()?;
-        let ident = input.parse()?;
-        input.parse::<Token![<]>()?;
-        let mut names = Vec::new();
-        while !input.peek(Token![>]) {
-            names.extend(name(&input.parse()?));
-            input.parse::<Option<Token![,]>>()?;
-            input.parse::<Option<Token![;]>>()?;
-        }
-        // The fields are of no interest.
-        input.step(|cursor| {
-            let mut rest = *cursor;
-            while let Some((_, next)) = rest.token_tree() {
-                rest = next;
-            }
-            Ok(((), rest))
-        })?;
-        Ok(Self(visibility, attributes, ident, names))
-    }
-}
-
-fn read(file: &Path) -> String {
-    fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+    let of = (0..at).rev().find(|&i| text(i) == "impl")? + 1;
+    let (_, parameters) = items.iter().find(|(item, _)| item.ends_with(&format!("::{}", text(of))))?;
+    let which = parameters.iter().position(|parameter| parameter == text(at - 2))?;
+    Some((text(of).to_string(), which))
 }

@@ -7,6 +7,9 @@ mod mutants;
 #[path = "../support/profile.rs"]
 mod profile;
 mod program;
+mod programs;
+mod public_items;
 mod rustc;
 mod source;
-mod ui;
+mod texts;
+mod variants;

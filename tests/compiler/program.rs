@@ -2,17 +2,19 @@
 //!
 //! A program has a head. Its first line states the rule that the program breaks. Lines that begin with
 //! `Covers` name the type parameters that it is wrong in (`tests/compiler/coverage.rs`). One line
-//! says how the program becomes right:
+//! says how the program becomes right. Lines that begin with `Mutants cover` name the type parameters that its right form
+//! with another name in one place is wrong in, and the name that stands for each:
 //!
 //! ```text
 //! //! A residual adds sequences of the same length.
 //! //! Covers `S` of `ops::residual`.
 //! //! Right with `source` for `target` in line 12.
+//! //! Mutants cover `B` by `Batch`, `M` by `EmbedDim` of `ops::residual`.
 //! ```
 //!
 //! The right form is made by that replacement, so a program and its right form differ in one token.
 //!
-//! A program of an optional part of the library says ``Needs the feature `tokenizers`.``
+//! Programs below `ui-tests/fail-tokenizers` need the feature `tokenizers` of the library.
 
 use crate::source;
 use std::{
@@ -35,9 +37,17 @@ pub struct Program {
     pub rule: String,
     /// Each type parameter that it covers, and the path of the item that has this parameter.
     pub covers: Vec<(String, String)>,
-    /// The feature of the library that it needs, if it needs one.
-    pub feature: Option<String>,
+    pub mutants_cover: Vec<Cover>,
     pub correction: Correction,
+}
+
+/// A type parameter that the mutants of one name cover.
+pub struct Cover {
+    pub parameter: String,
+    /// The name in the program.
+    pub by: String,
+    /// The path of the item that has the parameter.
+    pub item: String,
 }
 
 /// The replacement of one token that makes a wrong program right.
@@ -53,7 +63,7 @@ impl Program {
     fn read(path: String) -> Self {
         let source = read(&path);
         let parts: Vec<_> = path.trim_end_matches(".rs").split('/').collect();
-        let ["ui-tests", "fail", module, item, parameter] = parts[..] else {
+        let ["ui-tests", "fail" | "fail-tokenizers", module, item, parameter] = parts[..] else {
             panic!("{path} is not `ui-tests/fail/<module>/<item>/<parameter>.rs`")
         };
         let name = format!("{module}/{item}/{parameter}");
@@ -67,10 +77,13 @@ impl Program {
             (parameter.to_string(), item.to_string())
         });
         let covers = covers.collect();
-        let feature = head.iter().find_map(|line| line.strip_prefix("Needs the feature `")?.strip_suffix("`."));
-        let feature = feature.map(str::to_string);
+        let mutants_cover = head.iter().filter(|line| line.starts_with("Mutants cover"));
+        let mutants_cover = mutants_cover.flat_map(|line| {
+            Cover::read(line).unwrap_or_else(|| panic!("{path}: `{line}` is not of the form {COVER_FORM}"))
+        });
+        let mutants_cover = mutants_cover.collect();
         let correction = Correction::read(&source, &head).unwrap_or_else(|problem| panic!("{path}: {problem}"));
-        Self { name, path, source, rule, covers, feature, correction }
+        Self { name, path, source, rule, covers, mutants_cover, correction }
     }
 
     /// The source with the right token in place of the wrong one.
@@ -92,10 +105,22 @@ impl Program {
     pub fn is_mismatch(&self) -> bool {
         self.stderr().starts_with("error[E0308]")
     }
+}
 
-    /// The expected compiler output, if there is a file of it.
-    pub fn expected(&self) -> Option<String> {
-        fs::read_to_string(root().join(self.stderr_path())).ok()
+const COVER_FORM: &str = "``Mutants cover `B` by `Batch`, `S` by `SrcLen` of `ops::residual`.``";
+
+impl Cover {
+    /// Reads a line of the form [`COVER_FORM`].
+    fn read(line: &str) -> Option<Vec<Self>> {
+        let parts: Vec<_> = line.split('`').collect();
+        let [pairs @ .., " of ", item, "."] = &parts[..] else { return None };
+        let pairs = pairs.chunks(4).enumerate().map(|(i, pair)| match pair {
+            [before, parameter, " by ", by] if *before == if i == 0 { "Mutants cover " } else { ", " } => {
+                Some(Self { parameter: parameter.to_string(), by: by.to_string(), item: item.to_string() })
+            }
+            _ => None,
+        });
+        pairs.collect()
     }
 }
 
@@ -134,7 +159,7 @@ impl Correction {
 
 /// All wrong programs, sorted by name.
 pub fn all() -> Vec<Program> {
-    let mut files = vec!["ui-tests/fail".to_string()];
+    let mut files = vec!["ui-tests/fail".to_string(), "ui-tests/fail-tokenizers".to_string()];
     for _level in ["module", "item", "parameter"] {
         files = files.iter().flat_map(|folder| list(folder)).collect();
     }
@@ -150,7 +175,7 @@ pub fn all() -> Vec<Program> {
 /// The wrong programs for which the library has the features they need.
 pub fn all_with_features() -> Vec<Program> {
     let mut programs = all();
-    programs.retain(|program| program.feature.as_ref().is_none_or(|feature| features().contains(&&**feature)));
+    programs.retain(|program| cfg!(feature = "tokenizers") || !program.path.starts_with("ui-tests/fail-tokenizers"));
     programs
 }
 
@@ -185,6 +210,25 @@ pub fn read(path: &str) -> String {
 /// The root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+#[test]
+fn a_malformed_cover_is_refused() {
+    let read = |line: &str| {
+        let covers = Cover::read(line)?;
+        Some(covers.into_iter().map(|cover| [cover.parameter, cover.by, cover.item].join(" ")).collect::<Vec<_>>())
+    };
+    let line = "Mutants cover `B` by `Batch`, `S` by `SrcLen` of `ops::add`.";
+    assert_eq!(read(line), Some(vec!["B Batch ops::add".to_string(), "S SrcLen ops::add".to_string()]));
+    for line in [
+        "Mutants cover `B` of `ops::add`.",
+        "Mutants cover `B` by `Batch` `S` by `SrcLen` of `ops::add`.",
+        "Mutants cover `B` by `Batch`, `S` of `ops::add`.",
+        "Mutants cover `B` by `Batch`.",
+        "Mutants cover B by Batch of ops::add.",
+    ] {
+        assert!(read(line).is_none(), "{line}");
+    }
 }
 
 #[test]

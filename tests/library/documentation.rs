@@ -198,7 +198,7 @@ fn errors_in_annotated_reading_are_those_of_the_compiler() {
             // The second line of an error names the program.
             let place = shown.lines().nth(1).unwrap().trim().strip_prefix("--> ").unwrap();
             let program = place.split_once(".rs:").unwrap().0;
-            *part = error_block(&path(&format!("{program}.rs")), shown);
+            *part = error_block(&path(&format!("ui-tests/{program}.rs")), shown);
         }
     }
     assert_page(ANNOTATED, &parts);

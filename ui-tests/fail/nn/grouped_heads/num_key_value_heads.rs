@@ -5,7 +5,7 @@ use typed_transformer::{nn::GroupedHeads, prelude::*};
 
 dims! { NumKeyValueHeads = 2; OtherHeads = 2; GroupSize = 3; OtherGroupSize = 3; NumHeads = 6; }
 
-fn is_grouped<NumHeads: GroupedHeads<NumKeyValueHeads, GroupSize>, NumKeyValueHeads: ConstDim, GroupSize: ConstDim>() {}
+fn is_grouped<H: GroupedHeads<K, G>, K: ConstDim, G: ConstDim>() {}
 
 type Heads = Product<NumKeyValueHeads, GroupSize>;
 

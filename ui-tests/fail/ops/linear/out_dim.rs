@@ -8,9 +8,9 @@ dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }
 fn map(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu>,
     weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu>,
-    bias: &Tensor<(EmbedDim,), f32, Cpu>,
+    bias: Option<&Tensor<(EmbedDim,), f32, Cpu>>,
 ) -> Tensor<(Batch, SrcLen, HiddenDim), f32, Cpu> {
-    linear(input, weight, Some(bias))
+    linear(input, weight, bias)
 }
 
 fn main() {}

@@ -1,7 +1,6 @@
 //! A streamed text takes tokens of its tokenizer.
 //! Covers `V` of `tokens::TextStream`.
-//! Needs the feature `tokenizers`.
-//! Right with `Letters` for `Sounds` in line 9.
+//! Right with `Letters` for `Sounds` in line 8.
 use typed_transformer::{prelude::*, tokens::TextStream};
 
 dims! { Letters = 28; Sounds = 28; }

@@ -1,7 +1,6 @@
 //! A tokenizer returns tokens of its own vocabulary.
 //! Covers `V` of `tokens::Tokenizer`.
-//! Needs the feature `tokenizers`.
-//! Right with `Letters` for `Sounds` in line 9.
+//! Right with `Letters` for `Sounds` in line 8.
 use typed_transformer::{tokens::{Tokenizer, TokenizerError}, prelude::*};
 
 dims! { Letters = 28; Sounds = 28; }

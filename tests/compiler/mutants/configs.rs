@@ -1,0 +1,125 @@
+//! A published model has the dimensions of its configuration: those of its weights, those that the numbers of its heads and
+//! patches divide, and those that are known at compile time.
+
+use typed_transformer::{
+    models::{
+        bert::{Bert, BertConfig},
+        gpt2::{Gpt2, Gpt2Config},
+        llama::{Llama, LlamaConfig},
+        mixtral::{Mixtral, MixtralConfig},
+        t5::{T5, T5Config},
+        vit::{Vit, VitConfig},
+    },
+    ops::Rotary,
+    prelude::*,
+};
+
+dims! {
+    VocabSize = 28; TokenTypes = 5; MaxSeqLen = 16; EmbedDim = 24; HiddenDim = 96; NumLayers = 7; NumHeads = 6; KeyHeads = 2;
+    HeadDim = 4; NumBuckets = 32; NumExperts = 10; ExpertsPerToken = 10; Channels = 9; Height = 40; Width = 66;
+    PatchHeight = 8; PatchWidth = 11;
+    Len;
+}
+
+struct Small;
+impl BertConfig for Small {
+    type VocabSize = VocabSize;
+    type TokenTypes = TokenTypes;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers; // or another size
+    const NORM_EPSILON: f64 = 1e-12;
+}
+type Columns = Product<NumHeads, Quotient<EmbedDim, NumHeads>>;
+fn bert(model: &Bert<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.embeddings.token;
+    let _token_type: &Tensor<(TokenTypes, EmbedDim), f32, Cpu> = &model.embeddings.token_type;
+    let _position: &Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = &model.embeddings.position;
+    let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.layers[0].feed_forward.hidden.bias;
+    let _query: &Tensor<(Columns,), f32, Cpu> = &model.layers[0].attention.query.bias;
+}
+
+impl Gpt2Config for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers; // or another size
+    const NORM_EPSILON: f64 = 1e-5;
+}
+fn gpt2(model: &Gpt2<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
+    let _position: &Tensor<(MaxSeqLen, EmbedDim), f32, Cpu> = &model.position_embedder;
+    let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.layers[0].feed_forward.hidden.bias;
+    let _query: &Tensor<(Columns,), f32, Cpu> = &model.layers[0].attention.query.bias;
+}
+
+impl LlamaConfig for Small {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen; // or another size
+    type EmbedDim = EmbedDim;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers; // or another size
+    type NumHeads = NumHeads;
+    type NumKeyValueHeads = KeyHeads;
+    type HeadDim = HeadDim;
+    const NORM_EPSILON: f64 = 1e-5;
+    const ROTARY: Rotary = Rotary::halves(10_000.0);
+    const TIED_LOGITS: bool = false;
+}
+impl MixtralConfig for Small {
+    type NumExperts = NumExperts;
+    type ExpertsPerToken = ExpertsPerToken; // or a smaller maximum
+}
+type GroupSize = Quotient<NumHeads, KeyHeads>;
+type QueryDim = Product<Product<KeyHeads, GroupSize>, HeadDim>;
+fn llama(model: &Llama<Small>, mixtral: &Mixtral<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
+    let _query: &Tensor<(QueryDim, EmbedDim), f32, Cpu> = &model.layers[0].attention.query;
+    let _key: &Tensor<(Product<KeyHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.layers[0].attention.key;
+    let _gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.layers[0].feed_forward.gate;
+    let _router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &mixtral.layers[0].mixture.router;
+}
+
+impl T5Config for Small {
+    type VocabSize = VocabSize;
+    type MaxTgtLen = MaxSeqLen; // or another size
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HeadDim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type NumEncoderLayers = NumLayers; // or another size
+    type NumDecoderLayers = NumLayers; // or another size
+    type NumBuckets = NumBuckets;
+    const MAX_DISTANCE: usize = 128;
+    const NORM_EPSILON: f64 = 1e-6;
+}
+fn t5(model: &T5<Small>) {
+    let _token: &Tensor<(VocabSize, EmbedDim), f32, Cpu> = &model.token_embedder;
+    let _query: &Tensor<(Product<NumHeads, HeadDim>, EmbedDim), f32, Cpu> = &model.encoder[0].self_attention.query;
+    let _hidden: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &model.encoder[0].feed_forward.hidden;
+    let _bias: &Tensor<(NumBuckets, NumHeads), f32, Cpu> = &model.encoder_position_bias;
+}
+
+impl VitConfig for Small {
+    type Channels = Channels;
+    type Height = Height;
+    type Width = Width;
+    type PatchHeight = PatchHeight;
+    type PatchWidth = PatchWidth;
+    type EmbedDim = EmbedDim;
+    type NumHeads = NumHeads;
+    type HiddenDim = HiddenDim;
+    type NumLayers = NumLayers; // or another size
+    const NORM_EPSILON: f64 = 1e-12;
+}
+type PatchDim = Product<Channels, Product<PatchHeight, PatchWidth>>;
+fn vit(model: &Vit<Small>, images: Tensor<(Len, Channels, Height, Width), f32, Cpu>) {
+    let _states = model.forward::<Len, _>(images);
+    let _bias: &Tensor<(HiddenDim,), f32, Cpu> = &model.layers[0].feed_forward.hidden.bias;
+    let _query: &Tensor<(Columns,), f32, Cpu> = &model.layers[0].attention.query.bias;
+    let _patch: &Tensor<(EmbedDim, PatchDim), f32, Cpu> = &model.embeddings.patch.weight;
+}

@@ -1,0 +1,33 @@
+//! Every program below `fail` is refused, in the words of the file beside it.
+//!
+//! ```text
+//! cargo test --test ui                          # all of them
+//! cargo test --test ui -- ui trybuild=linear    # those whose path contains `linear`
+//! TRYBUILD=overwrite cargo test --test ui       # renews the .stderr files
+//! ```
+
+use std::{
+    env,
+    io::{Write, stderr},
+    process::Command,
+};
+
+/// The compiler whose words are expected.
+const COMPILER: &str = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
+
+#[test]
+fn ui() {
+    let rustc = env::var_os("RUSTC").unwrap_or("rustc".into());
+    let version = String::from_utf8(Command::new(rustc).arg("--version").output().unwrap().stdout).unwrap();
+    if !version.starts_with(COMPILER) {
+        // Not by `println!`, which a test that passes does not show.
+        let notice = "the texts are not compared; `cargo test --test compiler programs` checks that it refuses the programs";
+        writeln!(stderr(), "\n{} is not {COMPILER}*: {notice}", version.trim()).unwrap();
+        return;
+    }
+    let programs = trybuild::TestCases::new();
+    programs.compile_fail("fail/**/*.rs");
+    if cfg!(feature = "tokenizers") {
+        programs.compile_fail("fail-tokenizers/**/*.rs");
+    }
+}
