@@ -168,7 +168,7 @@ fn covered_by_whole_programs(items: &BTreeMap<String, Vec<String>>) -> BTreeSet<
             let found = argument(program, &tokens, at).or_else(|| associated_type(program, &tokens, at, items));
             let Some((path, which)) = found else { continue };
             let suffix = format!("::{path}");
-            let mut named = items.iter().filter(|(item, _)| item.ends_with(&suffix));
+            let mut named = items.iter().filter(|(item, _)| format!("::{item}").ends_with(&suffix));
             if let (Some((item, parameters)), None) = (named.next(), named.next()) {
                 covered.extend(parameters.get(which).map(|parameter| Parameter::new(item, parameter)));
             }

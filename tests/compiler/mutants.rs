@@ -1,12 +1,10 @@
 //! The compiler refuses a model in which a single dimension is wrong, wherever that is.
 //!
-//! `tests/compiler/mutants/` holds right programs. A *place* is where a program names a dimension or an axis of
-//! ranks that it has declared elsewhere, by `dims!`, by `ranks!` or as a generic parameter. A *mutant* is the
-//! program with another one of the same scope in one place. Types tie every dimension of these programs to
-//! others, so every mutant is ill-typed and must be refused. The only exceptions are marked in the programs, and exactly
-//! these mutants must be accepted: a length with a declared maximum may have a smaller maximum, and an operation that
-//! keeps all axes may run over another one of them. A *renaming* gives dimensions other names throughout the program,
-//! and must be accepted.
+//! `tests/compiler/mutants/` holds right programs. A mutant has another name in one place (`variants.rs`). Types tie every
+//! dimension of these programs to others, so every mutant is ill-typed and must be refused. The only exceptions are marked
+//! in the programs, and exactly these mutants must be accepted: a length with a declared maximum may have a smaller maximum,
+//! a number of layers may be another one, and an operation that keeps all axes may run over another one of them. A *renaming*
+//! gives dimensions other names throughout the program, and must be accepted.
 //!
 //! All of this also holds if all sizes are equal: names decide, and sizes only where they are compared.
 //!

@@ -43,7 +43,7 @@ pub fn declarations_in(source: &str, macros: &[&str]) -> (Vec<(Range<usize>, Opt
         let close = block.iter().position(|token| text(token) == "}").unwrap();
         end = block[close].end;
         for item in block[..close].split(|token| text(token) == ";") {
-            let sign = item.iter().position(|token| ["=", "<"].contains(&text(token)));
+            let sign = item.iter().position(|token| ["=", "<", ":"].contains(&text(token)));
             let (name, rest) = item.split_at(sign.unwrap_or(item.len()));
             // Behind the last `;` there is nothing.
             let Some(name) = name.last() else { continue };

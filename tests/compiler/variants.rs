@@ -15,7 +15,7 @@ use std::{
 const MAXIMUM_MARK: &str = "// or a smaller maximum";
 /// Marks a line whose places accept every compile-time dimension.
 const SIZE_MARK: &str = "// or another size";
-/// Marks a line whose `axis::<…>()` accepts the axes that follow the mark.
+/// Marks a line whose `axis::<…>()`, or whose only place, accepts the axes that follow the mark.
 const AXIS_MARK: &str = "// or over ";
 
 /// The bounds of type parameters that are dimensions.
@@ -112,8 +112,17 @@ impl<'a> Program<'a> {
         Self { source, names, places, end_of_declarations }
     }
 
-    pub fn places(&self) -> impl ExactSizeIterator<Item = &Range<usize>> {
-        self.places.iter().map(|place| &place.at)
+    /// The places that another name can take.
+    pub fn places(&self) -> Vec<&Range<usize>> {
+        let places = self.places.iter().filter(|place| self.others(place).next().is_some());
+        places.map(|place| &place.at).collect()
+    }
+
+    /// The other names of the kind and the scope of a place.
+    fn others(&self, Place { at, name }: &Place) -> impl Iterator<Item = &Name<'a>> {
+        let right = &self.names[*name];
+        let others = self.names.iter().filter(|wrong| wrong.kind == right.kind && wrong.at != right.at);
+        others.filter(|wrong| wrong.scope.contains(&at.start))
     }
 
     fn name(&self, name: &Name) -> &'a str {
@@ -131,17 +140,16 @@ impl<'a> Program<'a> {
         places.flat_map(|place| self.mutants_at(place)).collect()
     }
 
-    fn mutants_at(&self, Place { at, name }: &Place) -> Vec<Variant> {
+    fn mutants_at(&self, place: &Place) -> Vec<Variant> {
+        let Place { at, name } = place;
         let right = &self.names[*name];
         let line = 1 + self.source[..at.start].matches('\n').count();
         let text = self.source.lines().nth(line - 1).unwrap();
         let is_axis = self.source[..at.start].ends_with("axis::<");
         let other_axes: Vec<&str> = match text.split_once(AXIS_MARK) {
-            Some((_, axes)) if is_axis => axes.split(", ").collect(),
+            Some((code, axes)) if is_axis || !code.contains("axis::<") => axes.split(", ").collect(),
             _ => Vec::new(),
         };
-        let others = self.names.iter().filter(|wrong| wrong.kind == right.kind && wrong.at != right.at);
-        let others = others.filter(|wrong| wrong.scope.contains(&at.start));
         let mutant = |wrong: &Name| {
             let is_smaller = wrong.size.is_some_and(|size| Some(size) <= right.size);
             let is_marked = text.contains(MAXIMUM_MARK) && is_smaller
@@ -153,7 +161,7 @@ impl<'a> Program<'a> {
                 [(at.clone(), self.name(wrong))],
             )
         };
-        others.map(mutant).collect()
+        self.others(place).map(mutant).collect()
     }
 
     /// One with new names for all dimensions, and one for each pair of exchanged names.

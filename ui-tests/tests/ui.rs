@@ -21,7 +21,8 @@ fn ui() {
     let version = String::from_utf8(Command::new(rustc).arg("--version").output().unwrap().stdout).unwrap();
     if !version.starts_with(COMPILER) {
         // Not by `println!`, which a test that passes does not show.
-        let notice = "the texts are not compared; `cargo test --test compiler programs` checks that it refuses the programs";
+        let notice =
+            "the texts are not compared; `cargo test --test compiler programs` checks that it refuses the programs";
         writeln!(stderr(), "\n{} is not {COMPILER}*: {notice}", version.trim()).unwrap();
         return;
     }

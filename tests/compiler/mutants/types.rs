@@ -11,7 +11,7 @@ use typed_transformer::{
         t5::{self, T5Config},
         vit::{self, VitConfig},
     },
-    nn::*,
+    nn::{self, *},
     prelude::*,
     tensor_parallel::{DividesLayersOf, ShardedAttention, ShardedDecoderOnly, ShardedFeedForward, ShardedLM},
 };
@@ -56,8 +56,8 @@ fn projections<A: Arch, Other: Arch>(
     *feed_forward.0 = feed_forward.1;
 }
 fn feed_forward<A: Arch, Other: Arch>(
-    old: (&mut FeedForward<InDim, A, f32, Cpu>, &mut GatedFeedForward<InDim, A, f32, Cpu>),
-    new: (FeedForward<InDim, A, f32, Cpu>, GatedFeedForward<InDim, A, f32, Cpu>),
+    old: (&mut nn::FeedForward<InDim, A, f32, Cpu>, &mut GatedFeedForward<InDim, A, f32, Cpu>),
+    new: (nn::FeedForward<InDim, A, f32, Cpu>, GatedFeedForward<InDim, A, f32, Cpu>),
 ) {
     *old.0 = new.0;
     *old.1 = new.1;
@@ -97,7 +97,7 @@ fn blocks<Mask: MaskKind, OtherMask: MaskKind, A: Arch, Other: Arch>(
 fn encoder<A: Arch, Other: Arch>(
     old: &mut Encoder<InDim, NumLayers, A, f32, Cpu>,
     new: Encoder<InDim, NumLayers, A, f32, Cpu>,
-    layer: EncoderLayer<InDim, A, f32, Cpu>,
+    layer: nn::EncoderLayer<InDim, A, f32, Cpu>,
 ) {
     *old = new;
     old.layers[0] = layer;
@@ -105,7 +105,7 @@ fn encoder<A: Arch, Other: Arch>(
 fn decoder<A: Arch, Other: Arch>(
     old: &mut Decoder<InDim, KeyDim, NumLayers, A, f32, Cpu>,
     new: Decoder<InDim, KeyDim, NumLayers, A, f32, Cpu>,
-    layer: DecoderLayer<InDim, KeyDim, A, f32, Cpu>,
+    layer: nn::DecoderLayer<InDim, KeyDim, A, f32, Cpu>,
 ) {
     *old = new;
     old.layers[0] = layer;

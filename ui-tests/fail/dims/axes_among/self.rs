@@ -1,6 +1,7 @@
 //! A tensor that is added has no axis of its own.
 //! Covers `Self` of `dims::AxesAmong`.
-//! Right with `EmbedDim` for `HiddenDim` in line 10.
+//! Right with `EmbedDim` for `HiddenDim` in line 11.
+//! Mutants cover `Dims` by `SrcLen` of `dims::AxesAmong`.
 use typed_transformer::{dims::AxesAmong, prelude::*};
 
 dims! { SrcLen = 5; HiddenDim = 32; EmbedDim = 8; Batch; }

@@ -1,6 +1,7 @@
 //! Concatenated tensors have the same other axes.
 //! Covers `Rest` of `dims::SameAxes`.
-//! Right with `EmbedDim` for `HiddenDim` in line 8.
+//! Right with `EmbedDim` for `HiddenDim` in line 9.
+//! Mutants cover `Self` by `Batch` of `dims::SameAxes`.
 use typed_transformer::{dims::SameAxes, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 32; Batch; }

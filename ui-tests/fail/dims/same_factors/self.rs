@@ -1,6 +1,7 @@
 //! A reshaped tensor keeps the names of its axes.
 //! Covers `Self` of `dims::SameFactors`.
-//! Right with `SrcDim` for `QKDim` in line 10.
+//! Right with `SrcDim` for `QKDim` in line 11.
+//! Mutants cover `Other` by `HeadDim` of `dims::SameFactors`.
 use typed_transformer::prelude::*;
 
 dims! { NumHeads = 4; HeadDim = 2; SrcDim = 8; QKDim = 8; Batch; }

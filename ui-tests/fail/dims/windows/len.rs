@@ -1,6 +1,7 @@
 //! The number of windows follows from the length of the axis.
 //! Covers `Len` of `dims::Windows`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `Window` by `Width` of `dims::Windows`.
 use typed_transformer::{dims::Windows, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; Width = 3; }

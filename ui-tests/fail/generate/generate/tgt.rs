@@ -1,6 +1,7 @@
 //! A generated answer is at most as long as the model's maximum.
 //! Covers `Tgt` of `generate::generate`.
-//! Right with `TgtLen` for `Long` in line 23.
+//! Right with `TgtLen` for `Long` in line 24.
+//! Mutants cover `Config` by `Small` of `generate::generate`.
 use typed_transformer::{generate::{Sampler, try_generate}, prelude::*};
 
 dims! {

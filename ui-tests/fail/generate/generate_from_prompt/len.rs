@@ -1,6 +1,7 @@
 //! A completed text has the requested length.
 //! Covers `Len` of `generate::generate_from_prompt`.
-//! Right with `OtherLen` for `SrcLen` in line 10.
+//! Right with `OtherLen` for `SrcLen` in line 11.
+//! Mutants cover `B` by `Batch` of `generate::generate_from_prompt`.
 use typed_transformer::{generate::{Sampler, try_generate_from_prompt}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; OtherLen = 6; Batch; }

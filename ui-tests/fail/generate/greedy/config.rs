@@ -1,6 +1,7 @@
 //! Greedy decoding uses the vocabularies of its model.
 //! Covers `Config` of `generate::greedy`.
-//! Right with `Small` for `Large` in line 19.
+//! Right with `Small` for `Large` in line 20.
+//! Mutants cover `B` by `Batch` of `generate::greedy`.
 use typed_transformer::{generate::greedy, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; MaxSrcLen = 16; MaxTgtLen = 12; SrcLen = 5; TgtLen = 7; Batch; }

@@ -1,6 +1,7 @@
 //! An attention mask has one column per key.
 //! Covers `KLen` of `mask::AttentionMask`.
-//! Right with `SrcLen` for `OtherLen` in line 9.
+//! Right with `SrcLen` for `OtherLen` in line 10.
+//! Mutants cover `Batch` by `Batch`, `QLen` by `TgtLen` of `mask::AttentionMask`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; OtherLen = 6; Batch; }

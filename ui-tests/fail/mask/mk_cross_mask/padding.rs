@@ -1,6 +1,7 @@
 //! The padding rule of a cross-attention mask is a `PaddingRule`.
 //! Covers `Padding` of `mask::mk_cross_mask`.
-//! Right with `PadSourceKeys` for `CausalMask` in line 12.
+//! Right with `PadSourceKeys` for `CausalMask` in line 13.
+//! Mutants cover `Batch` by `Batch`, `KLen` by `SrcLen`, `QLen` by `TgtLen` of `mask::mk_cross_mask`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; Batch; }

@@ -1,7 +1,8 @@
 //! The kind of a mask is a `MaskKind`.
 //! Covers `Kind` of `mask::mk_mask`.
 //! Covers `Self` of `mask::MaskKind`.
-//! Right with `CausalMask` for `PadQueriesAndKeys` in line 10.
+//! Right with `CausalMask` for `PadQueriesAndKeys` in line 11.
+//! Mutants cover `Batch` by `Batch`, `SeqLen` by `SrcLen` of `mask::mk_mask`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; Batch; }

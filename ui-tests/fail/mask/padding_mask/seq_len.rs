@@ -1,6 +1,7 @@
 //! A padding mask belongs to one sequence length.
 //! Covers `SeqLen` of `mask::PaddingMask`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `Batch` by `Batch` of `mask::PaddingMask`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; Batch; }

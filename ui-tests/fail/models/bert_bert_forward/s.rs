@@ -1,6 +1,7 @@
 //! There is a type for each token of a sequence.
 //! Covers `S` of `models::bert::Bert::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Mutants cover `B` by `Batch` of `models::bert::Bert::forward`.
 use typed_transformer::{models::bert::{Bert, BertConfig}, prelude::*};
 
 dims! { Letters = 28; TokenTypes = 2; MaxLen = 16; EmbedDim = 8; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }

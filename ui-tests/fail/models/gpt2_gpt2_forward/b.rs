@@ -1,6 +1,7 @@
 //! A model keeps the batch.
 //! Covers `B` of `models::gpt2::Gpt2::forward`.
-//! Right with `Batch` for `OtherBatch` in line 12.
+//! Right with `Batch` for `OtherBatch` in line 13.
+//! Mutants cover `S` by `SrcLen` of `models::gpt2::Gpt2::forward`.
 use typed_transformer::{models::gpt2::{Gpt2, Gpt2Config}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! A model keeps the batch.
 //! Covers `B` of `models::llama::Llama::forward`.
-//! Right with `Batch` for `OtherBatch` in line 12.
+//! Right with `Batch` for `OtherBatch` in line 13.
+//! Mutants cover `S` by `SrcLen` of `models::llama::Llama::forward`.
 use typed_transformer::{models::llama::{Llama, LlamaConfig}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! A model keeps the batch.
 //! Covers `B` of `models::mixtral::Mixtral::forward`.
-//! Right with `Batch` for `OtherBatch` in line 12.
+//! Right with `Batch` for `OtherBatch` in line 13.
+//! Mutants cover `S` by `SrcLen` of `models::mixtral::Mixtral::forward`.
 use typed_transformer::{models::{llama::LlamaConfig, mixtral::{Mixtral, MixtralConfig}}, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 20; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! The source comes before the target.
 //! Covers `Src` of `models::t5::T5::forward`.
-//! Right with `SrcLen` for the first `TgtLen` in line 15.
+//! Right with `SrcLen` for the first `TgtLen` in line 16.
+//! Mutants cover `B` by `Batch`, `Tgt` by `TgtLen` of `models::t5::T5::forward`.
 use typed_transformer::{models::t5::{T5, T5Config}, prelude::*};
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }

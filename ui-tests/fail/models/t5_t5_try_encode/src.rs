@@ -1,6 +1,7 @@
 //! What a model has read has the length of the source.
 //! Covers `Src` of `models::t5::T5::try_encode`.
-//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Mutants cover `B` by `Batch` of `models::t5::T5::try_encode`.
 use typed_transformer::{models::t5::{EncodedT5, T5, T5Config}, prelude::*};
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }

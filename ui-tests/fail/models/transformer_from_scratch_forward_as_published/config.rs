@@ -1,6 +1,7 @@
 //! The published forward pass takes the parameters of its own model.
 //! Covers `Config` of `models::transformer_from_scratch::forward_as_published`.
-//! Right with `Small` for `Large` in line 25.
+//! Right with `Small` for `Large` in line 26.
+//! Mutants cover `B` by `Batch`, `Tgt` by `TgtLen` of `models::transformer_from_scratch::forward_as_published`.
 use typed_transformer::{
     models::transformer_from_scratch::{FromScratch, forward_as_published},
     prelude::*,

@@ -1,6 +1,7 @@
 //! The query and key width of a head comes from the architecture.
 //! Covers `QKDim` of `nn::Arch`.
-//! Right with `QKDim` for `VODim` in line 8.
+//! Right with `QKDim` for `VODim` in line 9.
+//! Mutants cover `NumHeads` by `NumHeads` of `nn::Arch`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; EmbedDim = 8; NumHeads = 4; QKDim = 10; VODim = 11; Batch; }

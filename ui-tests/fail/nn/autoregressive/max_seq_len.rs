@@ -1,6 +1,7 @@
 //! A text is at most as long as its model reads.
 //! Covers `MaxSeqLen` of `nn::Autoregressive`.
-//! Right with `MaxLen` for `ShortLen` in line 8.
+//! Right with `MaxLen` for `ShortLen` in line 9.
+//! Mutants cover `B` by `Batch`, `VocabSize` by `Letters` of `nn::Autoregressive`.
 use typed_transformer::{generate::{Sampler, generate_from_prompt}, nn::Autoregressive, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; ShortLen = 8; Prompt = 5; Batch; }

@@ -1,6 +1,7 @@
 //! A block uses the padding of its own sequence.
 //! Covers `S` of `nn::Block::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 11.
+//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Mutants cover `B` by `Batch` of `nn::Block::forward`.
 use typed_transformer::{nn::Block, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

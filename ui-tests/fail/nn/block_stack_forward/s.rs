@@ -1,6 +1,7 @@
 //! A block stack keeps the sequence length.
 //! Covers `S` of `nn::BlockStack::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Right with `SrcLen` for `TgtLen` in line 15.
+//! Mutants cover `B` by `Batch` of `nn::BlockStack::forward`.
 use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { SrcLen = 4; TgtLen = 4; EmbedDim = 8; NumLayers = 1; Batch; }

@@ -1,6 +1,7 @@
 //! A block uses a cache of its own maximum length.
 //! Covers `MaxLen` of `nn::Block::try_forward_cached`.
-//! Right with `MaxLen` for `Short` in line 15.
+//! Right with `MaxLen` for `Short` in line 16.
+//! Mutants cover `B` by `Batch`, `S` by `SrcLen` of `nn::Block::try_forward_cached`.
 use typed_transformer::{nn::{Block, KeyValueCache}, prelude::*};
 
 dims! { MaxLen = 16; Short = 4; SrcLen = 5; EmbedDim = 8; Batch; }

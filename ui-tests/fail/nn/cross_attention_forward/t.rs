@@ -1,6 +1,7 @@
 //! Query and key of cross-attention have the same tape.
 //! Covers `T` of `nn::CrossAttention::forward`.
-//! Right with `Recorded` for `NoneTape` in line 13.
+//! Right with `Recorded` for `NoneTape` in line 14.
+//! Mutants cover `B` by `Batch`, `K` by `SrcLen`, `Q` by `TgtLen` of `nn::CrossAttention::forward`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; Batch; }

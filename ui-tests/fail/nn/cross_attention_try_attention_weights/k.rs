@@ -1,6 +1,7 @@
 //! Cross-attention weights use the padding of the keys.
 //! Covers `K` of `nn::CrossAttention::try_attention_weights`.
-//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::CrossAttention::try_attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! A decoder uses the padding of its source.
 //! Covers `K` of `nn::Decoder::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::Decoder::forward`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; NumLayers = 1; Batch; }

@@ -1,6 +1,7 @@
 //! A decoder layer uses the padding of its source.
 //! Covers `K` of `nn::DecoderLayer::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::DecoderLayer::forward`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; Batch; }

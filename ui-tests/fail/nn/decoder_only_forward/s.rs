@@ -1,6 +1,7 @@
 //! A decoder-only model keeps the sequence length.
 //! Covers `S` of `nn::DecoderOnly::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Mutants cover `B` by `Batch` of `nn::DecoderOnly::forward`.
 use typed_transformer::prelude::*;
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; }

@@ -1,6 +1,7 @@
 //! The attention weights of a decoder-only model have its sequence length.
 //! Covers `S` of `nn::DecoderOnly::try_attention_weights`.
-//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Right with `SrcLen` for `TgtLen` in line 15.
+//! Mutants cover `B` by `Batch` of `nn::DecoderOnly::try_attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! { Letters = 28; Heads = 2; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! A decoder-only model returns one output per new token, not per cached one.
 //! Covers `S` of `nn::DecoderOnly::try_forward_cached`.
-//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Right with `SrcLen` for `TgtLen` in line 15.
+//! Mutants cover `B` by `Batch` of `nn::DecoderOnly::try_forward_cached`.
 use typed_transformer::{nn::Cache, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; Batch; }

@@ -1,6 +1,7 @@
 //! The logits of a decoder-only model have its sequence length.
 //! Covers `S` of `nn::DecoderOnly::try_logits`.
-//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Mutants cover `B` by `Batch` of `nn::DecoderOnly::try_logits`.
 use typed_transformer::prelude::*;
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

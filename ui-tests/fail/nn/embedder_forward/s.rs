@@ -1,6 +1,7 @@
 //! A sequence is at most as long as its embedder's maximum.
 //! Covers `S` of `nn::Embedder::forward`.
-//! Right with `16` for `17` in line 6.
+//! Right with `16` for `17` in line 7.
+//! Mutants cover `B` by `Batch` of `nn::Embedder::forward`.
 use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxSeqLen = 16; SeqLen = 17; EmbedDim = 8; Batch; }

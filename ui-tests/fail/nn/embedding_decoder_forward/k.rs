@@ -1,6 +1,7 @@
 //! An embedding decoder uses the padding of its source.
 //! Covers `K` of `nn::EmbeddingDecoder::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 15.
+//! Right with `SrcLen` for `TgtLen` in line 16.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::EmbeddingDecoder::forward`.
 use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {

@@ -1,6 +1,7 @@
 //! The cache of an embedding decoder is made with the padding of its source.
 //! Covers `K` of `nn::EmbeddingDecoder::try_cache`.
-//! Right with `SrcLen` for `TgtLen` in line 14.
+//! Right with `SrcLen` for `TgtLen` in line 15.
+//! Mutants cover `B` by `Batch` of `nn::EmbeddingDecoder::try_cache`.
 use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {

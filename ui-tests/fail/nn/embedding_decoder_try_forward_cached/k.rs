@@ -1,6 +1,7 @@
 //! An embedding decoder uses the cache of its own source.
 //! Covers `K` of `nn::EmbeddingDecoder::try_forward_cached`.
-//! Right with `SrcLen` for `TgtLen` in line 18.
+//! Right with `SrcLen` for `TgtLen` in line 19.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::EmbeddingDecoder::try_forward_cached`.
 use typed_transformer::{nn::{DecoderCache, HasPositionsFor}, prelude::*};
 
 dims! {

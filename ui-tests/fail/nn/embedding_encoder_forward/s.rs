@@ -1,6 +1,7 @@
 //! An embedding encoder keeps the sequence length.
 //! Covers `S` of `nn::EmbeddingEncoder::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Right with `SrcLen` for `TgtLen` in line 11.
+//! Mutants cover `B` by `Batch` of `nn::EmbeddingEncoder::forward`.
 use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; SrcLen = 5; TgtLen = 7; EmbedDim = 8; NumLayers = 1; Batch; }

@@ -1,6 +1,7 @@
 //! A pooled sequence is at most as long as the encoder's maximum.
 //! Covers `S` of `nn::EmbeddingEncoder::pooled`.
-//! Right with `SrcLen` for `Long` in line 10.
+//! Right with `SrcLen` for `Long` in line 11.
+//! Mutants cover `B` by `Batch` of `nn::EmbeddingEncoder::pooled`.
 use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; Long = 17; SrcLen = 5; EmbedDim = 8; NumLayers = 1; Batch; }

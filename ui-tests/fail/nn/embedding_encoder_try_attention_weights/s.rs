@@ -1,6 +1,7 @@
 //! The attention weights of an embedding encoder have its sequence length.
 //! Covers `S` of `nn::EmbeddingEncoder::try_attention_weights`.
-//! Right with `SrcLen` for `TgtLen` in line 15.
+//! Right with `SrcLen` for `TgtLen` in line 16.
+//! Mutants cover `B` by `Batch` of `nn::EmbeddingEncoder::try_attention_weights`.
 use typed_transformer::{nn::HasPositionsFor, prelude::*};
 
 dims! {

@@ -1,6 +1,7 @@
 //! An embedding keeps the sequence length.
 //! Covers `S` of `nn::Embedding::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Right with `SrcLen` for `TgtLen` in line 11.
+//! Mutants cover `B` by `Batch` of `nn::Embedding::forward`.
 use typed_transformer::{nn::Embedding, prelude::*};
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

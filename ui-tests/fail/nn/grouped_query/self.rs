@@ -1,6 +1,7 @@
 //! An architecture with fewer heads for keys says so.
 //! Covers `Self` of `nn::GroupedQuery`.
-//! Right with `Small` for `Other` in line 39.
+//! Right with `Small` for `Other` in line 40.
+//! Mutants cover `GroupSize` by `GroupSize`, `NumKeyValueHeads` by `NumKeyValueHeads` of `nn::GroupedQuery`.
 use typed_transformer::{
     nn::GroupedQuery,
     prelude::*,

@@ -1,6 +1,7 @@
 //! The padding is that of the sequence.
 //! Covers `S` of `nn::GroupedQueryAttention::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 29.
+//! Right with `SrcLen` for `TgtLen` in line 30.
+//! Mutants cover `B` by `Batch` of `nn::GroupedQueryAttention::forward`.
 use typed_transformer::{
     nn::{GroupedQuery, GroupedQueryAttention},
     prelude::*,

@@ -1,6 +1,7 @@
 //! A cache has one capacity.
 //! Covers `MaxLen` of `nn::GroupedQueryAttention::try_forward_cached`.
-//! Right with `MaxLen` for `OtherLen` in line 30.
+//! Right with `MaxLen` for `OtherLen` in line 31.
+//! Mutants cover `B` by `Batch`, `S` by `SrcLen` of `nn::GroupedQueryAttention::try_forward_cached`.
 use typed_transformer::{
     nn::{GroupedKeyValueCache, GroupedQuery, GroupedQueryAttention},
     prelude::*,

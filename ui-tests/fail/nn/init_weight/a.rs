@@ -1,6 +1,7 @@
 //! The weight initializer takes its standard deviation from an architecture.
 //! Covers `A` of `nn::init::weight`.
-//! Right with `A` for `TypedTransformer` in line 9.
+//! Right with `A` for `TypedTransformer` in line 10.
+//! Mutants cover `InDim` by `SrcDim`, `OutDim` by `KeyDim` of `nn::init::weight`.
 use typed_transformer::{nn::init, prelude::*};
 
 dims! { SrcDim = 24; KeyDim = 18; }

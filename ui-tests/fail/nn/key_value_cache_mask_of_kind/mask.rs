@@ -1,6 +1,7 @@
 //! The mask of a key-value cache is causal.
 //! Covers `Mask` of `nn::KeyValueCache::mask_of_kind`.
-//! Right with `CausalMask` for `NoMask` in line 9.
+//! Right with `CausalMask` for `NoMask` in line 10.
+//! Mutants cover `S` by `SrcLen` of `nn::KeyValueCache::mask_of_kind`.
 use typed_transformer::{nn::{CacheCapacity, KeyValueCache}, prelude::*};
 
 dims! { MaxLen = 16; SrcLen = 5; Batch; }

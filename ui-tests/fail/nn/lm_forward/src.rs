@@ -1,6 +1,7 @@
 //! A source is at most as long as the model's maximum.
 //! Covers `Src` of `nn::LM::forward`.
-//! Right with `SrcLen` for `Long` in line 18.
+//! Right with `SrcLen` for `Long` in line 19.
+//! Mutants cover `B` by `Batch` of `nn::LM::forward`.
 use typed_transformer::prelude::*;
 
 dims! {

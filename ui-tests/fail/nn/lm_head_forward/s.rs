@@ -1,6 +1,7 @@
 //! A language-model head returns logits for each position.
 //! Covers `S` of `nn::LmHead::forward`.
-//! Right with `TgtLen` for `SrcLen` in line 10.
+//! Right with `TgtLen` for `SrcLen` in line 11.
+//! Mutants cover `B` by `Batch` of `nn::LmHead::forward`.
 use typed_transformer::{nn::{Embedding, LmHead}, prelude::*};
 
 dims! { Letters = 28; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

@@ -1,6 +1,7 @@
 //! Attention weights are for a source of at most the model's maximum length.
 //! Covers `Src` of `nn::LM::try_attention_weights`.
-//! Right with `SrcLen` for `Long` in line 18.
+//! Right with `SrcLen` for `Long` in line 19.
+//! Mutants cover `B` by `Batch` of `nn::LM::try_attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! {

@@ -1,6 +1,7 @@
 //! Reading keeps the batch of the sources.
 //! Covers `B` of `nn::LM::try_encode`.
-//! Right with `Batch` for `OtherBatch` in line 12.
+//! Right with `Batch` for `OtherBatch` in line 13.
+//! Mutants cover `Src` by `SrcLen` of `nn::LM::try_encode`.
 use typed_transformer::{nn::EncodedLM, prelude::*};
 
 dims! { Letters = 28; MaxLen = 16; Long = 17; SrcLen = 5; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! The logits of a model have its target length.
 //! Covers `Tgt` of `nn::LM::try_logits`.
-//! Right with `TgtLen` for `SrcLen` in line 12.
+//! Right with `TgtLen` for `SrcLen` in line 13.
+//! Mutants cover `B` by `Batch` of `nn::LM::try_logits`.
 use typed_transformer::prelude::*;
 
 dims! { Sounds = 44; SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

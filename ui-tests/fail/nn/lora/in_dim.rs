@@ -1,6 +1,7 @@
 //! An adapter has the dimensions of the map that it adapts.
 //! Covers `InDim` of `nn::Lora`.
-//! Right with `EmbedDim` for `KeyDim` in line 8.
+//! Right with `EmbedDim` for `KeyDim` in line 9.
+//! Mutants cover `OutDim` by `HiddenDim`, `Rank` by `Rank` of `nn::Lora`.
 use typed_transformer::{nn::{Linear, Lora}, prelude::*};
 
 dims! { EmbedDim = 8; KeyDim = 8; HiddenDim = 6; OtherDim = 6; Rank = 2; }

@@ -1,6 +1,7 @@
 //! An adapted map keeps the length.
 //! Covers `S` of `nn::Lora::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 11.
+//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Mutants cover `B` by `Batch` of `nn::Lora::forward`.
 use typed_transformer::{nn::{Linear, Lora}, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 6; Rank = 2; SrcLen = 5; TgtLen = 7; Batch; OtherBatch; }

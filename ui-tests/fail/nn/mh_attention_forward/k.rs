@@ -1,6 +1,7 @@
 //! Multi-head attention reads one value per key.
 //! Covers `K` of `nn::MHAttention::forward`.
-//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::MHAttention::forward`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

@@ -1,6 +1,7 @@
 //! Multi-head attention weights use a mask with one column per key.
 //! Covers `K` of `nn::MHAttention::try_attention_weights`.
-//! Right with `SrcLen` for the second `TgtLen` in line 12.
+//! Right with `SrcLen` for the second `TgtLen` in line 13.
+//! Mutants cover `B` by `Batch`, `Q` by `TgtLen` of `nn::MHAttention::try_attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! A model's output holds its logits.
 //! Covers `Logits` of `nn::Output`.
-//! Right with `Sounds` for `Letters` in line 24.
+//! Right with `Sounds` for `Letters` in line 25.
+//! Mutants cover `Dec` by `TgtLen`, `Enc` by `SrcLen` of `nn::Output`.
 use typed_transformer::prelude::*;
 
 dims! {

@@ -1,6 +1,7 @@
 //! Self-attention uses the padding of its own sequence.
 //! Covers `S` of `nn::SelfAttention::forward`.
-//! Right with `TgtLen` for `SrcLen` in line 11.
+//! Right with `TgtLen` for `SrcLen` in line 12.
+//! Mutants cover `B` by `Batch` of `nn::SelfAttention::forward`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; SrcLen = 4; TgtLen = 4; Batch; }

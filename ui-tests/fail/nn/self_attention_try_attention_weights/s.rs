@@ -1,6 +1,7 @@
 //! Self-attention weights use the padding of their own sequence.
 //! Covers `S` of `nn::SelfAttention::try_attention_weights`.
-//! Right with `SrcLen` for `TgtLen` in line 11.
+//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Mutants cover `B` by `Batch` of `nn::SelfAttention::try_attention_weights`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! The maximum source length comes from the model's configuration.
 //! Covers `MaxSrcLen` of `nn::Seq2Seq`.
-//! Right with `MaxLen` for `Short` in line 8.
+//! Right with `MaxLen` for `Short` in line 9.
+//! Mutants cover `SrcVocab` by `Letters` of `nn::Seq2Seq`.
 use typed_transformer::prelude::*;
 
 dims! { Letters = 28; MaxLen = 16; MaxSrcLen = 16; Short = 4; SrcLen = 5; Batch; }

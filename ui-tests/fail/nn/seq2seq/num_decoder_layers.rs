@@ -1,6 +1,7 @@
 //! The number of decoder layers comes from the model's configuration.
 //! Covers `NumDecoderLayers` of `nn::Seq2Seq`.
-//! Right with `NumLayers` for `OtherLayers` in line 8.
+//! Right with `NumLayers` for `OtherLayers` in line 9.
+//! Mutants cover `EmbedDim` by `EmbedDim`, `NumEncoderLayers` by `NumLayers` of `nn::Seq2Seq`.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; NumLayers = 1; OtherLayers = 6; }

@@ -1,6 +1,7 @@
 //! The embedding width of a single-stack model comes from its configuration.
 //! Covers `EmbedDim` of `nn::SingleStack`.
-//! Right with `EmbedDim` for `KeyDim` in line 8.
+//! Right with `EmbedDim` for `KeyDim` in line 9.
+//! Mutants cover `NumLayers` by `NumLayers` of `nn::SingleStack`.
 use typed_transformer::{nn::BlockStack, prelude::*};
 
 dims! { EmbedDim = 8; KeyDim = 18; NumLayers = 1; }

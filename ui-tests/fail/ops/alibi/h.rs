@@ -1,6 +1,7 @@
 //! There is a slope for each head.
 //! Covers `H` of `ops::alibi`.
-//! Right with `NumHeads` for `OtherHeads` in line 9.
+//! Right with `NumHeads` for `OtherHeads` in line 10.
+//! Mutants cover `K` by `SrcLen`, `Q` by `TgtLen` of `ops::alibi`.
 use typed_transformer::{ops::alibi, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; OtherHeads = 4; }

@@ -1,6 +1,7 @@
 //! The indices of the highest elements have the other axes.
 //! Covers `Dims` of `ops::argmax`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `Name` by `NumExperts` of `ops::argmax`.
 use typed_transformer::{ops::argmax, prelude::*, tokens::Indices};
 
 dims! { NumExperts = 4; SrcLen = 5; TgtLen = 5; }

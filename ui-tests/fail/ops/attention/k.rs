@@ -1,6 +1,7 @@
 //! Attention reads one value per key.
 //! Covers `K` of `ops::attention`.
-//! Right with `SrcLen` for `OtherLen` in line 11.
+//! Right with `SrcLen` for `OtherLen` in line 12.
+//! Mutants cover `B` by `Batch`, `H` by `NumHeads`, `Q` by `TgtLen` of `ops::attention`.
 use typed_transformer::prelude::*;
 
 dims! { TgtLen = 4; SrcLen = 4; OtherLen = 4; NumHeads = 4; HeadDim = 2; Batch; }

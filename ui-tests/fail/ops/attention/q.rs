@@ -1,6 +1,7 @@
 //! Attention uses a mask with one row per query.
 //! Covers `Q` of `ops::attention`.
-//! Right with `TgtLen` for the first `SrcLen` in line 12.
+//! Right with `TgtLen` for the first `SrcLen` in line 13.
+//! Mutants cover `QKDim` by `QKDim`, `VODim` by `VODim` of `ops::attention`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; HeadDim = 2; QKDim = 10; VODim = 11; Batch; }

@@ -1,6 +1,8 @@
 //! There is a bias for each head.
 //! Covers `H` of `ops::attention_with_bias`.
-//! Right with `NumHeads` for `OtherHeads` in line 12.
+//! Right with `NumHeads` for `OtherHeads` in line 14.
+//! Mutants cover `B` by `Batch`, `K` by `SrcLen`, `Q` by `TgtLen`, `QKDim` by `QKDim` of `ops::attention_with_bias`.
+//! Mutants cover `VODim` by `VODim` of `ops::attention_with_bias`.
 use typed_transformer::{ops::attention_with_bias, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; OtherHeads = 4; QKDim = 10; VODim = 11; Batch; OtherBatch; }

@@ -1,6 +1,7 @@
 //! The broadcast result has the axes of the input beside the new axis.
 //! Covers `Dims` of `ops::broadcast`.
-//! Right with `SrcLen` for `TgtLen` in line 12.
+//! Right with `SrcLen` for `TgtLen` in line 13.
+//! Mutants cover `Name` by `Batch`, `Smaller` by `EmbedDim` of `ops::broadcast`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

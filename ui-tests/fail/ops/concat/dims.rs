@@ -1,6 +1,8 @@
 //! Concatenating along one axis keeps the other axes.
 //! Covers `Dims` of `ops::concat`.
-//! Right with `Batch` for `Other` in line 8.
+//! Right with `Batch` for `Other` in line 10.
+//! Mutants cover `Next` by `EmbedDim`, `One` by `PastLen`, `Other` by `PresentLen` of `ops::concat`.
+//! Mutants cover `Total` by `TotalLen` of `ops::concat`.
 use typed_transformer::prelude::*;
 
 dims! { PastLen = 3; PresentLen = 2; TotalLen: Sum<PastLen, PresentLen>; EmbedDim = 8; Batch; Other; }

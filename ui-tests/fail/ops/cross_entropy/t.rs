@@ -1,6 +1,7 @@
 //! The training loss needs recorded operations.
 //! Covers `T` of `ops::cross_entropy`.
-//! Right with `Recorded` for `NoneTape` in line 11.
+//! Right with `Recorded` for `NoneTape` in line 12.
+//! Mutants cover `Dims` by `Batch`, `Positions` by `TgtLen`, `V` by `Letters` of `ops::cross_entropy`.
 use typed_transformer::prelude::*;
 
 dims! { Letters = 28; TgtLen = 7; Batch; }

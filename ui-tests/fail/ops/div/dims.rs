@@ -1,13 +1,14 @@
 //! A quotient has the axes of its first operand.
 //! Covers `Dims` of `ops::div`.
-//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Mutants cover `Smaller` by `EmbedDim` of `ops::div`.
 use typed_transformer::{ops::div, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-    norm: &Tensor<(EmbedDim,), f32, Cpu>,
+    norm: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
     let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = div(input, norm);
 }

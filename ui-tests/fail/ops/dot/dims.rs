@@ -1,6 +1,7 @@
 //! A dot product keeps the other axes of its first operand.
 //! Covers `Dims` of `ops::dot`.
-//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Mutants cover `Name` by `EmbedDim`, `Other` by `EmbedDim` of `ops::dot`.
 use typed_transformer::{ops::dot, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }

@@ -1,6 +1,7 @@
 //! A comparison has the shape of what it compares.
 //! Covers `Dims` of `ops::eq`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `Right` by `SrcLen` of `ops::eq`.
 use typed_transformer::{ops::eq, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 5; }

@@ -1,6 +1,9 @@
 //! The output has the groups of the query.
 //! Covers `GroupSize` of `ops::grouped_query_attention`.
-//! Right with `GroupSize` for `OtherGroupSize` in line 13.
+//! Right with `GroupSize` for `OtherGroupSize` in line 16.
+//! Mutants cover `B` by `Batch`, `K` by `SrcLen` of `ops::grouped_query_attention`.
+//! Mutants cover `NumKeyValueHeads` by `NumKeyValueHeads`, `Q` by `TgtLen` of `ops::grouped_query_attention`.
+//! Mutants cover `QKDim` by `QKDim`, `VODim` by `VODim` of `ops::grouped_query_attention`.
 use typed_transformer::{ops::grouped_query_attention, prelude::*};
 
 dims! {

@@ -1,6 +1,9 @@
 //! The bias has the heads of the query.
 //! Covers `GroupSize` of `ops::grouped_query_attention_with_bias`.
-//! Right with `GroupSize` for `OtherGroupSize` in line 16.
+//! Right with `GroupSize` for `OtherGroupSize` in line 19.
+//! Mutants cover `B` by `Batch`, `K` by `SrcLen` of `ops::grouped_query_attention_with_bias`.
+//! Mutants cover `NumKeyValueHeads` by `NumKeyValueHeads` of `ops::grouped_query_attention_with_bias`.
+//! Mutants cover `Q` by `TgtLen`, `QKDim` by `QKDim`, `VODim` by `VODim` of `ops::grouped_query_attention_with_bias`.
 use typed_transformer::{ops::grouped_query_attention_with_bias, prelude::*};
 
 dims! {

@@ -1,6 +1,7 @@
 //! Layer normalization keeps all axes.
 //! Covers `Dims` of `ops::layer_norm`.
-//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Mutants cover `M` by `EmbedDim` of `ops::layer_norm`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

@@ -1,6 +1,7 @@
 //! A bias has one element per row of the weight.
 //! Covers `OutDim` of `ops::linear`.
-//! Right with `HiddenDim` for `EmbedDim` in line 11.
+//! Right with `HiddenDim` for `EmbedDim` in line 12.
+//! Mutants cover `Dims` by `SrcLen`, `InDim` by `EmbedDim` of `ops::linear`.
 use typed_transformer::{ops::linear, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }

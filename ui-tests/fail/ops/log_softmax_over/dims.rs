@@ -1,6 +1,7 @@
 //! The logarithm of a softmax keeps the shape.
 //! Covers `Dims` of `ops::log_softmax_over`.
-//! Right with `SrcLen` for `OtherLen` in line 9.
+//! Right with `SrcLen` for `OtherLen` in line 10.
+//! Mutants cover `Name` by `SrcLen` of `ops::log_softmax_over`.
 use typed_transformer::{ops::log_softmax_over, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; OtherLen = 6; Batch; }
@@ -8,7 +9,7 @@ dims! { SrcLen = 5; TgtLen = 7; OtherLen = 6; Batch; }
 fn weights(
     logits: Tensor<(Batch, TgtLen, OtherLen), f32, Cpu>,
 ) -> Tensor<(Batch, TgtLen, SrcLen), f32, Cpu> {
-    log_softmax_over(logits, axis::<SrcLen>())
+    log_softmax_over(logits, axis::<SrcLen>()) // or over TgtLen, Batch
 }
 
 fn main() {}

@@ -1,6 +1,7 @@
 //! A mask is a mask of the crate or a comparison.
 //! Covers `Self` of `ops::Mask`.
-//! Right with `padding` for `batch` in line 11.
+//! Right with `padding` for `batch` in line 12.
+//! Mutants cover `Dims` by `SrcLen` of `ops::Mask`.
 use typed_transformer::{ops::Mask, prelude::*};
 
 dims! { SrcLen = 5; Batch; }

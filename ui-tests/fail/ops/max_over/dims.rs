@@ -1,6 +1,7 @@
 //! A maximum over one axis keeps the other axes.
 //! Covers `Dims` of `ops::max_over`.
-//! Right with `EmbedDim` for `HiddenDim` in line 9.
+//! Right with `EmbedDim` for `HiddenDim` in line 10.
+//! Mutants cover `Name` by `SrcLen` of `ops::max_over`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }

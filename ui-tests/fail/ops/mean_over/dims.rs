@@ -1,6 +1,7 @@
 //! A mean over one axis keeps the other axes.
 //! Covers `Dims` of `ops::mean_over`.
-//! Right with `EmbedDim` for `HiddenDim` in line 9.
+//! Right with `EmbedDim` for `HiddenDim` in line 10.
+//! Mutants cover `Name` by `SrcLen` of `ops::mean_over`.
 use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 32; Batch; }

@@ -1,13 +1,14 @@
 //! A minimum has the axes of its first operand.
 //! Covers `Dims` of `ops::minimum`.
-//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Mutants cover `Smaller` by `EmbedDim` of `ops::minimum`.
 use typed_transformer::{ops::minimum, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-    ceiling: &Tensor<(EmbedDim,), f32, Cpu>,
+    ceiling: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
     let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = minimum(input, ceiling);
 }

@@ -1,13 +1,14 @@
 //! A product has the axes of its first operand.
 //! Covers `Dims` of `ops::mul`.
-//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Mutants cover `Smaller` by `EmbedDim` of `ops::mul`.
 use typed_transformer::{ops::mul, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; HiddenDim = 32; Batch; }
 
 fn apply(
     input: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu>,
-    scale: &Tensor<(EmbedDim,), f32, Cpu>,
+    scale: &Tensor<(EmbedDim,), f32, Cpu>, // or over SrcLen, Batch
 ) {
     let _output: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = mul(input, scale);
 }

@@ -1,6 +1,7 @@
 //! Logits and labels are shared by the same ranks.
 //! Covers `W` of `ops::partial_cross_entropy`.
-//! Right with `World` for `Data` in line 11.
+//! Right with `World` for `Data` in line 12.
+//! Mutants cover `Dims` by `Batch`, `Positions` by `TgtLen`, `V` by `Letters` of `ops::partial_cross_entropy`.
 use typed_transformer::{ops::partial_cross_entropy, prelude::*, ranks, ranks::Shard};
 
 ranks! { World; Data; }

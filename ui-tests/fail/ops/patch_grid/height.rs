@@ -1,6 +1,8 @@
 //! The number of patches comes from the sizes of the image and of a patch.
 //! Covers `Height` of `ops::PatchGrid`.
-//! Right with `Height` for `OtherHeight` in line 11.
+//! Right with `Height` for `OtherHeight` in line 13.
+//! Mutants cover `PatchHeight` by `PatchHeight`, `PatchWidth` by `PatchWidth` of `ops::PatchGrid`.
+//! Mutants cover `Width` by `Width` of `ops::PatchGrid`.
 use typed_transformer::{ops::PatchGrid, prelude::*};
 
 dims! {

@@ -1,6 +1,8 @@
 //! The grid has as many rows as there are patches in the rows of the image.
 //! Covers `PatchHeight` of `ops::patches`.
-//! Right with `PatchHeight` for `OtherPatchHeight` in line 15.
+//! Right with `PatchHeight` for `OtherPatchHeight` in line 17.
+//! Mutants cover `B` by `Batch`, `Channels` by `Channels`, `Height` by `Height` of `ops::patches`.
+//! Mutants cover `PatchWidth` by `PatchWidth`, `Width` by `Width` of `ops::patches`.
 use typed_transformer::{ops::{PatchGrid, patches}, prelude::*};
 
 dims! {

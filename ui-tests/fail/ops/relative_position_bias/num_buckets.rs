@@ -1,6 +1,7 @@
 //! A table has a row for each range of distances.
 //! Covers `NumBuckets` of `ops::relative_position_bias`.
-//! Right with `NumBuckets` for `Ranges` in line 10.
+//! Right with `NumBuckets` for `Ranges` in line 11.
+//! Mutants cover `H` by `NumHeads`, `K` by `SrcLen`, `Q` by `TgtLen` of `ops::relative_position_bias`.
 use typed_transformer::{ops::{RelativeBuckets, relative_position_bias}, prelude::*};
 
 dims! { NumBuckets = 32; Ranges = 32; NumHeads = 4; OtherHeads = 4; TgtLen = 7; SrcLen = 5; OtherLen = 5; }

@@ -1,6 +1,7 @@
 //! A new name leaves the other axes as they are.
 //! Covers `Dims` of `ops::rename`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `From` by `EmbedDim`, `To` by `GateDim` of `ops::rename`.
 use typed_transformer::{ops::rename, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; GateDim = 8; HiddenDim = 9; }

@@ -1,6 +1,7 @@
 //! RMS normalization keeps all axes.
 //! Covers `Dims` of `ops::rms_norm`.
-//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Mutants cover `M` by `EmbedDim` of `ops::rms_norm`.
 use typed_transformer::{ops::rms_norm, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 7; EmbedDim = 8; Batch; }

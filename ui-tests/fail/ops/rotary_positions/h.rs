@@ -1,6 +1,7 @@
 //! A rotation keeps the heads.
 //! Covers `H` of `ops::rotary_positions`.
-//! Right with `NumHeads` for `OtherHeads` in line 11.
+//! Right with `NumHeads` for `OtherHeads` in line 12.
+//! Mutants cover `B` by `Batch`, `HeadDim` by `HeadDim`, `S` by `SrcLen` of `ops::rotary_positions`.
 use typed_transformer::{
     ops::{Rotary, rotary_positions},
     prelude::*,

@@ -1,6 +1,7 @@
 //! One place of an axis keeps the other axes.
 //! Covers `Dims` of `ops::select`.
-//! Right with `EmbedDim` for `HiddenDim` in line 8.
+//! Right with `EmbedDim` for `HiddenDim` in line 9.
+//! Mutants cover `Name` by `SrcLen` of `ops::select`.
 use typed_transformer::{ops::select, prelude::*};
 
 dims! { SrcLen = 5; EmbedDim = 8; HiddenDim = 8; Batch; }

@@ -1,6 +1,7 @@
 //! A slice has the dimension of its part.
 //! Covers `Part` of `ops::slice`.
-//! Right with `Prompt` for `Answer` in line 8.
+//! Right with `Prompt` for `Answer` in line 9.
+//! Mutants cover `Dims` by `EmbedDim`, `Len` by `SrcLen` of `ops::slice`.
 use typed_transformer::{ops::slice, prelude::*};
 
 dims! { EmbedDim = 8; SrcLen; Prompt; Answer; }

@@ -1,6 +1,7 @@
 //! Splitting heads gives the number of heads that the projection was made for.
 //! Covers `H` of `ops::split_heads`.
-//! Right with `NumHeads` for `OtherHeads` in line 9.
+//! Right with `NumHeads` for `OtherHeads` in line 10.
+//! Mutants cover `B` by `Batch`, `HeadDim` by `HeadDim` of `ops::split_heads`.
 use typed_transformer::prelude::*;
 
 dims! { NumHeads = 4; OtherHeads = 4; HeadDim = 2; SeqLen; Batch; }

@@ -1,6 +1,7 @@
 //! Stacked tensors have the other axes of the result.
 //! Covers `Smaller` of `ops::stack`.
-//! Right with `Source` for `Target` in line 11.
+//! Right with `Source` for `Target` in line 12.
+//! Mutants cover `Dims` by `SrcLen`, `Name` by `NumExperts` of `ops::stack`.
 use typed_transformer::{ops::stack, prelude::*};
 
 dims! { NumExperts = 2; SrcLen = 5; TgtLen = 7; Batch; }

@@ -1,6 +1,7 @@
 //! The indices are those of the axis that they read.
 //! Covers `Name` of `ops::take`.
-//! Right with `SrcLen` for `TgtLen` in line 10.
+//! Right with `SrcLen` for `TgtLen` in line 11.
+//! Mutants cover `Dims` by `EmbedDim`, `K` by `Kept` of `ops::take`.
 use typed_transformer::{ops::take, prelude::*, tokens::Indices};
 
 dims! { SrcLen = 5; TgtLen = 5; Kept = 2; EmbedDim = 8; }

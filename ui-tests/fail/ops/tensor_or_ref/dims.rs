@@ -1,6 +1,7 @@
 //! An operand has the axes that an operation takes.
 //! Covers `Dims` of `ops::TensorOrRef`.
-//! Right with `EmbedDim` for `HiddenDim` in line 8.
+//! Right with `EmbedDim` for `HiddenDim` in line 9.
+//! Mutants cover `Self` by `EmbedDim` of `ops::TensorOrRef`.
 use typed_transformer::{ops::TensorOrRef, prelude::*};
 
 dims! { EmbedDim = 8; HiddenDim = 32; Batch; }

@@ -1,6 +1,7 @@
 //! The highest elements keep the other axes.
 //! Covers `Dims` of `ops::top_k`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `K` by `ExpertsPerToken`, `Name` by `NumExperts` of `ops::top_k`.
 use typed_transformer::{ops::top_k, prelude::*};
 
 dims! { NumExperts = 4; ExpertsPerToken = 2; SrcLen = 5; TgtLen = 5; }

@@ -1,6 +1,7 @@
 //! The second indices are those of the right factor.
 //! Covers `Right` of `ops::unravel_index`.
-//! Right with `Width` for `Height` in line 9.
+//! Right with `Width` for `Height` in line 10.
+//! Mutants cover `Dims` by `Batch` of `ops::unravel_index`.
 use typed_transformer::{ops::unravel_index, prelude::*, tokens::Indices};
 
 dims! { Height = 4; Width = 4; Batch; Other; }

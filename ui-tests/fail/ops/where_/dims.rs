@@ -1,6 +1,7 @@
 //! A choice by a mask keeps the shape.
 //! Covers `Dims` of `ops::where_`.
-//! Right with `SrcLen` for `TgtLen` in line 8.
+//! Right with `SrcLen` for `TgtLen` in line 9.
+//! Mutants cover `Keeps` by `SrcLen`, `Otherwise` by `SrcLen` of `ops::where_`.
 use typed_transformer::{ops::where_, prelude::*};
 
 dims! { SrcLen = 5; TgtLen = 5; }

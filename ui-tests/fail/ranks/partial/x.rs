@@ -1,6 +1,7 @@
 //! A term keeps its dimensions.
 //! Covers `X` of `ranks::Partial`.
-//! Right with `SeqLen` for `OtherLen` in line 9.
+//! Right with `SeqLen` for `OtherLen` in line 10.
+//! Mutants cover `Axis` by `World` of `ranks::Partial`.
 use typed_transformer::{prelude::*, ranks, ranks::Partial};
 
 ranks! { World; Data; Tp = 2; Other = 2; }

@@ -1,6 +1,7 @@
 //! The ranks agree on a result with the error that it had.
 //! Covers `Error` of `ranks::Ranks::fail_together`.
-//! Right with `TrainError` for `RanksError` in line 9.
+//! Right with `TrainError` for `RanksError` in line 10.
+//! Mutants cover `Value` by `Letters` of `ranks::Ranks::fail_together`.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, RanksError}, train::TrainError};
 
 ranks! { World; }

@@ -1,6 +1,7 @@
 //! A model that is replicated keeps its element type.
 //! Covers `E` of `ranks::Ranks::replicate`.
-//! Right with `f32` for `f64` in line 9.
+//! Right with `f32` for `f64` in line 10.
+//! Mutants cover `Model` by `Letters` of `ranks::Ranks::replicate`.
 use typed_transformer::{nn::Linear, prelude::*, ranks, ranks::{Ranks, RanksError, Replicated}};
 
 ranks! { World; }

@@ -1,6 +1,7 @@
 //! Ranks are split into the axes that are named.
 //! Covers `Inner` of `ranks::Ranks::split`.
-//! Right with `Tp` for `Other` in line 10.
+//! Right with `Tp` for `Other` in line 11.
+//! Mutants cover `Outer` by `Data` of `ranks::Ranks::split`.
 use typed_transformer::{prelude::*, ranks, ranks::{Ranks, RanksError}};
 
 ranks! { World; Data; Tp = 2; Other = 2; }

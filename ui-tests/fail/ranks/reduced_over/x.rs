@@ -1,6 +1,7 @@
 //! A sum has the dimensions of its terms.
 //! Covers `X` of `ranks::ReducedOver`.
-//! Right with `SeqLen` for `OtherLen` in line 11.
+//! Right with `SeqLen` for `OtherLen` in line 12.
+//! Mutants cover `Axis` by `World` of `ranks::ReducedOver`.
 use typed_transformer::{prelude::*, ranks, ranks::{ReducedOver, Replicated}};
 
 ranks! { World; Data; Tp = 2; Other = 2; }

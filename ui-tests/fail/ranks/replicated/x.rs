@@ -1,6 +1,7 @@
 //! A replicated value keeps its dimensions.
 //! Covers `X` of `ranks::Replicated`.
-//! Right with `SeqLen` for `OtherLen` in line 9.
+//! Right with `SeqLen` for `OtherLen` in line 10.
+//! Mutants cover `Axis` by `World` of `ranks::Replicated`.
 use typed_transformer::{prelude::*, ranks, ranks::Replicated};
 
 ranks! { World; Data; Tp = 2; Other = 2; }

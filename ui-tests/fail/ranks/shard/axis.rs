@@ -1,6 +1,7 @@
 //! Ranks of two axes divide a dimension in two ways.
 //! Covers `Axis` of `ranks::Shard`.
-//! Right with `World` for `Data` in line 9.
+//! Right with `World` for `Data` in line 10.
+//! Mutants cover `Whole` by `Batch` of `ranks::Shard`.
 use typed_transformer::{prelude::*, ranks, ranks::Shard};
 
 ranks! { World; Data; Tp = 2; Other = 2; }

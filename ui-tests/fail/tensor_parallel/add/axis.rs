@@ -1,6 +1,7 @@
 //! Terms of sums over two axes of ranks do not mix.
 //! Covers `Axis` of `tensor_parallel::add`.
-//! Right with `Tp` for `Data` in line 11.
+//! Right with `Tp` for `Data` in line 12.
+//! Mutants cover `Dims` by `EmbedDim` of `tensor_parallel::add`.
 use typed_transformer::{prelude::*, ranks, ranks::Partial, tensor_parallel::add};
 
 ranks! { Data; Tp = 2; }

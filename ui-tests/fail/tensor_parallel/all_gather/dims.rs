@@ -1,6 +1,7 @@
 //! A gather keeps the other dimensions.
 //! Covers `Dims` of `tensor_parallel::all_gather`.
-//! Right with `SeqLen` for `OtherLen` in line 14.
+//! Right with `SeqLen` for `OtherLen` in line 15.
+//! Mutants cover `Axis` by `Tp`, `Name` by `HiddenDim` of `tensor_parallel::all_gather`.
 use typed_transformer::{
     prelude::*,
     ranks,

@@ -1,6 +1,7 @@
 //! Terms of a sum over one axis of ranks are not summed over another.
 //! Covers `Axis` of `tensor_parallel::all_reduce`.
-//! Right with `Tp` for `Data` in line 9.
+//! Right with `Tp` for `Data` in line 10.
+//! Mutants cover `Dims` by `EmbedDim` of `tensor_parallel::all_reduce`.
 use typed_transformer::{prelude::*, ranks, ranks::{Partial, Ranks}, tensor_parallel::all_reduce};
 
 ranks! { Data; Tp = 2; }

@@ -1,6 +1,7 @@
 //! Terms of a sum over one axis of ranks are not summed over another.
 //! Covers `Axis` of `tensor_parallel::all_reduce_entered`.
-//! Right with `Tp` for `Data` in line 14.
+//! Right with `Tp` for `Data` in line 15.
+//! Mutants cover `Dims` by `EmbedDim` of `tensor_parallel::all_reduce_entered`.
 use typed_transformer::{
     prelude::*,
     ranks,

@@ -1,6 +1,8 @@
 //! A tensor that enters keeps its element type.
 //! Covers `E` of `tensor_parallel::enter`.
-//! Right with `f32` for `f64` in line 9.
+//! Right with `f32` for `f64` in line 11.
+//! Mutants cover `Axis` by `Tp`, `Dims` by `EmbedDim` of `tensor_parallel::enter`.
+//! Mutants cover `Axis` by `Tp` of `tensor_parallel::Entered`.
 use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Entered, enter}};
 
 ranks! { Tp = 2; }

@@ -1,6 +1,7 @@
 //! A tensor that has entered one axis of ranks has not entered another.
 //! Covers `Axis` of `tensor_parallel::Entered`.
-//! Right with `Tp` for `Data` in line 9.
+//! Right with `Tp` for `Data` in line 10.
+//! Mutants cover `X` by `SeqLen` of `tensor_parallel::Entered`.
 use typed_transformer::{prelude::*, ranks, tensor_parallel::Entered};
 
 ranks! { Data; Tp = 2; }

@@ -1,6 +1,7 @@
 //! A tensor enters before an operation with shards.
 //! Covers `Self` of `tensor_parallel::EnteredOver`.
-//! Right with `In` for `Same` in line 14.
+//! Right with `In` for `Same` in line 15.
+//! Mutants cover `Axis` by `Tp` of `tensor_parallel::EnteredOver`.
 use typed_transformer::{prelude::*, ranks, tensor_parallel::{Entered, EnteredOver}};
 
 ranks! { Tp = 2; }

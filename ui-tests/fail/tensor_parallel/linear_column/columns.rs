@@ -1,6 +1,7 @@
 //! A rank has its part of the rows of the weight, not all of them.
 //! Covers `Columns` of `tensor_parallel::linear_column`.
-//! Right with `Part` for `HiddenDim` in line 11.
+//! Right with `Part` for `HiddenDim` in line 12.
+//! Mutants cover `B` by `Batch`, `M` by `EmbedDim`, `S` by `SeqLen` of `tensor_parallel::linear_column`.
 use typed_transformer::{prelude::*, ranks, ranks::Shard, tensor_parallel::{Entered, linear_column}};
 
 ranks! { Tp = 2; }

@@ -1,6 +1,7 @@
 //! Shards meet the part of the weight that belongs to them.
 //! Covers `Columns` of `tensor_parallel::linear_row`.
-//! Right with `Part` for the second `HiddenDim` in line 11.
+//! Right with `Part` for the second `HiddenDim` in line 12.
+//! Mutants cover `B` by `Batch`, `M` by `EmbedDim`, `S` by `SeqLen` of `tensor_parallel::linear_row`.
 use typed_transformer::{prelude::*, ranks, ranks::{Partial, Shard}, tensor_parallel::linear_row};
 
 ranks! { Tp = 2; }

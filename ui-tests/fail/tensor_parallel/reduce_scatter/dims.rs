@@ -1,6 +1,7 @@
 //! The parts of a sum keep its other dimensions.
 //! Covers `Dims` of `tensor_parallel::reduce_scatter`.
-//! Right with `SeqLen` for `OtherLen` in line 14.
+//! Right with `SeqLen` for `OtherLen` in line 15.
+//! Mutants cover `Axis` by `Tp`, `Name` by `HiddenDim` of `tensor_parallel::reduce_scatter`.
 use typed_transformer::{
     prelude::*,
     ranks,

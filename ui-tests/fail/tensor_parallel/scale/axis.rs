@@ -1,6 +1,7 @@
 //! Terms of a sum over one axis of ranks stay so.
 //! Covers `Axis` of `tensor_parallel::scale`.
-//! Right with `Tp` for `Data` in line 11.
+//! Right with `Tp` for `Data` in line 12.
+//! Mutants cover `Dims` by `EmbedDim` of `tensor_parallel::scale`.
 use typed_transformer::{prelude::*, ranks, ranks::Partial, tensor_parallel::scale};
 
 ranks! { Data; Tp = 2; }

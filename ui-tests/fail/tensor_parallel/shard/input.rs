@@ -1,6 +1,7 @@
 //! A tensor enters before each rank takes its part.
 //! Covers `Input` of `tensor_parallel::shard`.
-//! Right with `In` for `Whole` in line 17.
+//! Right with `In` for `Whole` in line 18.
+//! Mutants cover `Axis` by `Tp`, `Dims` by `SeqLen`, `Name` by `HiddenDim` of `tensor_parallel::shard`.
 use typed_transformer::{
     prelude::*,
     ranks,

@@ -1,6 +1,7 @@
 //! The mask has the length of the key.
 //! Covers `K` of `tensor_parallel::ShardedAttention::forward`.
-//! Right with `KLen` for the second `QLen` in line 17.
+//! Right with `KLen` for the second `QLen` in line 18.
+//! Mutants cover `B` by `Batch`, `Q` by `QLen` of `tensor_parallel::ShardedAttention::forward`.
 use typed_transformer::{
     prelude::*,
     ranks::Ranks,

@@ -1,6 +1,7 @@
 //! There are logits for each position.
 //! Covers `S` of `tensor_parallel::ShardedDecoderOnly::forward`.
-//! Right with `SeqLen` for `OtherLen` in line 10.
+//! Right with `SeqLen` for `OtherLen` in line 11.
+//! Mutants cover `B` by `Batch` of `tensor_parallel::ShardedDecoderOnly::forward`.
 use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{DividesLayersOf, ShardedDecoderOnly}};
 
 dims! { VocabSize = 28; MaxSeqLen = 8; SeqLen <= MaxSeqLen; OtherLen <= MaxSeqLen; Batch; Other; }

@@ -1,6 +1,7 @@
 //! A feed-forward layer keeps the length.
 //! Covers `S` of `tensor_parallel::ShardedFeedForward::forward`.
-//! Right with `SeqLen` for `OtherLen` in line 10.
+//! Right with `SeqLen` for `OtherLen` in line 11.
+//! Mutants cover `B` by `Batch` of `tensor_parallel::ShardedFeedForward::forward`.
 use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{DividesLayersOf, ShardedFeedForward}};
 
 dims! { EmbedDim = 8; SeqLen; OtherLen; Batch; Other; }

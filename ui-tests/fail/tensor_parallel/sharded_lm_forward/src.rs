@@ -1,6 +1,7 @@
 //! A source is at most as long as the model reads.
 //! Covers `Src` of `tensor_parallel::ShardedLM::forward`.
-//! Right with `SrcLen` for the second `Batch` in line 10.
+//! Right with `SrcLen` for the second `Batch` in line 11.
+//! Mutants cover `B` by `Batch` of `tensor_parallel::ShardedLM::forward`.
 use typed_transformer::{prelude::*, ranks::Ranks, tensor_parallel::{DividesLayersOf, ShardedLM}};
 
 dims! { Letters = 28; Sounds = 44; MaxSrcLen = 9; MaxTgtLen = 8; SrcLen <= MaxSrcLen; TgtLen <= MaxTgtLen; Batch; Other; }

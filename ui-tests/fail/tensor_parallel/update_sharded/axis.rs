@@ -1,6 +1,7 @@
 //! The ranks that divide a model update it.
 //! Covers `Axis` of `tensor_parallel::update_sharded`.
-//! Right with `Tp` for `OtherAxis` in line 15.
+//! Right with `Tp` for `OtherAxis` in line 16.
+//! Mutants cover `Model` by `Model` of `tensor_parallel::update_sharded`.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, RankAxis},

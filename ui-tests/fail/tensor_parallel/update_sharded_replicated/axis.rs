@@ -1,6 +1,7 @@
 //! The ranks that divide a model update it.
 //! Covers `Axis` of `tensor_parallel::update_sharded_replicated`.
-//! Right with `Tp` for `OtherAxis` in line 17.
+//! Right with `Tp` for `OtherAxis` in line 18.
+//! Mutants cover `Data` by `Data`, `Model` by `Model` of `tensor_parallel::update_sharded_replicated`.
 use typed_transformer::{
     prelude::*,
     ranks::{Ranks, Replicated, RankAxis},

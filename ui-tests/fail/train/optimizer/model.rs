@@ -1,6 +1,8 @@
 //! An optimizer belongs to one model.
 //! Covers `Model` of `train::Optimizer`.
-//! Right with `Letters` for `Sounds` in line 8.
+//! Right with `Letters` for `Sounds` in line 10.
+//! Mutants cover `Self` by `Letters` of `train::Optimizer`.
+//! Mutants cover `Model` by `Letters` of `train::Adam`.
 use typed_transformer::{nn::Linear, train::{Adam, Optimizer}, prelude::*};
 
 dims! { Letters = 28; Sounds = 44; EmbedDim = 8; }

@@ -1,6 +1,7 @@
 //! A trainer has one type of schedule.
 //! Covers `S` of `train::Trainer`.
-//! Right with `Constant` for `WarmupCosine` in line 10.
+//! Right with `Constant` for `WarmupCosine` in line 11.
+//! Mutants cover `O` by `Letters` of `train::Trainer`.
 use typed_transformer::{nn::Linear, train::*, prelude::*};
 
 dims! { Letters = 28; EmbedDim = 8; }

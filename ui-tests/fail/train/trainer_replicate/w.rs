@@ -1,6 +1,7 @@
 //! A training run is that of the ranks that resume it.
 //! Covers `W` of `train::Trainer::replicate`.
-//! Right with `World` for `Data` in line 19.
+//! Right with `World` for `Data` in line 20.
+//! Mutants cover `Model` by `Letters` of `train::Trainer::replicate`.
 use typed_transformer::{
     nn::Linear,
     prelude::*,

@@ -1,6 +1,7 @@
 //! A trainer updates the model that its optimizer state belongs to.
 //! Covers `Model` of `train::Trainer::update_replicated`.
-//! Right with `Letters` for `Sounds` in line 20.
+//! Right with `Letters` for `Sounds` in line 21.
+//! Mutants cover `W` by `World` of `train::Trainer::update_replicated`.
 use typed_transformer::{
     nn::Linear,
     prelude::*,

@@ -1,6 +1,7 @@
 //! Gradients update the model that they are of.
 //! Covers `Model` of `train::update_replicated`.
-//! Right with `Letters` for `Sounds` in line 20.
+//! Right with `Letters` for `Sounds` in line 21.
+//! Mutants cover `W` by `World` of `train::update_replicated`.
 use typed_transformer::{
     nn::Linear,
     prelude::*,

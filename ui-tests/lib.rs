@@ -1,0 +1,1 @@
+//! Programs that typed-transformer refuses to compile are in `fail`, their test in `tests/ui.rs`.
