@@ -1,7 +1,6 @@
 //! A tensor that is added has no axis of its own.
 //! Covers `Self` of `dims::AxesAmong`.
-//! Right with `EmbedDim` for `HiddenDim` in line 11.
-//! Mutants cover `Dims` by `SrcLen` of `dims::AxesAmong`.
+//! Right with `EmbedDim` for `HiddenDim` in line 10.
 use typed_transformer::{dims::AxesAmong, prelude::*};
 
 dims! { SrcLen = 5; HiddenDim = 32; EmbedDim = 8; Batch; }

@@ -1,7 +1,6 @@
 //! A shape has the axis that is named.
 //! Covers `Self` of `dims::HasAxis`.
-//! Right with `SrcLen` for `OtherLen` in line 11.
-//! Mutants cover `Name` by `SrcLen` of `dims::HasAxis`.
+//! Right with `SrcLen` for `OtherLen` in line 10.
 use typed_transformer::{dims::HasAxis, prelude::*};
 
 dims! { SrcLen = 5; OtherLen = 6; Batch; }

@@ -1,7 +1,6 @@
 //! Self-attention uses the padding of its own sequence.
 //! Covers `S` of `nn::SelfAttention::forward`.
-//! Right with `TgtLen` for `SrcLen` in line 12.
-//! Mutants cover `B` by `Batch` of `nn::SelfAttention::forward`.
+//! Right with `TgtLen` for `SrcLen` in line 11.
 use typed_transformer::prelude::*;
 
 dims! { EmbedDim = 8; SrcLen = 4; TgtLen = 4; Batch; }
