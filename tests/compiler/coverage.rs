@@ -1,9 +1,9 @@
 //! Every type parameter of a public item has a program that is refused because it alone is wrong.
 //!
-//! A program of `ui-tests/fail` says what it covers (``//! Covers `S` of `nn::Linear::forward`.``), and what its mutants
-//! cover (``//! Mutants cover `B` by `Batch` of `nn::Linear::forward`.``). The programs of `tests/compiler/mutants` cover the
-//! parameters of a type or of a configuration that they name with a dimension or a type parameter of their own. The sources
-//! say what has to be covered:
+//! A program of `ui-tests/fail` says what it covers (``//! Covers `S` of `nn::Linear::forward`.``), and what its
+//! mutants cover (``//! Mutants cover `B` by `Batch` of `nn::Linear::forward`.``). The programs of
+//! `tests/compiler/mutants` cover the parameters of a type or of a configuration that they name with a dimension or a
+//! type parameter of their own. The sources say what has to be covered:
 //!
 //! - each parameter of a public function, method, struct or trait;
 //! - each associated type of such a trait, if it has a bound;
@@ -140,8 +140,8 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// The parameters that the programs of `ui-tests` and their mutants cover. Each program, or its expected output, names the
-/// item.
+/// The parameters that the programs of `ui-tests` and their mutants cover. Each program, or its expected output,
+/// names the item.
 fn covered_parameters() -> BTreeSet<Parameter> {
     let mut covered = BTreeSet::new();
     for program in program::all() {

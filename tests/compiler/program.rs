@@ -1,9 +1,9 @@
 //! The wrong programs of `ui-tests/fail/<module>/<item>/<parameter>.rs`.
 //!
-//! A program has a head. Its first line states the rule that the program breaks. Lines that begin with
-//! `Covers` name the type parameters that it is wrong in (`tests/compiler/coverage.rs`). One line
-//! says how the program becomes right. Lines that begin with `Mutants cover` name the type parameters that its right form
-//! with another name in one place is wrong in, and the name that stands for each:
+//! A program has a head. Its first line states the rule that the program breaks. Lines that begin with `Covers` name
+//! the type parameters that it is wrong in (`tests/compiler/coverage.rs`). One line says how the program becomes
+//! right. Lines that begin with `Mutants cover` name the type parameters that its right form with another name in one
+//! place is wrong in, and the name that stands for each:
 //!
 //! ```text
 //! //! A residual adds sequences of the same length.

@@ -1,5 +1,5 @@
-//! The wrong programs of `ui-tests` are refused by any compiler, their right forms are accepted, and the mutants of these
-//! are refused.
+//! The wrong programs of `ui-tests` are refused by any compiler, their right forms are accepted, and the mutants of
+//! these are refused.
 //!
 //! A plain `cargo test` tries one mutant for each type parameter that the mutants of a program cover. To try all:
 //!
@@ -70,8 +70,8 @@ fn every_mutant_of_a_right_form_is_refused() {
     try_mutants(|_| ());
 }
 
-/// Tries the mutants that `sample` keeps, which gets those of one name that stands for a type parameter. The refusal of one
-/// that is refused because two types differ does not depend on sizes.
+/// Tries the mutants that `sample` keeps, which gets those of one name that stands for a type parameter. The refusal
+/// of one that is refused because two types differ does not depend on sizes.
 fn try_mutants(mut sample: impl FnMut(&mut Vec<Variant>)) {
     let programs = program::all_with_features();
     let mut mutants = Vec::new();

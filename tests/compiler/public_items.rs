@@ -14,9 +14,9 @@ use syn::{
 /// Constants that are numbers of axes, which are inferred from shapes.
 const NUMBERS_OF_AXES: [&str; 3] = ["N", "OTHER_N", "BOTH_N"];
 
-/// The parameters of each public item in their order, by the path of the item from the root of the crate. The associated
-/// types of a trait that have a bound follow its parameters, and `Self` follows if the trait has an error message of its
-/// own.
+/// The parameters of each public item in their order, by the path of the item from the root of the crate. The
+/// associated types of a trait that have a bound follow its parameters, and `Self` follows if the trait has an error
+/// message of its own.
 pub fn public_items() -> BTreeMap<String, Vec<String>> {
     let mut sources = Sources::default();
     sources.read(&root().join("src/lib.rs"), &[], None);

@@ -17,7 +17,8 @@ const MAX_LINES: usize = 25;
 const MAX_MEDIAN_LINES: usize = 15;
 /// The maximum number of characters of the path of a type.
 const MAX_PATH_CHARS: usize = 100;
-/// Words that mean nothing to the user of a model, and code of the standard library, which is there only if its source is.
+/// Words that mean nothing to the user of a model, and code of the standard library, which is there only if its
+/// source is.
 const NOISE: [&str; 8] = [
     "$RUST",
     "UInt<",

@@ -1,5 +1,5 @@
-//! A published model has the dimensions of its configuration: those of its weights, those that the numbers of its heads and
-//! patches divide, and those that are known at compile time.
+//! A published model has the dimensions of its configuration: those of its weights, those that the numbers of its
+//! heads and patches divide, and those that are known at compile time.
 
 use typed_transformer::{
     models::{

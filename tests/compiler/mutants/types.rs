@@ -1,5 +1,5 @@
-//! A value of each public type of layers, caches and models takes the place of another one of the same type only: one with
-//! another width, architecture, configuration or mask has another type.
+//! A value of each public type of layers, caches and models takes the place of another one of the same type only: one
+//! with another width, architecture, configuration or mask has another type.
 
 use typed_transformer::{
     doctest::Model,
