@@ -13,8 +13,13 @@
 //!
 //! The backward pass starts from a given gradient of the result.
 
+use crate::recorded::{OwnTape, Recorded};
 use clap::Parser;
-use dfdx::{shapes::Axes4, tensor::*, tensor_ops::*};
+use dfdx::{
+    shapes::Axes4,
+    tensor::{Tape as _, *},
+    tensor_ops::*,
+};
 use rand_distr::StandardNormal;
 use serde::Deserialize;
 use std::{collections::BTreeMap, env, hint::black_box, process::Command, time::Instant};
@@ -22,6 +27,9 @@ use typed_transformer::{
     ops::{linear, mul},
     prelude::*,
 };
+
+#[path = "../tests/support/recorded.rs"]
+mod recorded;
 
 #[derive(Parser)]
 struct Arguments {
@@ -43,7 +51,7 @@ struct Peer {
     min_ms: f64,
 }
 
-type Taped<Dims> = Tensor<Dims, f32, Cpu, OwnedTape<f32, Cpu>>;
+type Taped<Dims> = Tensor<Dims, f32, Cpu, OwnTape<f32>>;
 
 /// How rows are measured.
 struct Table {
@@ -103,8 +111,8 @@ impl Table {
         let hidden: Tensor<(B, S, Hidden), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/linear"),
-            || einsum!(x.leaky_trace(): (B, S, M), &weight: (Hidden, M) -> (B, S, Hidden)),
-            || linear(x.leaky_trace(), &weight, None),
+            || einsum!(x.recorded(): (B, S, M), &weight: (Hidden, M) -> (B, S, Hidden)),
+            || linear(x.recorded(), &weight, None),
         );
 
         let query: Tensor<(B, H, S, Head), f32, Cpu> = self.random();
@@ -112,13 +120,13 @@ impl Table {
         let weights: Tensor<(B, H, S, K), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/scores"),
-            || einsum!(query.leaky_trace(): (B, H, S, Head), &key: (B, H, K, Head) -> (B, H, S, K)),
-            || query.leaky_trace().matmul(key.clone().permute::<_, Axes4<0, 1, 3, 2>>()),
+            || einsum!(query.recorded(): (B, H, S, Head), &key: (B, H, K, Head) -> (B, H, S, K)),
+            || query.recorded().matmul(key.clone().permute::<_, Axes4<0, 1, 3, 2>>()),
         );
         self.row(
             &format!("{size}/values"),
-            || einsum!(weights.leaky_trace(): (B, H, S, K), &key: (B, H, K, Head) -> (B, H, S, Head)),
-            || weights.leaky_trace().matmul(key.clone()),
+            || einsum!(weights.recorded(): (B, H, S, K), &key: (B, H, K, Head) -> (B, H, S, Head)),
+            || weights.recorded().matmul(key.clone()),
         );
 
         // The heads after the positions, as a projection leaves them.
@@ -126,17 +134,17 @@ impl Table {
         let key: Tensor<(B, K, H, Head), f32, Cpu> = self.random();
         self.row(
             &format!("{size}/scores_by_position"),
-            || einsum!(query.leaky_trace(): (B, S, H, Head), &key: (B, K, H, Head) -> (B, H, S, K)),
+            || einsum!(query.recorded(): (B, S, H, Head), &key: (B, K, H, Head) -> (B, H, S, K)),
             || {
-                let query = query.leaky_trace().permute::<_, Axes4<0, 2, 1, 3>>();
+                let query = query.recorded().permute::<_, Axes4<0, 2, 1, 3>>();
                 query.matmul(key.clone().permute::<_, Axes4<0, 2, 3, 1>>())
             },
         );
         self.row(
             &format!("{size}/values_by_position"),
-            || einsum!(weights.leaky_trace(): (B, H, S, K), &key: (B, K, H, Head) -> (B, S, H, Head)),
+            || einsum!(weights.recorded(): (B, H, S, K), &key: (B, K, H, Head) -> (B, S, H, Head)),
             || {
-                let values = weights.leaky_trace().matmul(key.clone().permute::<_, Axes4<0, 2, 1, 3>>());
+                let values = weights.recorded().matmul(key.clone().permute::<_, Axes4<0, 2, 1, 3>>());
                 values.permute::<_, Axes4<0, 2, 1, 3>>()
             },
         );
@@ -144,8 +152,8 @@ impl Table {
         // A product is not all there is to do.
         self.row(
             &format!("{size}/bilinear"),
-            || einsum!(x.leaky_trace(): (B, S, M), &weight: (Hidden, M), &hidden: (B, S, Hidden) -> (B, S)),
-            || sum_over(mul(linear(x.leaky_trace(), &weight, None), &hidden), axis::<Hidden>()),
+            || einsum!(x.recorded(): (B, S, M), &weight: (Hidden, M), &hidden: (B, S, Hidden) -> (B, S)),
+            || sum_over(mul(linear(x.recorded(), &weight, None), &hidden), axis::<Hidden>()),
         );
     }
 }

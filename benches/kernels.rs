@@ -1,8 +1,9 @@
-//! Times of every operation, of two sublayers and of whole training steps, forward and backward together.
+//! Times of operations, of two layers and of whole training steps, forward and backward together.
 //!
 //! The sizes are those of the rot13 model and of nanoGPT's configuration for a CPU. An operation runs its kernel in
 //! `f32` and its definition in `f64`: `cargo bench --bench kernels` prints both.
 
+use crate::recorded::{OwnTape, Recorded};
 use criterion::{Criterion, criterion_group, criterion_main};
 use dfdx::{tensor::*, tensor_ops::*};
 use rand_distr::{Distribution, StandardNormal};
@@ -15,6 +16,8 @@ use typed_transformer::{
 };
 
 mod models;
+#[path = "../tests/support/recorded.rs"]
+mod recorded;
 
 /// A tensor of random numbers.
 fn random<S: HasShape<Shape = S> + Shape + Default, E: Real>() -> Tensor<S, E, Cpu>
@@ -26,11 +29,8 @@ where
 }
 
 /// Measures one operation forward and backward.
-fn measure<S: Shape, E: Real>(
-    criterion: &mut Criterion,
-    name: String,
-    run: impl Fn() -> Tensor<S, E, Cpu, OwnedTape<E, Cpu>>,
-) where
+fn measure<S: Shape, E: Real>(criterion: &mut Criterion, name: String, run: impl Fn() -> Tensor<S, E, Cpu, OwnTape<E>>)
+where
     Cpu: Backend<E>,
 {
     let mut group = criterion.benchmark_group(name);
@@ -76,18 +76,18 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
     let ids: TokenIds<B, S, V> = TokenIds::from_ids(&ids, None, Default::default()).unwrap();
     let mask = AttentionMask::from_fn(Default::default(), |_, q, k| k <= q);
 
-    let tape = OwnedTape::default;
+    let tape = OwnTape::default;
     measure!(criterion, name, embed(&weight, &ids, tape()));
-    measure!(criterion, name, add_positions(x.leaky_trace(), positions.retaped()));
-    measure!(criterion, name, linear(x.leaky_trace(), &weight, Some(&bias)));
-    measure!(criterion, name, layer_norm(x.leaky_trace(), &scale, Some(&shift), 1e-5));
-    measure!(criterion, name, rms_norm(x.leaky_trace(), &scale, 1e-5));
-    measure!(criterion, name, residual(x.leaky_trace(), x.retaped()));
+    measure!(criterion, name, add_positions(x.recorded(), positions.retaped()));
+    measure!(criterion, name, linear(x.recorded(), &weight, Some(&bias)));
+    measure!(criterion, name, layer_norm(x.recorded(), &scale, Some(&shift), 1e-5));
+    measure!(criterion, name, rms_norm(x.recorded(), &scale, 1e-5));
+    measure!(criterion, name, residual(x.recorded(), x.retaped()));
     measure!(
         criterion,
         name,
         multi_head_attention(
-            heads.leaky_trace(),
+            heads.recorded(),
             heads.retaped(),
             heads.retaped(),
             &mask,
@@ -96,10 +96,10 @@ fn operations<B: ConstDim, S: ConstDim, M: ConstDim, V: ConstDim, H: ConstDim, H
             0.0
         )
     );
-    measure!(criterion, name, cross_entropy(logits.leaky_trace(), &ids, Reduction::MeanAll));
+    measure!(criterion, name, cross_entropy(logits.recorded(), &ids, Reduction::MeanAll));
 }
 
-fn sublayers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim, Hidden: ConstDim, E: Real>(
+fn layers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim, Hidden: ConstDim, E: Real>(
     criterion: &mut Criterion,
     name: &str,
 ) where
@@ -109,11 +109,11 @@ fn sublayers<B: ConstDim, S: ConstDim, M: ConstDim, H: ConstDim, Head: ConstDim,
     let device = Cpu::default();
     let x: Tensor<(B, S, M), E, Cpu> = random();
     let layer = FeedForward::<M, Sizes<H, Head, Hidden>, E, Cpu>::build(&device);
-    measure(criterion, format!("{name}/feed_forward"), || layer.forward(x.leaky_trace()));
+    measure(criterion, format!("{name}/feed_forward"), || layer.forward(x.recorded()));
 
     let padding = PaddingMask::without_padding(Default::default());
     let layer = SelfAttention::<M, CausalMask, Sizes<H, Head, Hidden>, E, Cpu>::build(&device);
-    measure(criterion, format!("{name}/self_attention"), || layer.forward(x.leaky_trace(), &padding));
+    measure(criterion, format!("{name}/self_attention"), || layer.forward(x.recorded(), &padding));
 }
 
 fn rot13(criterion: &mut Criterion) {
@@ -123,8 +123,8 @@ fn rot13(criterion: &mut Criterion) {
     }
     operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f32>(criterion, "rot13");
     operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f64>(criterion, "rot13");
-    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f32>(criterion, "rot13");
-    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "rot13");
+    layers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f32>(criterion, "rot13");
+    layers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "rot13");
 }
 
 fn gpt(criterion: &mut Criterion) {
@@ -134,8 +134,8 @@ fn gpt(criterion: &mut Criterion) {
     }
     operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f32>(criterion, "gpt");
     operations::<Batch, SeqLen, EmbedDim, VocabSize, NumHeads, HeadDim, f64>(criterion, "gpt");
-    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f32>(criterion, "gpt");
-    sublayers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "gpt");
+    layers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f32>(criterion, "gpt");
+    layers::<Batch, SeqLen, EmbedDim, NumHeads, HeadDim, HiddenDim, f64>(criterion, "gpt");
 }
 
 fn steps(criterion: &mut Criterion) {

@@ -21,6 +21,7 @@ use std::{error::Error, process::ExitCode};
 use typed_transformer::{
     module,
     nn::{Linear, Module},
+    ops::{add, mul},
     prelude::*,
     train::{Adam, Schedule, WarmupCosine, update},
 };
@@ -50,14 +51,13 @@ type Each<Width, D, T = NoneTape> = Tensor<(Batch, One, Width), f32, D, T>;
 /// One vector per glyph.
 type Steps<Width, D, T = NoneTape> = Tensor<(Batch, NumSteps, Width), f32, D, T>;
 
-module! {
-    /// A long short-term memory cell (Hochreiter and Schmidhuber, 1997).
-    struct LstmCell<E, D> -> HiddenDim {
-        input_gate: module Linear<RnnInput, HiddenDim, E, D>,
-        forget_gate: module Linear<RnnInput, HiddenDim, E, D>,
-        cell_gate: module Linear<RnnInput, HiddenDim, E, D>,
-        output_gate: module Linear<RnnInput, HiddenDim, E, D>,
-    }
+/// A long short-term memory cell (Hochreiter and Schmidhuber, 1997).
+#[module(output = HiddenDim)]
+struct LstmCell<E, D> {
+    input_gate: Linear<RnnInput, HiddenDim, E, D>,
+    forget_gate: Linear<RnnInput, HiddenDim, E, D>,
+    cell_gate: Linear<RnnInput, HiddenDim, E, D>,
+    output_gate: Linear<RnnInput, HiddenDim, E, D>,
 }
 
 impl<D: Backend<f32>> LstmCell<f32, D> {
@@ -66,27 +66,24 @@ impl<D: Backend<f32>> LstmCell<f32, D> {
         input: Each<RnnInput, D, T>,
         cell: &Each<HiddenDim, D>,
     ) -> (Each<HiddenDim, D, T>, Each<HiddenDim, D>) {
-        let (input, tape) = input.split_tape();
-        let gate = |map: &Linear<RnnInput, HiddenDim, f32, D>| map.forward(input.retaped::<T>());
-        let forget = self.forget_gate.forward(input.clone().put_tape(tape));
-        let old = forget.sigmoid() * cell.retaped::<T>();
-        let new = gate(&self.input_gate).sigmoid() * gate(&self.cell_gate).tanh();
-        let (cell, tape) = (old + new).split_tape();
-        let hidden = gate(&self.output_gate).sigmoid() * cell.clone().put_tape(tape).tanh();
-        (hidden, cell)
+        let gate = |map: &Linear<RnnInput, HiddenDim, f32, D>| map.forward(input.clone());
+        let old = mul(gate(&self.forget_gate).sigmoid(), cell);
+        let new = mul(gate(&self.input_gate).sigmoid(), gate(&self.cell_gate).tanh());
+        let cell = add(old, new);
+        let hidden = mul(gate(&self.output_gate).sigmoid(), cell.clone().tanh());
+        (hidden, cell.retaped())
     }
 }
 
-module! {
-    /// The attention cell, with the names of the original.
-    struct AttentionCell<E, D> -> NumEmbedding {
-        i2h: module Linear<NumChannel, HiddenDim, E, D>,
-        h2h: module Linear<HiddenDim, HiddenDim, E, D>,
-        score: module Linear<HiddenDim, One, E, D>,
-        rnn: module LstmCell<E, D>,
-        /// From a state to one logit per letter.
-        generator: module Linear<HiddenDim, NumEmbedding, E, D>,
-    }
+/// The attention cell, with the names of the original.
+#[module(output = NumEmbedding)]
+struct AttentionCell<E, D> {
+    i2h: Linear<NumChannel, HiddenDim, E, D>,
+    h2h: Linear<HiddenDim, HiddenDim, E, D>,
+    score: Linear<HiddenDim, One, E, D>,
+    rnn: LstmCell<E, D>,
+    /// From a state to one logit per letter.
+    generator: Linear<HiddenDim, NumEmbedding, E, D>,
 }
 
 /// The state of the recurrent cell.
@@ -120,15 +117,14 @@ impl<D: Backend<f32>> AttentionCell<f32, D> {
 
         let alpha = softmax_over(e, axis::<NumSteps>());
         let alpha: Each<NumSteps, D, T> = permute(alpha);
-        let (alpha, tape) = alpha.split_tape();
-        let context: Each<NumChannel, D, T> = alpha.clone().put_tape(tape).matmul(batch_h.retaped::<T>());
+        let context: Each<NumChannel, D, T> = alpha.clone().matmul(batch_h.clone());
         let concat_context: Each<Context, D, T> =
             concat(context, char_onehots.retaped(), along::<NumChannel, NumEmbedding>());
         let rnn_input: Each<RnnInput, D, T> =
             concat(concat_context, prev.hidden.retaped(), along::<Context, HiddenDim>());
         let (hidden, cell) = self.rnn.forward(rnn_input, &prev.cell);
-        let (hidden, tape) = hidden.split_tape();
-        Reading { logits: self.generator.forward(hidden.clone().put_tape(tape)), state: State { hidden, cell }, alpha }
+        let state = State { hidden: hidden.retaped(), cell };
+        Reading { logits: self.generator.forward(hidden), state, alpha: alpha.retaped() }
     }
 }
 

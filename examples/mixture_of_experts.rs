@@ -43,12 +43,12 @@ const MAX_ERROR: f32 = 0.2;
 /// A vector for each point.
 type Each<Width, D, T = NoneTape> = Tensor<(Batch, Points, Width), f32, D, T>;
 
-module! {
-    /// The experts, and the router that chooses among them.
-    struct Mixture<E, D> -> Plane {
-        router: module Linear<Plane, NumExperts, E, D>,
-        experts: layers(NumExperts) Linear<Plane, Plane, E, D>,
-    }
+/// The experts, and the router that chooses among them.
+#[module(output = Plane)]
+struct Mixture<E, D> {
+    router: Linear<Plane, NumExperts, E, D>,
+    #[layers(NumExperts::SIZE)]
+    experts: Vec<Linear<Plane, Plane, E, D>>,
 }
 
 /// The mixture's outputs for the points.
@@ -61,8 +61,9 @@ struct Mixed<D: Backend<f32>, T> {
 impl<D: Backend<f32>> Mixture<f32, D> {
     /// The outputs of the two chosen experts, weighted by the softmax of their two logits. Every expert computes every
     /// point, and the weight of those that are not chosen is 0.
-    fn forward<T: Tape<f32, D>>(&self, points: &Each<Plane, D>, tape: impl Fn() -> T) -> Mixed<D, T> {
-        let logits: Each<NumExperts, D, T> = self.router.forward(points.clone().put_tape(tape()));
+    fn forward<T: Tape<f32, D>>(&self, points: &Each<Plane, D>, tape: T) -> Mixed<D, T> {
+        let points = points.clone().put_tape(tape);
+        let logits: Each<NumExperts, D, T> = self.router.forward(points.clone());
         let (logits, chosen) = top_k(logits, axis::<NumExperts>(), ExpertsPerToken);
         let chosen: Indices<(Batch, Points, ExpertsPerToken), NumExperts> = chosen;
         let weights: Each<ExpertsPerToken, D, T> = softmax_over(logits, axis::<ExpertsPerToken>());
@@ -72,11 +73,11 @@ impl<D: Backend<f32>> Mixture<f32, D> {
             -> (Batch, Points, NumExperts)
         );
 
-        let (gates, tape_of_gates) = gates.split_tape();
-        let mut output: Each<Plane, D, T> = points.device().zeros().put_tape(tape_of_gates);
+        let nothing: Each<Plane, D> = points.device().zeros();
+        let mut output: Each<Plane, D, T> = nothing.retaped();
         for (index, expert) in Fin::<NumExperts>::all().zip(&self.experts) {
-            let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.retaped::<T>(), axis::<NumExperts>(), index);
-            let prediction: Each<Plane, D, T> = expert.forward(points.clone().put_tape(tape()));
+            let gate: Tensor<(Batch, Points), f32, D, T> = select(gates.clone(), axis::<NumExperts>(), index);
+            let prediction: Each<Plane, D, T> = expert.forward(points.clone());
             output = residual(output, mul(prediction, gate));
         }
         Mixed { output, chosen }
@@ -141,7 +142,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
     let schedule = WarmupCosine { peak_value: 0.03, end_value: 0.0, warmup_steps: 20, steps: cli.steps };
     for step in 0..cli.steps {
         let (points, values) = examples(device, &mut rng);
-        let mixed = model.forward(&points, || model.recording());
+        let mixed = model.forward(&points, model.recording());
         let loss = mean_squared_error(mixed.output, &values);
         if step % 250 == 0 {
             println!("step {step:4}  loss {:.3}", loss.as_vec()[0]);
@@ -150,7 +151,7 @@ fn run<D: Backend<f32>>(cli: &Cli, device: &D) -> Result<f32, Box<dyn Error>> {
     }
 
     let (points, values) = examples(device, &mut rng);
-    let mixed = model.forward(&points, || NoneTape);
+    let mixed = model.forward(&points, NoneTape);
     let loss = mean_squared_error(mixed.output, &values).as_vec()[0];
     println!("\nquadrant      points whose first expert is 0, 1, 2, 3");
     let (points, chosen) = (points.as_vec(), mixed.chosen.to_vec());

@@ -129,6 +129,22 @@ pub enum OpError {
         /// The operation.
         op: &'static str,
     },
+    /// The backward pass of a recorded pass has run, and a tensor of the pass was used again.
+    #[error("backward: the backward pass of this recording has run; a new pass needs `model.recording()` again")]
+    Backward,
+    /// Two passes that add to gradients of their own became one, by
+    /// [`accumulate_gradients`](crate::train::accumulate_gradients).
+    #[error(
+        "backward: two recordings that add to gradients meet; one of them is to be that of `accumulate_gradients`, and \
+         the other a clone of it or `model.recording()`"
+    )]
+    TwoSums,
+    /// A pass keeps the gradients of parameters and inputs alone.
+    #[error("gradient: an operation of the pass made this tensor over `{dims}`, and its gradient is not kept")]
+    NoGradient {
+        /// The shape of the tensor.
+        dims: String,
+    },
     /// The gradients of a model are not finite, so the model is not updated.
     #[error("update: the gradients are not finite (norm {norm})")]
     Gradient {

@@ -58,10 +58,10 @@
 //! | [`dims`](mod@dims) | dimensions, their products and sums, relations between them |
 //! | [`tokens`] | token ids and indices of other axes, checked once, when they are created |
 //! | [`mask`] | which keys a query may see |
-//! | [`backend`] | devices, and the fused kernels that they have |
+//! | [`backend`] | devices, and the kernels of operations on the CPU in `f32` |
 //! | [`ranks`](mod@ranks) | processes that train together, and types for values that are replicated, sharded or summed over them |
-//! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where the device has no fused kernel |
-//! | [`nn`] | the layers of the post, and [`module!`], which declares one |
+//! | [`ops`] | operations: a signature that spells every dimension, and a definition in dfdx's operations, which runs where there is no kernel |
+//! | [`nn`] | the layers of the post, and [`#[module]`](macro@module), which declares one |
 //! | [`weights`] | loading and saving weights |
 //! | [`models`] | whole systems, one file per post and per family of published models |
 //! | [`train`] | optimizers, schedules, training steps, checkpoints |
@@ -76,6 +76,9 @@
 //! [`weights::LoadError`], [`weights::NameMapError`], [`weights::SaveError`], [`train::TrainError`],
 //! [`train::ResumeError`], [`ranks::RanksError`]. Every operation and every `forward` has a `try_` form that returns
 //! this value. The plain form panics with the text of the error.
+
+// The procedural macros write paths from the root of this crate.
+extern crate self as typed_transformer;
 
 pub mod backend;
 pub mod dims;
@@ -99,7 +102,14 @@ pub mod tokens;
 pub mod train;
 pub mod weights;
 
-/// The imports of a model file. No name clashes with dfdx's prelude.
+pub use nn::module::module;
+pub use ops::{
+    einsum::{einsum, try_einsum},
+    rearrange::{rearrange, try_rearrange},
+};
+
+/// The imports of a model file. `Tape` is another trait than `Tape` of dfdx's prelude: a file that imports both
+/// preludes and writes this name says which it means by `use typed_transformer::prelude::Tape`.
 ///
 /// ```
 /// #[allow(unused_imports)]
@@ -112,7 +122,7 @@ pub mod weights;
 /// ```
 pub mod prelude {
     pub use crate::{
-        backend::Backend,
+        backend::{Backend, Tape},
         dims,
         dims::{
             AtMost, Const, ConstDim, Dim, DimError, Divides, Even, LessThan, MaybeSharded, Product, Quotient,
@@ -145,8 +155,8 @@ pub mod prelude {
         nn::BuildModule,
         shapes::{ConstDim as _, HasShape, Shape},
         tensor::{
-            AsArray, Cpu, CpuError, NoneTape, OwnedTape, PutTape, SampleTensor, SplitTape, Tape, Tensor, TensorFrom,
-            TensorFromVec, Trace, WithEmptyTape, ZerosTensor,
+            AsArray, Cpu, CpuError, NoneTape, PutTape, SampleTensor, SplitTape, Tensor, TensorFrom, TensorFromVec,
+            Trace, WithEmptyTape, ZerosTensor,
         },
         tensor_ops::{Backward, BroadcastTo, Device},
     };
@@ -157,8 +167,8 @@ pub mod prelude {
 pub mod __private {
     pub use dfdx::{
         dtypes::Dtype,
-        nn::{ModuleVisitor, TensorCollection, TensorOptions},
-        shapes::{ConstDim as DfdxConstDim, ConstShape, Dim as DfdxDim},
+        nn::{ModuleVisitor, TensorCollection},
+        shapes::{ConstDim as DfdxConstDim, Dim as DfdxDim},
         tensor::{Cpu, Tensor},
         tensor_ops::Device,
     };
@@ -166,7 +176,7 @@ pub mod __private {
     pub use typenum::{U1, UTerm};
 
     pub use crate::{
-        dims::names,
+        nn::module::{ParamShape, child_path},
         ops::{NumAxes, Over, Rearrangement},
     };
 }

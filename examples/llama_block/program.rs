@@ -27,11 +27,11 @@ dims! {
 type GroupSize = Quotient<NumHeads, NumKeyValueHeads>;
 type QueryHeads = Product<NumKeyValueHeads, GroupSize>;
 
-module! {
-    /// `x / √(mean(x²) + ε) · weight`
-    struct RmsNorm<E, D> -> EmbedDim {
-        weight: param (EmbedDim,) = init::ones,
-    }
+/// `x / √(mean(x²) + ε) · weight`
+#[module(output = EmbedDim)]
+struct RmsNorm<E, D> {
+    #[param(init::ones)]
+    weight: Tensor<(EmbedDim,), E, D>,
 }
 
 impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
@@ -39,7 +39,7 @@ impl<E: Real, D: Backend<E>> RmsNorm<E, D> {
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let squares = x.with_empty_tape().square();
+        let squares = x.clone().square();
         let mean: Tensor<(B, S), E, D, T> = mean_over(squares, axis::<EmbedDim>());
         let epsilon = E::from_f64(1e-5).unwrap();
         mul(div(x, (mean + epsilon).sqrt()), &self.weight)
@@ -55,14 +55,17 @@ fn rotated<B: Dim, S: Dim, H: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     rearrange!(rotary_positions(heads, 0, rotary): (B, H, S, QKDim) -> (B, S, Product<H, QKDim>))
 }
 
-module! {
-    /// Attention in which groups of `GroupSize` query heads share one head of the keys and of the values.
-    struct Attention<Mask: MaskKind; E, D> -> EmbedDim {
-        query: param (Product<QueryHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        key: param (Product<NumKeyValueHeads, QKDim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        value: param (Product<NumKeyValueHeads, VODim>, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        output: param (EmbedDim, Product<QueryHeads, VODim>) = init::uniform::<EmbedDim, _, _, _>,
-    }
+/// Attention in which groups of `GroupSize` query heads share one head of the keys and of the values.
+#[module(output = EmbedDim)]
+struct Attention<Mask: MaskKind, E, D> {
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    query: Tensor<(Product<QueryHeads, QKDim>, EmbedDim), E, D>,
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    key: Tensor<(Product<NumKeyValueHeads, QKDim>, EmbedDim), E, D>,
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    value: Tensor<(Product<NumKeyValueHeads, VODim>, EmbedDim), E, D>,
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    output: Tensor<(EmbedDim, Product<QueryHeads, VODim>), E, D>,
 }
 
 impl<Mask: MaskKind, E: Real, D: Backend<E>> Attention<Mask, E, D> {
@@ -71,8 +74,8 @@ impl<Mask: MaskKind, E: Real, D: Backend<E>> Attention<Mask, E, D> {
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let query = linear(x.with_empty_tape(), &self.query, None);
-        let key = linear(x.with_empty_tape(), &self.key, None);
+        let query = linear(x.clone(), &self.query, None);
+        let key = linear(x.clone(), &self.key, None);
         let value = linear(x, &self.value, None);
         let mask = mk_mask::<Mask, PadQueriesAndKeys, _, _>(padding);
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
@@ -85,17 +88,19 @@ impl<Mask: MaskKind, E: Real, D: Backend<E>> Attention<Mask, E, D> {
 fn opening<B: Dim, S: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     gate: Tensor<(B, S, GateDim), E, D, T>,
 ) -> Tensor<(B, S, HiddenDim), E, D, T> {
-    let silu = mul(gate.with_empty_tape().sigmoid(), gate);
+    let silu = mul(gate.clone().sigmoid(), gate);
     rename(silu, axis::<GateDim>(), HiddenDim)
 }
 
-module! {
-    /// `output(opening(gate(x)) · hidden(x))`: SwiGLU.
-    struct FeedForward<E, D> -> EmbedDim {
-        gate: param (GateDim, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        hidden: param (HiddenDim, EmbedDim) = init::uniform::<EmbedDim, _, _, _>,
-        output: param (EmbedDim, HiddenDim) = init::uniform::<HiddenDim, _, _, _>,
-    }
+/// `output(opening(gate(x)) · hidden(x))`: SwiGLU.
+#[module(output = EmbedDim)]
+struct FeedForward<E, D> {
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    gate: Tensor<(GateDim, EmbedDim), E, D>,
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    hidden: Tensor<(HiddenDim, EmbedDim), E, D>,
+    #[param(init::uniform::<HiddenDim, _, _, _>)]
+    output: Tensor<(EmbedDim, HiddenDim), E, D>,
 }
 
 impl<E: Real, D: Backend<E>> FeedForward<E, D> {
@@ -103,21 +108,20 @@ impl<E: Real, D: Backend<E>> FeedForward<E, D> {
         &self,
         x: Tensor<(B, S, EmbedDim), E, D, T>,
     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let gate = einsum!(x.with_empty_tape(): (B, S, EmbedDim), &self.gate: (GateDim, EmbedDim) -> (B, S, GateDim));
+        let gate = einsum!(x.clone(): (B, S, EmbedDim), &self.gate: (GateDim, EmbedDim) -> (B, S, GateDim));
         let hidden = einsum!(x: (B, S, EmbedDim), &self.hidden: (HiddenDim, EmbedDim) -> (B, S, HiddenDim));
         let gated = mul(opening(gate), hidden);
         einsum!(gated: (B, S, HiddenDim), &self.output: (EmbedDim, HiddenDim) -> (B, S, EmbedDim))
     }
 }
 
-module! {
-    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-    struct Block<E, D> -> EmbedDim {
-        attention_norm: module RmsNorm<E, D>,
-        attention: module Attention<CausalMask, E, D>,
-        feed_forward_norm: module RmsNorm<E, D>,
-        feed_forward: module FeedForward<E, D>,
-    }
+/// Attention and feed-forward layer, each with a norm before it and a residual around it.
+#[module(output = EmbedDim)]
+struct Block<E, D> {
+    attention_norm: RmsNorm<E, D>,
+    attention: Attention<CausalMask, E, D>,
+    feed_forward_norm: RmsNorm<E, D>,
+    feed_forward: FeedForward<E, D>,
 }
 
 impl<E: Real, D: Backend<E>> Block<E, D> {
@@ -126,9 +130,9 @@ impl<E: Real, D: Backend<E>> Block<E, D> {
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         padding: &PaddingMask<B, S>,
     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
-        let normalized = self.attention_norm.forward(x.with_empty_tape());
+        let normalized = self.attention_norm.forward(x.clone());
         let x = residual(x, self.attention.forward(normalized, padding));
-        let normalized = self.feed_forward_norm.forward(x.with_empty_tape());
+        let normalized = self.feed_forward_norm.forward(x.clone());
         residual(x, self.feed_forward.forward(normalized))
     }
 }

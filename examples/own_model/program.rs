@@ -86,14 +86,13 @@ trait CountsLetters: Dim {}
 
 impl CountsLetters for WordLen {}
 
-module! {
-    /// A vector for each question: a weighted mean over the letters.
-    struct Pool<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim; E, D> -> Width {
-        /// Projects each letter to a bottleneck.
-        squeeze: module Linear<Width, Narrow, E, D>,
-        /// A score of each letter for each question.
-        score: module Linear<Narrow, Questions, E, D>,
-    }
+/// A vector for each question: a weighted mean over the letters.
+#[module(output = Width)]
+struct Pool<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E, D> {
+    /// Projects each letter to a bottleneck.
+    squeeze: Linear<Width, Narrow, E, D>,
+    /// A score of each letter for each question.
+    score: Linear<Narrow, Questions, E, D>,
 }
 
 impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real, D: Backend<E>>
@@ -105,7 +104,7 @@ impl<Width: ConstDim, Narrow: NarrowerThan<Width>, Questions: ConstDim, E: Real,
         input: Tensor<(B, S, Width), E, D, T>,
         padding: &PaddingMask<B, S>,
     ) -> Tensor<(B, Questions, Width), E, D, T> {
-        let squeezed = self.squeeze.forward(input.with_empty_tape()).tanh();
+        let squeezed = self.squeeze.forward(input.clone()).tanh();
         let scores: Tensor<(B, S, Questions), E, D, T> = self.score.forward(squeezed);
 
         // Padding gets the lowest score, so the softmax gives it weight 0.
@@ -129,18 +128,17 @@ impl Arch for Small {
     type Conventions = TypedTransformer;
 }
 
-module! {
-    /// Reads words and predicts the letter at each of their ends.
-    struct Reader<E, D> -> Letters {
-        /// A vector for each letter.
-        embedder: module Embedder<VocabSize, MaxLen, EmbedDim, Small, E, D>,
-        /// Each letter attends to the others.
-        encoder: module Encoder<EmbedDim, NumLayers, Small, E, D>,
-        /// A vector for each end.
-        pool: module Pool<Sum<EmbedDim, EmbedDim>, Bottleneck, Ends, E, D>,
-        /// From the vector of an end to a logit for each letter.
-        answer: module Linear<Sum<EmbedDim, EmbedDim>, Letters, E, D>,
-    }
+/// Reads words and predicts the letter at each of their ends.
+#[module(output = Letters)]
+struct Reader<E, D> {
+    /// A vector for each letter.
+    embedder: Embedder<VocabSize, MaxLen, EmbedDim, Small, E, D>,
+    /// Each letter attends to the others.
+    encoder: Encoder<EmbedDim, NumLayers, Small, E, D>,
+    /// A vector for each end.
+    pool: Pool<Sum<EmbedDim, EmbedDim>, Bottleneck, Ends, E, D>,
+    /// From the vector of an end to a logit for each letter.
+    answer: Linear<Sum<EmbedDim, EmbedDim>, Letters, E, D>,
 }
 
 impl<E: Real, D: Backend<E>> Reader<E, D> {
@@ -152,7 +150,7 @@ impl<E: Real, D: Backend<E>> Reader<E, D> {
     ) -> Tensor<(B, Ends, Letters), E, D, T> {
         let padding = words.padding_mask();
         let letters = self.embedder.forward(words, tape);
-        let context = self.encoder.forward(letters.with_empty_tape(), &padding);
+        let context = self.encoder.forward(letters.clone(), &padding);
         let both = concat(letters, context, along::<EmbedDim, EmbedDim>());
         self.answer.forward(self.pool.forward(both, &padding))
     }

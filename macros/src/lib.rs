@@ -1,4 +1,12 @@
-//! The attributes `#[panicking]` and `#[named_by_line]` of the crate `typed-transformer`.
+//! The procedural macros of the crate `typed-transformer`, which documents those that are public.
+
+// The documentation of the public macros is where `typed-transformer` exports them: its examples and links need it.
+#![allow(missing_docs)]
+
+mod axes;
+mod einsum;
+mod module;
+mod rearrange;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -27,6 +35,44 @@ pub fn panicking(arguments: proc_macro::TokenStream, function: proc_macro::Token
 #[proc_macro_attribute]
 pub fn named_by_line(_: proc_macro::TokenStream, declaration: proc_macro::TokenStream) -> proc_macro::TokenStream {
     syn::parse(declaration).map_or_else(Error::into_compile_error, in_module).into()
+}
+
+#[proc_macro]
+pub fn einsum(contraction: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    value_or_panic(einsum::expand(contraction.into()))
+}
+
+#[proc_macro]
+pub fn try_einsum(contraction: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    einsum::expand(contraction.into()).unwrap_or_else(Error::into_compile_error).into()
+}
+
+#[proc_macro]
+pub fn rearrange(rearrangement: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    value_or_panic(rearrange::expand(rearrangement.into()))
+}
+
+#[proc_macro]
+pub fn try_rearrange(rearrangement: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    rearrange::expand(rearrangement.into()).unwrap_or_else(Error::into_compile_error).into()
+}
+
+#[proc_macro_attribute]
+pub fn module(options: proc_macro::TokenStream, declaration: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    module::expand(options.into(), declaration.into()).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// The value of a `Result`; the panic has the error's text.
+fn value_or_panic(result: syn::Result<TokenStream>) -> proc_macro::TokenStream {
+    let result = result.map(|result| {
+        quote! {
+            match #result {
+                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Err(error) => ::core::panic!("{error}"),
+            }
+        }
+    });
+    result.unwrap_or_else(Error::into_compile_error).into()
 }
 
 fn in_module(mut declaration: ItemStruct) -> TokenStream {

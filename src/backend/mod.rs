@@ -1,31 +1,35 @@
-//! Fused kernels: a device may compute an operation faster than the operation's generic definition.
+//! Devices. The CPU in `f32` computes the operations of [`ops`](crate::ops) by kernels. The CPU in other dtypes, and
+//! CUDA, run their definitions.
 //!
-//! The operations of [`ops`](crate::ops) and the sublayers of [`nn`](crate::nn) that have a method in
-//! [`Backend`] run it if the device [has kernels](Backend::HAS_KERNELS), and else their generic definition, which is
-//! the code after the `if`. A kernel has the same result, dimensions and errors as the definition, and the tests
-//! compare the two.
+//! An operation asks whether the device [has kernels](Backend::HAS_KERNELS). If so, `run_kernel` runs its kernel. If
+//! not, its generic definition runs: the code after the `if`. Kernel and definition have the same result, dimensions
+//! and errors, and tests compare the two. Layers and models never ask: what a user composes of operations runs like
+//! them.
 
 mod assign_positions;
-mod check_sizes;
+mod attention_scale;
 mod conventions;
 mod cpu;
-mod params;
 mod put_gradient;
-mod read_params;
 #[cfg(test)]
 mod typed_overhead;
 
-pub(crate) use check_sizes::check_attention;
-pub use conventions::{ActivationKind, ContractionAxis, MaskFill, NormKind};
-pub use params::{AttentionParams, AttentionScale, FeedForwardParams, LinearParams, NormParams, ResidualNormParams};
+pub use attention_scale::AttentionScale;
+pub use conventions::{MaskFill, NormKind};
 pub(crate) use put_gradient::{add_gradient_by_backward_pass, put_gradient_by_backward_pass};
-pub(crate) use typed_transformer_cpu::{AdamStep, SgdStep, gradient_hook, parallel_map};
+pub use typed_transformer_cpu::Tape;
+pub(crate) use typed_transformer_cpu::{
+    ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, ContractionAxis, KernelError,
+    KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
+    View, WeightDropout, activation_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
+    cross_entropy_kernel, cumsum_kernel, dropout_kernel, embedding_kernel, gather_kernel, gradient_hook, linear_kernel,
+    norm_kernel, parallel_map, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel, scale_kernel,
+    softmax_kernel, tensor_id, where_kernel,
+};
 
 use crate::{
-    dims::{ConstDim, Dim, EndsIn, MaybeSharded, Product},
-    error::{OpError, Real},
-    mask::AttentionMask,
-    tokens::{Indices, TokenIds},
+    dims::{ConstDim, Dim, MaybeSharded},
+    error::{OpError, Real, device_error},
 };
 #[cfg(all(feature = "cuda", feature = "f16"))]
 use dfdx::dtypes::{AMP, f16};
@@ -33,14 +37,11 @@ use dfdx::dtypes::{AMP, f16};
 use dfdx::tensor::Cuda;
 use dfdx::{
     shapes::{Rank0, Shape},
-    tensor::{Cache, Gradients, Storage, Tape, Tensor},
-    tensor_ops::{Device, SumTo},
+    tensor::{Cache, Gradients, Storage, Tensor},
+    tensor_ops::{Device, ReshapeTo, SumTo},
 };
 
-/// A device that runs modules, with its fused kernels. By default it has none.
-///
-/// An operation compares the run-time sizes of its operands before it calls a kernel, and names the dimension that
-/// differs. A kernel that is called directly compares them too. Its error shows the shapes.
+/// A device that runs modules. By default it has no kernels.
 ///
 /// ```
 /// use typed_transformer::{backend::Backend, prelude::*};
@@ -52,144 +53,51 @@ use dfdx::{
 /// ```
 #[allow(clippy::missing_errors_doc)]
 pub trait Backend<E: Real>: Device<E> + Cache {
-    /// Whether the device has the kernels. It is a constant, so the compiler removes the branch that is never taken.
+    /// Whether operations run their kernels on this device. It is a constant, so the compiler removes the branch that
+    /// is never taken.
     const HAS_KERNELS: bool = false;
 
-    /// A kernel of [`ops::linear`](crate::ops::linear): `(.., InDim) -> (.., OutDim)`, the shape of the output.
-    fn linear_kernel<Dims: Shape, InDim: Dim, OutDim: Dim, Output: Shape, T: Tape<E, Self>>(
-        _input: Tensor<Dims, E, Self, T>,
-        _: LinearParams<'_, InDim, OutDim, E, Self>,
-        _: Output,
-    ) -> Result<Tensor<Output, E, Self, T>, OpError> {
-        no_kernel("linear")
+    /// Reads an operand of a kernel in place, and merges its tape into `tape`.
+    #[doc(hidden)]
+    fn read<Dims: Shape, T: Tape<E, Self>>(
+        _tensor: Tensor<Dims, E, Self, T>,
+        _tape: &mut T,
+    ) -> Result<Operand, KernelError> {
+        Err(KernelError::NoKernels)
     }
 
-    /// A kernel of the contractions of [`einsum!`](crate::einsum!) and [`ops::dot`](crate::ops::dot()). No operand
-    /// is empty. The output is flat: its axes are those of `axes` with `is_in_output`, in that order.
-    fn contraction_kernel<T: Tape<E, Self>>(
-        _left: &Tensor<[usize; 6], E, Self>,
-        _right: &Tensor<[usize; 6], E, Self>,
-        _axes: &[ContractionAxis],
+    /// Reads a parameter of a model.
+    #[doc(hidden)]
+    fn read_parameter<Dims: Shape, T: Tape<E, Self>>(
+        _parameter: &Tensor<Dims, E, Self>,
+        _tape: &mut T,
+    ) -> Result<Operand, KernelError> {
+        Err(KernelError::NoKernels)
+    }
+
+    /// Reads an operand in place, whatever its strides are.
+    #[doc(hidden)]
+    fn view<Dims: Shape>(_tensor: Tensor<Dims, E, Self>) -> Result<View, KernelError> {
+        Err(KernelError::NoKernels)
+    }
+
+    /// The same elements over another shape of as many elements.
+    #[doc(hidden)]
+    fn try_reshape<Dims: Shape, To: Shape, T: Tape<E, Self>>(
+        tensor: Tensor<Dims, E, Self, T>,
+        shape: To,
+    ) -> Result<Tensor<To, E, Self, T>, Self::Err> {
+        tensor.try_reshape_like(&shape)
+    }
+
+    /// Records the backward pass of a kernel. Its output gets `shape`.
+    #[doc(hidden)]
+    fn record_kernel<Dims: Shape, T: Tape<E, Self>>(
+        _output: KernelOutput,
+        _shape: Dims,
         _tape: T,
-    ) -> Result<Tensor<(usize,), E, Self, T>, OpError> {
-        no_kernel("einsum")
-    }
-
-    /// A kernel of [`ops::embed`](crate::ops::embed).
-    fn embed_kernel<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, T: Tape<E, Self>>(
-        _: &Tensor<(V, M), E, Self>,
-        _: &TokenIds<B, S, V>,
-        _tape: T,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        no_kernel("embed")
-    }
-
-    /// A kernel of [`ops::add_positions`](crate::ops::add_positions).
-    fn add_positions_kernel<B: MaybeSharded, S: Dim, M: ConstDim, T: Tape<E, Self>>(
-        _input: Tensor<(B, S, M), E, Self, T>,
-        _positions: Tensor<(S, M), E, Self, T>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        no_kernel("add positions")
-    }
-
-    /// A kernel of [`ops::residual`](crate::ops::residual).
-    fn residual_kernel<Dims: Shape, T: Tape<E, Self>>(
-        _input: Tensor<Dims, E, Self, T>,
-        _output: Tensor<Dims, E, Self, T>,
-    ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
-        no_kernel("residual")
-    }
-
-    /// A kernel of [`ops::layer_norm`](crate::ops::layer_norm) and [`ops::rms_norm`](crate::ops::rms_norm).
-    fn norm_kernel<Dims: EndsIn<M>, M: ConstDim, T: Tape<E, Self>>(
-        _input: Tensor<Dims, E, Self, T>,
-        _: NormParams<'_, M, E, Self>,
-    ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
-        no_kernel("norm")
-    }
-
-    /// A kernel of [`ops::multi_head_attention`](crate::ops::multi_head_attention), where `NumKeyValueHeads` is `H`, and
-    /// of [`ops::grouped_query_attention`](crate::ops::grouped_query_attention), where `H` is a multiple of
-    /// `NumKeyValueHeads`; with a bias, also of both operations `_with_bias`.
-    fn multi_head_attention_kernel<
-        B: MaybeSharded,
-        Q: Dim,
-        K: Dim,
-        H: ConstDim,
-        NumKeyValueHeads: ConstDim,
-        QKDim: ConstDim,
-        VODim: ConstDim,
-        T: Tape<E, Self>,
-    >(
-        _query: Tensor<(B, Q, Product<H, QKDim>), E, Self, T>,
-        _key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, Self, T>,
-        _value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, Self, T>,
-        _bias: Option<Tensor<(H, Q, K), E, Self, T>>,
-        _: &AttentionMask<B, Q, K>,
-        _: AttentionScale,
-        _: MaskFill,
-    ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, Self, T>, OpError> {
-        no_kernel("attention")
-    }
-
-    /// A kernel of the whole sublayer [`nn::FeedForward`](crate::nn::FeedForward).
-    fn feed_forward_kernel<Dims: EndsIn<M>, M: ConstDim, Hidden: ConstDim, T: Tape<E, Self>>(
-        _input: Tensor<Dims, E, Self, T>,
-        _: &FeedForwardParams<'_, M, Hidden, E, Self>,
-        _: &ResidualNormParams<'_, M, E, Self>,
-    ) -> Result<Tensor<Dims, E, Self, T>, OpError> {
-        no_kernel("feed-forward")
-    }
-
-    /// A kernel of the whole sublayer [`nn::SelfAttention`](crate::nn::SelfAttention).
-    fn self_attention_kernel<
-        B: MaybeSharded,
-        S: Dim,
-        M: ConstDim,
-        H: ConstDim,
-        QKDim: ConstDim,
-        VODim: ConstDim,
-        T: Tape<E, Self>,
-    >(
-        _input: Tensor<(B, S, M), E, Self, T>,
-        _: &AttentionParams<'_, M, M, H, QKDim, VODim, E, Self>,
-        _: &AttentionMask<B, S, S>,
-        _: &ResidualNormParams<'_, M, E, Self>,
-    ) -> Result<Tensor<(B, S, M), E, Self, T>, OpError> {
-        no_kernel("attention")
-    }
-
-    /// A kernel of the whole sublayer [`nn::CrossAttention`](crate::nn::CrossAttention).
-    fn cross_attention_kernel<
-        B: MaybeSharded,
-        Q: Dim,
-        K: Dim,
-        QDim: ConstDim,
-        KVDim: ConstDim,
-        H: ConstDim,
-        QKDim: ConstDim,
-        VODim: ConstDim,
-        T: Tape<E, Self>,
-    >(
-        _query: Tensor<(B, Q, QDim), E, Self, T>,
-        _key_value: Tensor<(B, K, KVDim), E, Self, T>,
-        _: &AttentionParams<'_, QDim, KVDim, H, QKDim, VODim, E, Self>,
-        _: &AttentionMask<B, Q, K>,
-        _: &ResidualNormParams<'_, QDim, E, Self>,
-    ) -> Result<Tensor<(B, Q, QDim), E, Self, T>, OpError> {
-        no_kernel("attention")
-    }
-
-    /// A kernel of
-    /// [`ops::cross_entropy_with_label_smoothing`](crate::ops::cross_entropy_with_label_smoothing);
-    /// `position_weights` has a weight for each label.
-    fn cross_entropy_kernel<Dims: Shape, Positions: Shape, V: Dim, T: Tape<E, Self>>(
-        _logits: Tensor<Dims, E, Self, T>,
-        _: &Indices<Positions, V>,
-        _position_weights: &[E],
-        _smoothing: f64,
-    ) -> Result<Tensor<Rank0, E, Self, T>, OpError> {
-        no_kernel("cross-entropy")
+    ) -> Result<Tensor<Dims, E, Self, T>, KernelError> {
+        Err(KernelError::NoKernels)
     }
 
     /// Copies `part` into `out`, from position `start` on: `(B, Len, M), (B, S, M) -> (B, Len, M)`.
@@ -254,9 +162,18 @@ pub trait Backend<E: Real>: Device<E> + Cache {
     }
 }
 
-/// The answer of a device without kernels.
-fn no_kernel<Output>(op: &'static str) -> Result<Output, OpError> {
-    Err(OpError::Device { op, message: "the device has no kernel".to_string() })
+/// Runs a kernel and records its backward pass: the way of every operation to its kernel.
+///
+/// `run` reads the operands by [`Backend::read`] or [`Backend::read_parameter`], which merge their tapes into the one
+/// that it gets, and calls the kernel. The output gets `shape`. An error becomes an [`OpError`] of `op`.
+pub(crate) fn run_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    shape: Dims,
+    mut tape: T,
+    run: impl FnOnce(&mut T) -> Result<KernelOutput, KernelError>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    let output = run(&mut tape).and_then(|output| D::record_kernel(output, shape, tape));
+    output.map_err(device_error(op))
 }
 
 #[cfg(feature = "cuda")]

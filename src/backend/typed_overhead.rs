@@ -1,13 +1,51 @@
-//! Measures the run-time cost of typed dimensions. It is a unit test, not a bench, because it calls a private
-//! function.
+//! Measures the run-time cost of typed dimensions. It is a unit test, not a bench, because it calls private functions.
 
-use super::{ActivationKind, Backend, FeedForwardParams, LinearParams, ResidualNormParams};
-use crate::dims;
-use dfdx::tensor::{Cpu, NoneTape, SampleTensor, Tensor, TensorFromVec};
-use std::time::{Duration, Instant};
-use typed_transformer_cpu::{FlatTensor, Linear, Operand, ResidualNorm, feed_forward_kernel};
+use crate::{
+    dims,
+    ops::{Activation, GeluTanh, linear, residual},
+    train::{Backpropagate, Recording},
+};
+use dfdx::{
+    shapes::HasShape,
+    tensor::{Cpu, PutTape, SampleTensor, SplitTape, Tensor, TensorFromVec},
+    tensor_ops::SumTo,
+};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+use typed_transformer_cpu::{
+    ActivationKind, FlatTensor, KernelOutput, Linear, Operand, SharedTape, activation_kernel, linear_kernel,
+    record_kernel, residual_kernel,
+};
 
 dims! { Batch = 32; SeqLen = 16; EmbedDim = 128; HiddenDim = 512; }
+
+type TapedFlat = Tensor<(usize,), f32, Cpu, SharedTape<f32, Cpu>>;
+
+fn record(output: KernelOutput, tape: SharedTape<f32, Cpu>) -> TapedFlat {
+    let shape = *output.0.shape();
+    record_kernel(output, shape, tape).unwrap()
+}
+
+fn untyped_linear(x: TapedFlat, weight: &FlatTensor, in_features: usize, out_features: usize) -> TapedFlat {
+    let mut tape = SharedTape::default();
+    let x = Operand::read(x, &mut tape).unwrap();
+    let weight = Operand::read_parameter(weight, &mut tape).unwrap();
+    record(linear_kernel(x, Linear::new(weight, None, in_features, out_features)).unwrap(), tape)
+}
+
+fn untyped_gelu(x: TapedFlat) -> TapedFlat {
+    let mut tape = SharedTape::default();
+    let x = Operand::read(x, &mut tape).unwrap();
+    record(activation_kernel(x, ActivationKind::GeluTanh).unwrap(), tape)
+}
+
+fn untyped_residual(x: TapedFlat, y: TapedFlat) -> TapedFlat {
+    let mut tape = SharedTape::default();
+    let [x, y] = [x, y].map(|x| Operand::read(x, &mut tape).unwrap());
+    record(residual_kernel(x, y).unwrap(), tape)
+}
 
 // Run it by hand and alone, because it measures time:
 // cargo test --release --lib typed_overhead -- --ignored --nocapture
@@ -18,33 +56,34 @@ fn typed_overhead_is_at_most_two_percent() {
     let input: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
     let hidden: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
     let output: Tensor<(EmbedDim, HiddenDim), f32, Cpu> = device.sample(rand_distr::StandardNormal);
-    let params = FeedForwardParams {
-        hidden: LinearParams { weight: &hidden, bias: None },
-        output: LinearParams { weight: &output, bias: None },
-        activation: Some(ActivationKind::GeluTanh),
-    };
+    // Both return the output and the gradient of the first weight, of a forward and a backward pass.
     let typed = || {
-        let output = Cpu::feed_forward_kernel(input.clone(), &params, &ResidualNormParams::Plain);
-        output.unwrap().as_vec()
+        let x = input.clone().put_tape(Recording::<(), f32, Cpu>::default());
+        let activated = GeluTanh::try_apply(linear(x.clone(), &hidden, None)).unwrap();
+        let y: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu, _> = residual(x, linear(activated, &output, None));
+        let elements = y.as_vec();
+        (elements, y.sum().backward().of(&hidden).unwrap().as_vec())
     };
     let flat = |elements: Vec<f32>| -> FlatTensor {
         let shape = (elements.len(),);
         device.tensor_from_vec(elements, shape)
     };
-    let [x, w1, w2] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
+    let [flat_input, flat_hidden, flat_output] = [input.as_vec(), hidden.as_vec(), output.as_vec()].map(flat);
     let untyped = || {
-        let [x, w1, w2] = [&x, &w1, &w2].map(|tensor| Operand::read(tensor.clone(), &mut NoneTape).unwrap());
-        let hidden = Linear::new(w1, None, 128, 512);
-        let output = Linear::new(w2, None, 512, 128);
-        let (y, _) = feed_forward_kernel(x, hidden, output, ActivationKind::GeluTanh, ResidualNorm::Plain).unwrap();
-        y.as_vec()
+        let x = flat_input.clone().put_tape(SharedTape::default());
+        let activated = untyped_gelu(untyped_linear(x.clone(), &flat_hidden, 128, 512));
+        let y = untyped_residual(x, untyped_linear(activated, &flat_output, 512, 128));
+        let elements = y.as_vec();
+        let (loss, tape) = y.sum::<(), _>().split_tape();
+        let Ok(gradients) = tape.run(&loss) else { panic!("the backward pass runs once") };
+        (elements, gradients.gradients.get(&flat_hidden).as_vec())
     };
     assert_eq!(typed(), untyped());
     let mut fastest = [Duration::MAX; 2];
-    for _ in 0..2_000 {
+    for _ in 0..1_000 {
         for (fastest, run) in fastest.iter_mut().zip([&typed as &dyn Fn() -> _, &untyped]) {
             let start = Instant::now();
-            std::hint::black_box(run());
+            black_box(run());
             *fastest = start.elapsed().min(*fastest);
         }
     }

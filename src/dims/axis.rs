@@ -37,6 +37,8 @@ pub trait HasAxis<Name: MaybeSharded, WhichAxis>:
 
     /// The dimension of the axis.
     fn axis(self) -> Name;
+    /// The shape without the axis.
+    fn remove_axis(self) -> Self::Remaining;
     /// The shape with `other` in place of the axis.
     fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other>;
 }
@@ -56,6 +58,11 @@ macro_rules! has_axis {
             fn axis(self) -> $axis {
                 let ($($before,)* $axis, $($after,)*) = self;
                 $axis
+            }
+            #[allow(non_snake_case, clippy::unused_unit)]
+            fn remove_axis(self) -> Self::Remaining {
+                let ($($before,)* _, $($after,)*) = self;
+                ($($before,)* $($after,)*)
             }
             #[allow(non_snake_case)]
             fn replace_axis<Other: Dim>(self, other: Other) -> Self::Replaced<Other> {

@@ -40,8 +40,6 @@ mod declare;
 mod dim;
 mod factors;
 mod local;
-#[doc(hidden)]
-pub mod names;
 mod product;
 mod relations;
 mod shape;
@@ -55,7 +53,6 @@ pub use dfdx::shapes::Const;
 pub use dim::{ConstDim, Dim, Factor, MaybeSharded, Unchecked};
 pub use factors::SameFactors;
 pub use local::LocalSize;
-pub(crate) use names::Label;
 pub use product::{Product, ProductDim, Quotient, QuotientDim};
 pub use relations::{AtMost, Bounded, Divides, Even, HasIndex, LessThan, SumOf};
 pub use shape::{AxesAmong, CanBecome, EndsIn, FollowedBy, NamedShape, WholeShape};

@@ -106,7 +106,7 @@ impl<Batch: MaybeSharded, QLen: Dim, KLen: Dim> AttentionMask<Batch, QLen, KLen>
         let (queries, keys) = (shape.1.size(), shape.2.size());
         let element = |i: usize| visible(i / (queries * keys), i / keys % queries, i % keys);
         let elements = (0..shape.0.size() * queries * keys).map(element);
-        Self::from_rule(shape, MaskRule::matrix(sizes(shape), elements.collect()))
+        Self::from_rule(shape, MaskRule::from_matrix(sizes(shape), elements.collect()))
     }
 
     fn from_rule(shape: (Batch, QLen, KLen), rule: MaskRule) -> Self {

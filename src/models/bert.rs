@@ -15,7 +15,7 @@ mod names;
 pub use names::NAMES;
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, Divides, Product, Quotient, axis},
     mask::{AttentionMask, NoMask, PadSourceKeys, mk_mask},
     module,
@@ -26,7 +26,7 @@ use crate::{
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::{SplitTape, Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::{SplitTape, Tensor};
 use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Bert`]: `BertConfig` of HuggingFace.
@@ -81,24 +81,26 @@ type Columns<Config> = Product<
     Quotient<<Config as BertConfig>::EmbedDim, <Config as BertConfig>::NumHeads>,
 >;
 
-module! {
-    /// `norm(token + type + position)`
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::bert::Embeddings, prelude::*};
-    /// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let table: &Tensor<(TokenTypes, EmbedDim), f32, Cpu> = &layer.token_type;
-    /// ```
-    pub struct Embeddings<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
-        /// A vector for each token.
-        pub token: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// A vector for each type.
-        pub token_type: param (Config::TokenTypes, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// A vector for each position.
-        pub position: param (Config::MaxSeqLen, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// The norm of the sum.
-        pub norm: module LayerNorm<Config::EmbedDim, E, D>,
-    }
+/// `norm(token + type + position)`
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::bert::Embeddings, prelude::*};
+/// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
+/// let table: &Tensor<(TokenTypes, EmbedDim), f32, Cpu> = &layer.token_type;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Embeddings<Config: BertConfig, E, D> {
+    /// A vector for each token.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    /// A vector for each type.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token_type: Tensor<(Config::TokenTypes, Config::EmbedDim), E, D>,
+    /// A vector for each position.
+    #[param(|table| init::normal(table, 0.02))]
+    pub position: Tensor<(Config::MaxSeqLen, Config::EmbedDim), E, D>,
+    /// The norm of the sum.
+    pub norm: LayerNorm<Config::EmbedDim, E, D>,
 }
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
@@ -116,60 +118,57 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {
     }
 }
 
-module! {
-    /// Self-attention in both directions, with biases.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::bert::Attention, prelude::*};
-    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-    /// ```
-    pub struct Attention<Config: BertConfig; E, D> -> Config::EmbedDim {
-        /// To the queries of all heads.
-        pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// To the keys of all heads.
-        pub key: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// To the values of all heads.
-        pub value: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// Mixes the outputs of the heads.
-        pub output: module Linear<Columns<Config>, Config::EmbedDim, E, D>,
-    }
+/// Self-attention in both directions, with biases.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::bert::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct Attention<Config: BertConfig, E, D> {
+    /// To the queries of all heads.
+    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// To the keys of all heads.
+    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// To the values of all heads.
+    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// Mixes the outputs of the heads.
+    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D>,
 }
 
-module! {
-    /// `output(gelu(hidden(x)))`
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::bert::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-    /// ```
-    pub struct FeedForward<Config: BertConfig; E, D> -> Config::EmbedDim {
-        /// From `EmbedDim` to `HiddenDim`.
-        pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
-        /// From `HiddenDim` back to `EmbedDim`.
-        pub output: module Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
-    }
+/// `output(gelu(hidden(x)))`
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::bert::FeedForward, prelude::*};
+/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct FeedForward<Config: BertConfig, E, D> {
+    /// From `EmbedDim` to `HiddenDim`.
+    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
 }
 
-module! {
-    /// Attention and feed-forward layer, each with a residual around it and a norm after that.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::bert::Layer, nn::LayerNorm, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
-    /// ```
-    pub struct Layer<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
-        /// Each position attends to all that are not padding.
-        pub attention: module Attention<Config, E, D>,
-        /// The norm after the attention.
-        pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<Config, E, D>,
-        /// The norm after the feed-forward layer.
-        pub feed_forward_norm: module LayerNorm<Config::EmbedDim, E, D>,
-    }
+/// Attention and feed-forward layer, each with a residual around it and a norm after that.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::bert::Layer, nn::LayerNorm, prelude::*};
+/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Layer<Config: BertConfig, E, D> {
+    /// Each position attends to all that are not padding.
+    pub attention: Attention<Config, E, D>,
+    /// The norm after the attention.
+    pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
+    /// The norm after the feed-forward layer.
+    pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
 }
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
@@ -179,40 +178,40 @@ impl<Config: BertConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
         mask: &AttentionMask<B, S, S>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let query = self.attention.query.try_forward(x.with_empty_tape())?;
-        let key = self.attention.key.try_forward(x.with_empty_tape())?;
-        let value = self.attention.value.try_forward(x.with_empty_tape())?;
+        let query = self.attention.query.try_forward(x.clone())?;
+        let key = self.attention.key.try_forward(x.clone())?;
+        let value = self.attention.value.try_forward(x.clone())?;
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
         let x = self.attention_norm.try_forward(x, Config::NORM_EPSILON)?;
 
-        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(x.with_empty_tape())?)?;
+        let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(x.clone())?)?;
         let x = try_residual(x, self.feed_forward.output.try_forward(hidden)?)?;
         self.feed_forward_norm.try_forward(x, Config::NORM_EPSILON)
     }
 }
 
-module! {
-    /// A BERT: a vector for each token, and one for the sequence.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::bert::Bert, prelude::*};
-    /// let model = Bert::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SeqLen))?;
-    /// let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&[0, 0, 1, 1], None, (Batch, SeqLen))?;
-    /// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, &types, NoneTape);
-    /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct Bert<Config: BertConfig; E, D> in Config -> Config::EmbedDim {
-        /// From tokens to vectors.
-        pub embeddings: module Embeddings<Config, E, D>,
-        /// The layers.
-        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
-        /// From the vector of the first token to that of the sequence.
-        pub pooler: module Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
-    }
+/// A BERT: a vector for each token, and one for the sequence.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::bert::Bert, prelude::*};
+/// let model = Bert::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SeqLen))?;
+/// let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&[0, 0, 1, 1], None, (Batch, SeqLen))?;
+/// let states: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = model.forward(&ids, &types, NoneTape);
+/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Bert<Config: BertConfig, E, D> {
+    /// From tokens to vectors.
+    pub embeddings: Embeddings<Config, E, D>,
+    /// The layers.
+    #[layers(Config::NumLayers::SIZE)]
+    pub layers: Vec<Layer<Config, E, D>>,
+    /// From the vector of the first token to that of the sequence.
+    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
 }
 
 impl<Config: BertConfig, E: Real, D: Backend<E>> Bert<Config, E, D> {

@@ -17,7 +17,7 @@ pub use decoding::Gpt2Cache;
 pub use names::NAMES;
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, Divides, MaybeSharded, Product, Quotient},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
@@ -28,7 +28,7 @@ use crate::{
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Gpt2`]: `GPT2Config` of HuggingFace.
@@ -82,60 +82,57 @@ type Columns<Config> = Product<<Config as Gpt2Config>::NumHeads, HeadDim<Config>
 /// The heads whose keys and values a cache holds.
 type KeyValueHeadsOf<Config> = Heads<<Config as Gpt2Config>::NumHeads, HeadDim<Config>, HeadDim<Config>>;
 
-module! {
-    /// Causal self-attention, with biases.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::gpt2::Attention, prelude::*};
-    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-    /// ```
-    pub struct Attention<Config: Gpt2Config; E, D> -> Config::EmbedDim {
-        /// To the queries of all heads.
-        pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// To the keys of all heads.
-        pub key: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// To the values of all heads.
-        pub value: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// Mixes the outputs of the heads.
-        pub output: module Linear<Columns<Config>, Config::EmbedDim, E, D>,
-    }
+/// Causal self-attention, with biases.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct Attention<Config: Gpt2Config, E, D> {
+    /// To the queries of all heads.
+    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// To the keys of all heads.
+    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// To the values of all heads.
+    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// Mixes the outputs of the heads.
+    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D>,
 }
 
-module! {
-    /// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::gpt2::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-    /// ```
-    pub struct FeedForward<Config: Gpt2Config; E, D> -> Config::EmbedDim {
-        /// From `EmbedDim` to `HiddenDim`.
-        pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
-        /// From `HiddenDim` back to `EmbedDim`.
-        pub output: module Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
-    }
+/// `output(gelu(hidden(x)))`, the GELU by its tanh approximation.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::FeedForward, prelude::*};
+/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct FeedForward<Config: Gpt2Config, E, D> {
+    /// From `EmbedDim` to `HiddenDim`.
+    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
 }
 
-module! {
-    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::gpt2::Layer, nn::LayerNorm, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
-    /// ```
-    pub struct Layer<Config: Gpt2Config; E, D> in Config -> Config::EmbedDim {
-        /// The norm before the attention.
-        pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
-        /// Each position attends to itself and the ones before it.
-        pub attention: module Attention<Config, E, D>,
-        /// The norm before the feed-forward layer.
-        pub feed_forward_norm: module LayerNorm<Config::EmbedDim, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<Config, E, D>,
-    }
+/// Attention and feed-forward layer, each with a norm before it and a residual around it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::Layer, nn::LayerNorm, prelude::*};
+/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &LayerNorm<EmbedDim, f32, Cpu> = &layer.attention_norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Layer<Config: Gpt2Config, E, D> {
+    /// The norm before the attention.
+    pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
+    /// Each position attends to itself and the ones before it.
+    pub attention: Attention<Config, E, D>,
+    /// The norm before the feed-forward layer.
+    pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
@@ -146,41 +143,43 @@ impl<Config: Gpt2Config, E: Real, D: Backend<E>> Layer<Config, E, D> {
         mask: &AttentionMask<B, Q, K>,
         with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
-        let query = self.attention.query.try_forward(normalized.with_empty_tape())?;
-        let key = self.attention.key.try_forward(normalized.with_empty_tape())?;
+        let normalized = self.attention_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
+        let query = self.attention.query.try_forward(normalized.clone())?;
+        let key = self.attention.key.try_forward(normalized.clone())?;
         let value = self.attention.value.try_forward(normalized)?;
         let (key, value) = with_past((key, value))?;
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended = try_multi_head_attention(query, key, value, mask, scale, fill, 0.0)?;
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
 
-        let normalized = self.feed_forward_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
+        let normalized = self.feed_forward_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
         let hidden = GeluTanh::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
         try_residual(x, self.feed_forward.output.try_forward(hidden)?)
     }
 }
 
-module! {
-    /// A GPT-2: the logits of the next token at each position.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::gpt2::Gpt2, prelude::*};
-    /// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct Gpt2<Config: Gpt2Config; E, D> in Config -> Config::VocabSize {
-        /// A vector for each token; also the weight of the logits.
-        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// A vector for each position.
-        pub position_embedder: param (Config::MaxSeqLen, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// The layers.
-        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
-        /// The norm after the last layer.
-        pub norm: module LayerNorm<Config::EmbedDim, E, D>,
-    }
+/// A GPT-2: the logits of the next token at each position.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::gpt2::Gpt2, prelude::*};
+/// let model = Gpt2::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(conventions = Config, output = Config::VocabSize)]
+pub struct Gpt2<Config: Gpt2Config, E, D> {
+    /// A vector for each token; also the weight of the logits.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    /// A vector for each position.
+    #[param(|table| init::normal(table, 0.02))]
+    pub position_embedder: Tensor<(Config::MaxSeqLen, Config::EmbedDim), E, D>,
+    /// The layers.
+    #[layers(Config::NumLayers::SIZE)]
+    pub layers: Vec<Layer<Config, E, D>>,
+    /// The norm after the last layer.
+    pub norm: LayerNorm<Config::EmbedDim, E, D>,
 }
 
 impl<Config: Gpt2Config, E: Real, D: Backend<E>> Gpt2<Config, E, D> {

@@ -17,7 +17,7 @@ pub use decoding::LlamaCache;
 pub use names::NAMES;
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, Divides, Even, Product, Quotient},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
@@ -28,7 +28,7 @@ use crate::{
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
 /// The dimensions and the constants of a [`Llama`]: `LlamaConfig` of HuggingFace.
@@ -96,24 +96,27 @@ type KeyValueDim<Config> = Product<NumKeyValueHeads<Config>, HeadDim<Config>>;
 /// The heads whose keys and values a cache holds: fewer than those of the queries.
 pub(super) type KeyValueHeadsOf<Config> = Heads<NumKeyValueHeads<Config>, HeadDim<Config>, HeadDim<Config>>;
 
-module! {
-    /// Causal self-attention with rotary positions, in which groups of heads share keys and values.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::Attention, prelude::*};
-    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let key: &Tensor<(Product<NumKeyValueHeads, EvenHeads>, EmbedDim), f32, Cpu> = &layer.key;
-    /// ```
-    pub struct Attention<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
-        /// To the queries of all heads.
-        pub query: param (QueryDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// To the keys.
-        pub key: param (KeyValueDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// To the values.
-        pub value: param (KeyValueDim<Config>, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// Mixes the outputs of the heads.
-        pub output: param (Config::EmbedDim, QueryDim<Config>) = |weight| init::normal(weight, 0.02),
-    }
+/// Causal self-attention with rotary positions, in which groups of heads share keys and values.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let key: &Tensor<(Product<NumKeyValueHeads, EvenHeads>, EmbedDim), f32, Cpu> = &layer.key;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Attention<Config: LlamaConfig, E, D> {
+    /// To the queries of all heads.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub query: Tensor<(QueryDim<Config>, Config::EmbedDim), E, D>,
+    /// To the keys.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub key: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    /// To the values.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub value: Tensor<(KeyValueDim<Config>, Config::EmbedDim), E, D>,
+    /// Mixes the outputs of the heads.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub output: Tensor<(Config::EmbedDim, QueryDim<Config>), E, D>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
@@ -126,8 +129,8 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
         mask: &AttentionMask<B, Q, K>,
         with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let query = try_rotate_heads(try_linear(x.with_empty_tape(), &self.query, None)?, start, Config::ROTARY)?;
-        let key = try_rotate_heads(try_linear(x.with_empty_tape(), &self.key, None)?, start, Config::ROTARY)?;
+        let query = try_rotate_heads(try_linear(x.clone(), &self.query, None)?, start, Config::ROTARY)?;
+        let key = try_rotate_heads(try_linear(x.clone(), &self.key, None)?, start, Config::ROTARY)?;
         let value = try_linear(x, &self.value, None)?;
         let (key, value) = with_past((key, value))?;
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
@@ -136,22 +139,24 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Attention<Config, E, D> {
     }
 }
 
-module! {
-    /// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
-    /// ```
-    pub struct FeedForward<Config: LlamaConfig; E, D> -> Config::EmbedDim {
-        /// From `EmbedDim` to `HiddenDim`, before the activation.
-        pub gate: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// From `EmbedDim` to `HiddenDim`, without an activation.
-        pub hidden: param (Config::HiddenDim, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// From `HiddenDim` back to `EmbedDim`.
-        pub output: param (Config::EmbedDim, Config::HiddenDim) = |weight| init::normal(weight, 0.02),
-    }
+/// `output(silu(gate(x)) · hidden(x))`: SwiGLU.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::FeedForward, prelude::*};
+/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+/// let gate: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.gate;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct FeedForward<Config: LlamaConfig, E, D> {
+    /// From `EmbedDim` to `HiddenDim`, before the activation.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub gate: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    /// From `EmbedDim` to `HiddenDim`, without an activation.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub hidden: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub output: Tensor<(Config::EmbedDim, Config::HiddenDim), E, D>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
@@ -160,30 +165,31 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let gate = Silu::try_apply(try_linear(x.with_empty_tape(), &self.gate, None)?)?;
+        let gate = Silu::try_apply(try_linear(x.clone(), &self.gate, None)?)?;
         let hidden = try_linear(x, &self.hidden, None)?;
         try_linear(try_mul(gate, hidden)?, &self.output, None)
     }
 }
 
-module! {
-    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::Layer, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
-    /// ```
-    pub struct Layer<Config: LlamaConfig; E, D> in Config -> Config::EmbedDim {
-        /// The weight of the norm before the attention.
-        pub attention_norm: param (Config::EmbedDim,) = init::ones,
-        /// Each position attends to itself and the ones before it.
-        pub attention: module Attention<Config, E, D>,
-        /// The weight of the norm before the feed-forward layer.
-        pub feed_forward_norm: param (Config::EmbedDim,) = init::ones,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<Config, E, D>,
-    }
+/// Attention and feed-forward layer, each with a norm before it and a residual around it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::Layer, prelude::*};
+/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Layer<Config: LlamaConfig, E, D> {
+    /// The weight of the norm before the attention.
+    #[param(init::ones)]
+    pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Each position attends to itself and the ones before it.
+    pub attention: Attention<Config, E, D>,
+    /// The weight of the norm before the feed-forward layer.
+    #[param(init::ones)]
+    pub feed_forward_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
@@ -195,34 +201,37 @@ impl<Config: LlamaConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         mask: &AttentionMask<B, Q, K>,
         with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let normalized = try_rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;
-        let normalized = try_rms_norm(x.with_empty_tape(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
+        let normalized = try_rms_norm(x.clone(), &self.feed_forward_norm, Config::NORM_EPSILON)?;
         try_residual(x, self.feed_forward.try_forward(normalized)?)
     }
 }
 
-module! {
-    /// A Llama: the logits of the next token at each position. [`models`](super) declares a configuration of one's own.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
-    /// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-    /// # Ok::<(), typed_transformer::tokens::TokenError>(())
-    /// ```
-    pub struct Llama<Config: LlamaConfig; E, D> in Config -> Config::VocabSize {
-        /// A vector for each token.
-        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// The layers.
-        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
-        /// The weight of the norm after the last layer.
-        pub norm: param (Config::EmbedDim,) = init::ones,
-        /// From vectors to logits, if this is not the table of the tokens.
-        pub logit: optional(!Config::TIED_LOGITS) param (Config::VocabSize, Config::EmbedDim)
-            = |weight| init::normal(weight, 0.02),
-    }
+/// A Llama: the logits of the next token at each position. [`models`](super) declares a configuration of one's own.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::llama::Llama, prelude::*};
+/// let model = Llama::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+/// # Ok::<(), typed_transformer::tokens::TokenError>(())
+/// ```
+#[module(conventions = Config, output = Config::VocabSize)]
+pub struct Llama<Config: LlamaConfig, E, D> {
+    /// A vector for each token.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    /// The layers.
+    #[layers(Config::NumLayers::SIZE)]
+    pub layers: Vec<Layer<Config, E, D>>,
+    /// The weight of the norm after the last layer.
+    #[param(init::ones)]
+    pub norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// From vectors to logits, if this is not the table of the tokens.
+    #[some_if(!Config::TIED_LOGITS)]
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub logit: Option<Tensor<(Config::VocabSize, Config::EmbedDim), E, D>>,
 }
 
 impl<Config: LlamaConfig, E: Real, D: Backend<E>> Llama<Config, E, D> {

@@ -17,7 +17,7 @@ pub use names::NAMES;
 
 use super::llama::{Attention, FeedForward, KeyValueHeadsOf, LlamaCache, LlamaConfig};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, Const, ConstDim, Dim, axis},
     mask::{AttentionMask, CausalMask, PadSourceKeys, mk_mask},
     module,
@@ -27,7 +27,7 @@ use crate::{
 };
 use dfdx::{
     shapes::ConstDim as _,
-    tensor::{NoneTape, Tape, Tensor, WithEmptyTape},
+    tensor::{NoneTape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -91,24 +91,25 @@ impl<ExpertsPerToken: ConstDim + AtMost<NumExperts>, NumExperts: ConstDim> Chose
     type Number = Self;
 }
 
-module! {
-    /// Attention and a mixture of experts, each with a norm before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::mixtral::Layer, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.experts_norm;
-    /// ```
-    pub struct Layer<Config: MixtralConfig; E, D> in Config -> Config::EmbedDim {
-        /// The weight of the norm before the attention.
-        pub attention_norm: param (Config::EmbedDim,) = init::ones,
-        /// Each position attends to itself and the ones before it.
-        pub attention: module Attention<Config, E, D>,
-        /// The weight of the norm before the experts.
-        pub experts_norm: param (Config::EmbedDim,) = init::ones,
-        /// Transforms each position on its own.
-        pub mixture: module MixtureOfExperts<Config, E, D>,
-    }
+/// Attention and a mixture of experts, each with a norm before it and a residual around it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::mixtral::Layer, prelude::*};
+/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.experts_norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Layer<Config: MixtralConfig, E, D> {
+    /// The weight of the norm before the attention.
+    #[param(init::ones)]
+    pub attention_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Each position attends to itself and the ones before it.
+    pub attention: Attention<Config, E, D>,
+    /// The weight of the norm before the experts.
+    #[param(init::ones)]
+    pub experts_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// Transforms each position on its own.
+    pub mixture: MixtureOfExperts<Config, E, D>,
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
@@ -120,34 +121,37 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         mask: &AttentionMask<B, Q, K>,
         with_past: impl WithPast<B, Q, K, KeyValueHeadsOf<Config>, E, D, T>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.with_empty_tape(), &self.attention_norm, Config::NORM_EPSILON)?;
+        let normalized = try_rms_norm(x.clone(), &self.attention_norm, Config::NORM_EPSILON)?;
         let x = try_residual(x, self.attention.try_forward(normalized, start, mask, with_past)?)?;
-        let normalized = try_rms_norm(x.with_empty_tape(), &self.experts_norm, Config::NORM_EPSILON)?;
+        let normalized = try_rms_norm(x.clone(), &self.experts_norm, Config::NORM_EPSILON)?;
         try_residual(x, self.mixture.try_forward(normalized)?)
     }
 }
 
-module! {
-    /// A Mixtral: the logits of the next token at each position.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::mixtral::Mixtral, prelude::*};
-    /// let model = Mixtral::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct Mixtral<Config: MixtralConfig; E, D> in Config -> Config::VocabSize {
-        /// A vector for each token.
-        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 0.02),
-        /// The layers.
-        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
-        /// The weight of the norm after the last layer.
-        pub norm: param (Config::EmbedDim,) = init::ones,
-        /// From vectors to logits, if this is not the table of the tokens.
-        pub logit: optional(!Config::TIED_LOGITS) param (Config::VocabSize, Config::EmbedDim)
-            = |weight| init::normal(weight, 0.02),
-    }
+/// A Mixtral: the logits of the next token at each position.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::mixtral::Mixtral, prelude::*};
+/// let model = Mixtral::<Small, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(conventions = Config, output = Config::VocabSize)]
+pub struct Mixtral<Config: MixtralConfig, E, D> {
+    /// A vector for each token.
+    #[param(|table| init::normal(table, 0.02))]
+    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    /// The layers.
+    #[layers(Config::NumLayers::SIZE)]
+    pub layers: Vec<Layer<Config, E, D>>,
+    /// The weight of the norm after the last layer.
+    #[param(init::ones)]
+    pub norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// From vectors to logits, if this is not the table of the tokens.
+    #[some_if(!Config::TIED_LOGITS)]
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub logit: Option<Tensor<(Config::VocabSize, Config::EmbedDim), E, D>>,
 }
 
 impl<Config: MixtralConfig, E: Real, D: Backend<E>> Mixtral<Config, E, D> {

@@ -12,9 +12,9 @@
 //! | [`bert`] | [`Bert`](bert::Bert) | encoder: norms after, token types, biases, a pooler |
 //! | [`vit`] | [`Vit`](vit::Vit) | encoder of images: patches, norms before, biases, a pooler |
 //!
-//! Each file has the whole computation of its model, made of [`module!`](crate::module!) and [`ops`](crate::ops), and a
-//! map from its parameters to the names in HuggingFace's files. [`published`] has the sizes that are published. A
-//! configuration is a type with a line for each dimension:
+//! Each file has the whole computation of its model, made of [`#[module]`](macro@crate::module) and
+//! [`ops`](crate::ops), and a map from its parameters to the names in HuggingFace's files. [`published`] has the sizes
+//! that are published. A configuration is a type with a line for each dimension:
 //!
 //! ```
 //! use typed_transformer::{models::llama::{Llama, LlamaConfig}, nn::{Autoregressive, Module}, ops::Rotary, prelude::*};

@@ -20,7 +20,7 @@ pub use layers::{Attention, DecoderLayer, EncoderLayer, FeedForward};
 pub use names::NAMES;
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, Product},
     mask::{AttentionMask, CausalMask, NoMask, PadSourceKeys, PaddingMask, mk_cross_mask, mk_mask},
     module,
@@ -33,7 +33,7 @@ use crate::{
 };
 use dfdx::{
     shapes::ConstDim as _,
-    tensor::{SplitTape, Tape, Tensor},
+    tensor::{SplitTape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -102,35 +102,39 @@ type KeyValueHeadsOf<Config> =
 /// The relative position bias: a number for each head, query and key, added to its logit.
 type PositionBias<Q, K, Config, E, D, T> = Tensor<(<Config as T5Config>::NumHeads, Q, K), E, D, T>;
 
-module! {
-    /// A T5: the logits of each token of a target from the ones before it and from a source.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::t5::T5, prelude::*};
-    /// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
-    /// let target = TokenIds::from_ids(&[0, 7, 4], None, (Batch, TgtLen))?;
-    /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = model.forward(&source, &target, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct T5<Config: T5Config; E, D> in Config -> Config::VocabSize {
-        /// A vector for each token, of the source, of the target and of the logits.
-        pub token_embedder: param (Config::VocabSize, Config::EmbedDim) = |table| init::normal(table, 1.0),
-        /// The relative position bias of the encoder's layers: a number for each bucket and head.
-        pub encoder_position_bias: param (Config::NumBuckets, Config::NumHeads)
-            = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
-        /// The layers of the encoder.
-        pub encoder: layers(Config::NumEncoderLayers) EncoderLayer<Config, E, D>,
-        /// The weight of the norm after the last layer of the encoder.
-        pub encoder_norm: param (Config::EmbedDim,) = init::ones,
-        /// The relative position bias of the decoder's layers: a number for each bucket and head.
-        pub decoder_position_bias: param (Config::NumBuckets, Config::NumHeads)
-            = |table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
-        /// The layers of the decoder.
-        pub decoder: layers(Config::NumDecoderLayers) DecoderLayer<Config, E, D>,
-        /// The weight of the norm after the last layer of the decoder.
-        pub decoder_norm: param (Config::EmbedDim,) = init::ones,
-    }
+/// A T5: the logits of each token of a target from the ones before it and from a source.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::T5, prelude::*};
+/// let model = T5::<Small, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], Some(Fin::literal::<0>()), (Batch, SrcLen))?;
+/// let target = TokenIds::from_ids(&[0, 7, 4], None, (Batch, TgtLen))?;
+/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = model.forward(&source, &target, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(conventions = Config, output = Config::VocabSize)]
+pub struct T5<Config: T5Config, E, D> {
+    /// A vector for each token, of the source, of the target and of the logits.
+    #[param(|table| init::normal(table, 1.0))]
+    pub token_embedder: Tensor<(Config::VocabSize, Config::EmbedDim), E, D>,
+    /// The relative position bias of the encoder's layers: a number for each bucket and head.
+    #[param(|table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
+    pub encoder_position_bias: Tensor<(Config::NumBuckets, Config::NumHeads), E, D>,
+    /// The layers of the encoder.
+    #[layers(Config::NumEncoderLayers::SIZE)]
+    pub encoder: Vec<EncoderLayer<Config, E, D>>,
+    /// The weight of the norm after the last layer of the encoder.
+    #[param(init::ones)]
+    pub encoder_norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// The relative position bias of the decoder's layers: a number for each bucket and head.
+    #[param(|table| init::normal(table, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
+    pub decoder_position_bias: Tensor<(Config::NumBuckets, Config::NumHeads), E, D>,
+    /// The layers of the decoder.
+    #[layers(Config::NumDecoderLayers::SIZE)]
+    pub decoder: Vec<DecoderLayer<Config, E, D>>,
+    /// The weight of the norm after the last layer of the decoder.
+    #[param(init::ones)]
+    pub decoder_norm: Tensor<(Config::EmbedDim,), E, D>,
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> T5<Config, E, D> {

@@ -22,20 +22,20 @@
 //! - The two masks are passed under each other's names. A mask has the dimensions of its own query and key.
 
 use crate::{
-    backend::{Backend, check_attention},
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, Product},
     mask::{AttentionMask, PadSourceKeys},
     nn::{Arch, Conventions, LM, MHAttention, Output, Seq2Seq, Sinusoidal, try_residual_norm},
     ops::{
-        AttentionScale, Gelu, MaskFill, OpError, Real, device_error, try_attention_weights, try_merge_heads,
+        AttentionScale, Gelu, MaskFill, OpError, Real, check_attention, try_attention_weights, try_merge_heads,
         try_split_heads,
     },
     tokens::TokenIds,
+    try_einsum,
 };
 use dfdx::{
-    shapes::{Axis, HasShape},
-    tensor::{PutTape, SplitTape, Tape, Tensor, WithEmptyTape},
-    tensor_ops::{BroadcastTo, SumTo, TryMul},
+    shapes::HasShape,
+    tensor::{PutTape, SplitTape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -136,9 +136,8 @@ pub fn try_forward_as_published<
     let mut source = model.encoder.embedder.try_forward(encoder_ids, tape)?;
     for layer in &model.encoder.encoder.layers {
         let sublayer = &layer.self_attention;
-        source = try_residual_norm(&sublayer.norm, source, |x| {
-            try_attend_as_published(&sublayer.attention, x.with_empty_tape(), x)
-        })?;
+        source =
+            try_residual_norm(&sublayer.norm, source, |x| try_attend_as_published(&sublayer.attention, x.clone(), x))?;
         source = layer.feed_forward.try_forward(source)?;
     }
     let (encoder_output, tape) = source.split_tape();
@@ -146,9 +145,8 @@ pub fn try_forward_as_published<
     let mut target = model.decoder.embedder.try_forward(decoder_ids, tape)?;
     for layer in &model.decoder.decoder.layers {
         let sublayer = &layer.self_attention;
-        target = try_residual_norm(&sublayer.norm, target, |x| {
-            try_attend_as_published(&sublayer.attention, x.with_empty_tape(), x)
-        })?;
+        target =
+            try_residual_norm(&sublayer.norm, target, |x| try_attend_as_published(&sublayer.attention, x.clone(), x))?;
         let sublayer = &layer.cross_attention;
         target = try_residual_norm(&sublayer.norm, target, |x| {
             try_attend_as_published(&sublayer.attention, x, encoder_output.retaped::<T>())
@@ -180,7 +178,7 @@ fn try_attend_as_published<
     // The weights of a query add up to 1 under any mask, so the mask has no effect.
     let mask = AttentionMask::all_visible((batch, queries, keys));
     let query = attention.query_proj.try_forward(query)?;
-    let key = attention.key_proj.try_forward(key_value.with_empty_tape())?;
+    let key = attention.key_proj.try_forward(key_value.clone())?;
     let value = attention.value_proj.try_forward(key_value)?;
     let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
     let sums = try_unweighted_attention_as_published(query, key, value, &mask, scale, mask_fill)?;
@@ -233,13 +231,10 @@ pub fn try_unweighted_attention_as_published<
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
     let ((batch, queries, _), (value_batch, value_keys, _)) = (*query.shape(), *value.shape());
     check_attention((batch, queries), (value_batch, value_keys), mask)?;
-    let shape = (batch, H::default(), queries, VODim::default());
     let (query, key) = (try_split_heads(query)?, try_split_heads(key)?);
     let weights = try_attention_weights(query, key, mask, scale, mask_fill)?;
     let values = try_split_heads::<_, _, H, VODim, _, _, _>(value)?;
-    let compute = || {
-        let weights = weights.try_sum::<_, Axis<3>>()?.try_broadcast_like::<_, Axis<3>>(&shape)?;
-        weights.try_mul(values.try_sum::<_, Axis<2>>()?.try_broadcast_like::<_, Axis<2>>(&shape)?)
-    };
-    try_merge_heads(compute().map_err(device_error::<D::Err>("unweighted attention"))?)
+    let weights = try_einsum!(weights: (B, H, Q, K) -> (B, H, Q))?;
+    let values = try_einsum!(values: (B, H, K, VODim) -> (B, H, VODim))?;
+    try_merge_heads(try_einsum!(weights: (B, H, Q), values: (B, H, VODim) -> (B, H, Q, VODim))?)
 }

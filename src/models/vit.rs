@@ -18,7 +18,7 @@ pub use embeddings::{ClassAndPatches, Embeddings, NumPatches};
 pub use names::NAMES;
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, Divides, Product, Quotient, axis},
     mask::AttentionMask,
     module,
@@ -30,7 +30,7 @@ use crate::{
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{Cpu, Tape, Tensor, WithEmptyTape},
+    tensor::{Cpu, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -102,60 +102,57 @@ type Columns<Config> = Product<
 pub type Images<B, Config, E = f32, D = Cpu> =
     Tensor<(B, <Config as VitConfig>::Channels, <Config as VitConfig>::Height, <Config as VitConfig>::Width), E, D>;
 
-module! {
-    /// Self-attention of all positions, with biases.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::Attention, prelude::*};
-    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
-    /// ```
-    pub struct Attention<Config: VitConfig; E, D> -> Config::EmbedDim {
-        /// To the queries of all heads.
-        pub query: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// To the keys of all heads.
-        pub key: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// To the values of all heads.
-        pub value: module Linear<Config::EmbedDim, Columns<Config>, E, D>,
-        /// Mixes the outputs of the heads.
-        pub output: module Linear<Columns<Config>, Config::EmbedDim, E, D>,
-    }
+/// Self-attention of all positions, with biases.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let bias: &Tensor<(EmbedDim,), f32, Cpu> = &layer.output.bias;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct Attention<Config: VitConfig, E, D> {
+    /// To the queries of all heads.
+    pub query: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// To the keys of all heads.
+    pub key: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// To the values of all heads.
+    pub value: Linear<Config::EmbedDim, Columns<Config>, E, D>,
+    /// Mixes the outputs of the heads.
+    pub output: Linear<Columns<Config>, Config::EmbedDim, E, D>,
 }
 
-module! {
-    /// `output(gelu(hidden(x)))`
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
-    /// ```
-    pub struct FeedForward<Config: VitConfig; E, D> -> Config::EmbedDim {
-        /// From `EmbedDim` to `HiddenDim`.
-        pub hidden: module Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
-        /// From `HiddenDim` back to `EmbedDim`.
-        pub output: module Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
-    }
+/// `output(gelu(hidden(x)))`
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::FeedForward, prelude::*};
+/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden.weight;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct FeedForward<Config: VitConfig, E, D> {
+    /// From `EmbedDim` to `HiddenDim`.
+    pub hidden: Linear<Config::EmbedDim, Config::HiddenDim, E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    pub output: Linear<Config::HiddenDim, Config::EmbedDim, E, D>,
 }
 
-module! {
-    /// Attention and feed-forward layer, each with a norm before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::Layer, prelude::*};
-    /// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm.weight;
-    /// ```
-    pub struct Layer<Config: VitConfig; E, D> in Config -> Config::EmbedDim {
-        /// The norm before the attention.
-        pub attention_norm: module LayerNorm<Config::EmbedDim, E, D>,
-        /// Each position attends to all.
-        pub attention: module Attention<Config, E, D>,
-        /// The norm before the feed-forward layer.
-        pub feed_forward_norm: module LayerNorm<Config::EmbedDim, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<Config, E, D>,
-    }
+/// Attention and feed-forward layer, each with a norm before it and a residual around it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::Layer, prelude::*};
+/// let layer = Layer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.attention_norm.weight;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Layer<Config: VitConfig, E, D> {
+    /// The norm before the attention.
+    pub attention_norm: LayerNorm<Config::EmbedDim, E, D>,
+    /// Each position attends to all.
+    pub attention: Attention<Config, E, D>,
+    /// The norm before the feed-forward layer.
+    pub feed_forward_norm: LayerNorm<Config::EmbedDim, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
 }
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
@@ -165,40 +162,40 @@ impl<Config: VitConfig, E: Real, D: Backend<E>> Layer<Config, E, D> {
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
         let (batch, len, _) = *x.shape();
-        let normalized = self.attention_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
-        let query = self.attention.query.try_forward(normalized.with_empty_tape())?;
-        let key = self.attention.key.try_forward(normalized.with_empty_tape())?;
+        let normalized = self.attention_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
+        let query = self.attention.query.try_forward(normalized.clone())?;
+        let key = self.attention.key.try_forward(normalized.clone())?;
         let value = self.attention.value.try_forward(normalized)?;
         let (mask, fill) = (AttentionMask::all_visible((batch, len, len)), MaskFill::MinValue);
         let attended = try_multi_head_attention(query, key, value, &mask, AttentionScale::HeadDim, fill, 0.0)?;
         let x = try_residual(x, self.attention.output.try_forward(attended)?)?;
 
-        let normalized = self.feed_forward_norm.try_forward(x.with_empty_tape(), Config::NORM_EPSILON)?;
+        let normalized = self.feed_forward_norm.try_forward(x.clone(), Config::NORM_EPSILON)?;
         let hidden = Gelu::try_apply(self.feed_forward.hidden.try_forward(normalized)?)?;
         try_residual(x, self.feed_forward.output.try_forward(hidden)?)
     }
 }
 
-module! {
-    /// A Vision Transformer: a vector for the class token and for each patch of an image, and one for the image.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Images, Vit}, prelude::*};
-    /// let model = Vit::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
-    /// let states: Tensor<(Batch, ClassAndPatches<Small>, EmbedDim), f32, Cpu> = model.forward(images);
-    /// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
-    /// ```
-    pub struct Vit<Config: VitConfig; E, D> in Config -> Config::EmbedDim {
-        /// From images to vectors.
-        pub embeddings: module Embeddings<Config, E, D>,
-        /// The layers.
-        pub layers: layers(Config::NumLayers) Layer<Config, E, D>,
-        /// The norm after the last layer.
-        pub norm: module LayerNorm<Config::EmbedDim, E, D>,
-        /// From the vector of the class token to that of the image.
-        pub pooler: module Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
-    }
+/// A Vision Transformer: a vector for the class token and for each patch of an image, and one for the image.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Images, Vit}, prelude::*};
+/// let model = Vit::<Small, f32, Cpu>::build(&Cpu::default());
+/// let images: Images<Batch, Small, f32, Cpu> = Cpu::default().zeros();
+/// let states: Tensor<(Batch, ClassAndPatches<Small>, EmbedDim), f32, Cpu> = model.forward(images);
+/// let pooled: Tensor<(Batch, EmbedDim), f32, Cpu> = model.pooled(states);
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Vit<Config: VitConfig, E, D> {
+    /// From images to vectors.
+    pub embeddings: Embeddings<Config, E, D>,
+    /// The layers.
+    #[layers(Config::NumLayers::SIZE)]
+    pub layers: Vec<Layer<Config, E, D>>,
+    /// The norm after the last layer.
+    pub norm: LayerNorm<Config::EmbedDim, E, D>,
+    /// From the vector of the class token to that of the image.
+    pub pooler: Linear<Config::EmbedDim, Config::EmbedDim, E, D>,
 }
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Vit<Config, E, D> {

@@ -23,12 +23,11 @@ use std::fmt;
 /// ```
 /// use typed_transformer::{doctest::*, generate::{Sampler, generate_from_prompt}, nn::*, ops::try_select, prelude::*};
 ///
-/// module! {
-///     struct Writer<E, D> -> VocabSize {
-///         embedding: module Embedding<VocabSize, EmbedDim, Model, E, D>,
-///         block: module Block<EmbedDim, CausalMask, Model, E, D>,
-///         logits: module Linear<EmbedDim, VocabSize, E, D>,
-///     }
+/// #[module(output = VocabSize)]
+/// struct Writer<E, D> {
+///     embedding: Embedding<VocabSize, EmbedDim, Model, E, D>,
+///     block: Block<EmbedDim, CausalMask, Model, E, D>,
+///     logits: Linear<EmbedDim, VocabSize, E, D>,
 /// }
 ///
 /// impl<B: Dim, E: Real, D: Backend<E>> Autoregressive<B, E, D> for Writer<E, D> {

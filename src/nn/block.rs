@@ -1,37 +1,36 @@
 use super::{Arch, Conventions, FeedForward, KeyValueCache, Norm, SelfAttention, norm::try_optional_norm};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
     ops::{OpError, Real},
 };
-use dfdx::tensor::{Cpu, Tape, Tensor};
+use dfdx::tensor::{Cpu, Tensor};
 use typed_transformer_macros::panicking;
 
-module! {
-    /// A layer that reads one sequence: self-attention, then feed forward.
-    ///
-    /// With [`NoMask`] it is an [`EncoderLayer`], with [`CausalMask`](crate::mask::CausalMask) a layer of a
-    /// [`DecoderOnly`](super::DecoderOnly) model.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let block = Block::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-    ///     block.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
-    /// ```
-    pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
-        /// Each position attends to the positions that `Mask` shows to it.
-        pub self_attention: module SelfAttention<EmbedDim, Mask, A, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<EmbedDim, A, E, D>,
-        /// The norm that both sublayers share, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// A layer that reads one sequence: self-attention, then feed forward.
+///
+/// With [`NoMask`] it is an [`EncoderLayer`], with [`CausalMask`](crate::mask::CausalMask) a layer of a
+/// [`DecoderOnly`](super::DecoderOnly) model.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let block = Block::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     block.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
+/// ```
+#[module(output = EmbedDim)]
+pub struct Block<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
+    /// Each position attends to the positions that `Mask` shows to it.
+    pub self_attention: SelfAttention<EmbedDim, Mask, A, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<EmbedDim, A, E, D>,
+    /// The norm that both sublayers share, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> Block<EmbedDim, Mask, A, E, D> {

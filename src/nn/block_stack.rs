@@ -1,6 +1,6 @@
 use super::{Arch, Block, Cache, Conventions, Norm, norm::try_optional_norm};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{CausalKind, MaskKind, NoMask, PaddingMask},
     module,
@@ -8,28 +8,28 @@ use crate::{
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{Cpu, Tape, Tensor},
+    tensor::{Cpu, Tensor},
 };
 use typed_transformer_macros::panicking;
 
-module! {
-    /// A stack of blocks: an [`Encoder`], or the layers of a [`DecoderOnly`](super::DecoderOnly) model.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let stack = BlockStack::<EmbedDim, NumLayers, CausalMask, Model, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-    ///     stack.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
-    /// ```
-    pub struct BlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
-        /// The layers, first to last.
-        pub layers: layers(NumLayers) Block<EmbedDim, Mask, A, E, D>,
-        /// The norm after the last layer, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// A stack of blocks: an [`Encoder`], or the layers of a [`DecoderOnly`](super::DecoderOnly) model.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let stack = BlockStack::<EmbedDim, NumLayers, CausalMask, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     stack.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
+/// ```
+#[module(output = EmbedDim)]
+pub struct BlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E, D> {
+    /// The layers, first to last.
+    #[layers(NumLayers::SIZE)]
+    pub layers: Vec<Block<EmbedDim, Mask, A, E, D>>,
+    /// The norm after the last layer, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>>

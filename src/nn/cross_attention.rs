@@ -1,43 +1,41 @@
 use super::{
     Arch, Conventions, MHAttention, Norm,
     cache::CrossKeyValues,
-    multi_head_attention::has_sublayer_kernel,
-    norm::{residual_params, try_residual_norm, try_sublayer_input},
+    norm::{try_residual_norm, try_sublayer_input},
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{AttentionMask, PaddingMask, mk_cross_mask},
     module,
     ops::{OpError, Real, dim_error, try_dropout},
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
-    ///
-    /// `norm(query + attention(query, key_value, key_value))`; the conventions of `A` may put the norm elsewhere. In
-    /// a decoder, the query is the target and `key_value` is the encoder's output.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let layer = CrossAttention::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
-    /// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
-    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     layer.forward(target, source, &target_padding, &source_padding);
-    /// ```
-    pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
-        /// The attention; query and output have width `QDim`, key and value `KVDim`.
-        pub attention: module MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
-        /// The norm, if each sublayer has one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
-            module Norm<QDim, A, E, D>,
-    }
+/// One sequence attends to another (*The Typed Transformer*, "Cross-attention").
+///
+/// `norm(query + attention(query, key_value, key_value))`; the conventions of `A` may put the norm elsewhere. In
+/// a decoder, the query is the target and `key_value` is the encoder's output.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let layer = CrossAttention::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+/// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
+/// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     layer.forward(target, source, &target_padding, &source_padding);
+/// ```
+#[module(output = QDim)]
+pub struct CrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, E, D> {
+    /// The attention; query and output have width `QDim`, key and value `KVDim`.
+    pub attention: MHAttention<QDim, KVDim, KVDim, QDim, A, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<QDim, A, E, D>>,
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAttention<QDim, KVDim, A, E, D> {
@@ -59,13 +57,9 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> CrossAtte
             key_value_padding_mask,
         )
         .map_err(dim_error("cross-attention"))?;
-        if const { has_sublayer_kernel::<A, E, D, T>() } {
-            let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-            return D::cross_attention_kernel(query, key_value, &params, &mask, &residual);
-        }
         try_residual_norm(&self.norm, query, |x| {
             let query = self.attention.query_proj.try_forward(x)?; // (B, Q, H*QKDim)
-            let key = self.attention.key_proj.try_forward(key_value.with_empty_tape())?; // (B, K, H*QKDim)
+            let key = self.attention.key_proj.try_forward(key_value.clone())?; // (B, K, H*QKDim)
             let value = self.attention.value_proj.try_forward(key_value)?; // (B, K, H*VODim)
             let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v
             try_dropout(self.attention.output_proj.try_forward(attended)?, A::DROPOUT)

@@ -3,40 +3,37 @@ use super::{
     norm::try_optional_norm,
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{PaddingMask, mk_cross_mask},
     module,
     ops::{OpError, Real, dim_error},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{PutTape, SplitTape, Tape, Tensor},
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
-module! {
-    /// A stack of decoder layers; each layer attends to the same source (*The Typed Transformer*,
-    /// "Decoder stack").
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let decoder = Decoder::<EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
-    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
-    /// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
-    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     decoder.forward(target, source, &target_padding, &source_padding);
-    /// ```
-    pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch; E, D> -> QDim {
-        /// The layers, first to last.
-        pub layers: layers(NumLayers) DecoderLayer<QDim, KVDim, A, E, D>,
-        /// The norm after the last layer, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
-            module Norm<QDim, A, E, D>,
-    }
+/// A stack of decoder layers; each layer attends to the same source (*The Typed Transformer*,
+/// "Decoder stack").
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let decoder = Decoder::<EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
+/// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     decoder.forward(target, source, &target_padding, &source_padding);
+/// ```
+#[module(output = QDim)]
+pub struct Decoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E, D> {
+    /// The layers, first to last.
+    #[layers(NumLayers::SIZE)]
+    pub layers: Vec<DecoderLayer<QDim, KVDim, A, E, D>>,
+    /// The norm after the last layer, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
+    pub norm: Option<Norm<QDim, A, E, D>>,
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: Backend<E>>
@@ -55,12 +52,8 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, E: Real, D: 
         query_padding_mask: &PaddingMask<B, Q>,
         key_value_padding_mask: &PaddingMask<B, K>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        // Merge the encoder's tape into the query's tape here, so each layer gets the source with an empty tape.
-        let (query, tape) = query.split_tape();
-        let (key_value, source_tape) = key_value.split_tape();
-        let query = query.put_tape(tape.merge(source_tape));
         let output = self.layers.iter().try_fold(query, |query, layer| {
-            layer.try_forward(query, key_value.retaped::<T>(), query_padding_mask, key_value_padding_mask)
+            layer.try_forward(query, key_value.clone(), query_padding_mask, key_value_padding_mask)
         });
         try_optional_norm(&self.norm, output?)
     }

@@ -3,81 +3,80 @@ use super::{
     norm::try_optional_norm,
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     mask::{AttentionMask, CausalMask, PaddingMask, PaddingRule},
     module,
     ops::{OpError, Real},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use std::borrow::Cow;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed
-    /// Transformer*, "Decoder block").
-    ///
-    /// With [`NormPlacement::Post`](super::NormPlacement::Post):
-    ///
-    /// ```text
-    ///          target (B, Q, QDim)           source (B, K, KVDim)
-    ///                   |                             |
-    ///   self_attention: |                             |
-    ///            +------+                             |
-    ///            |      |                             |
-    ///            |  attention <--- causal mask        |
-    ///            |      |          (B, Q, Q)          |
-    ///            +----> + residual                    |
-    ///                   |                             |
-    ///                  norm                           |
-    ///                   |                             |
-    ///             (B, Q, QDim)                        |
-    ///                   |                             |
-    ///  cross_attention: |                             |
-    ///            +------+                             |
-    ///            |      |      key and value          |
-    ///            |  attention <-----------------------+
-    ///            |      |    <--- mask (B, Q, K)
-    ///            +----> + residual
-    ///                   |
-    ///                  norm
-    ///                   |
-    ///             (B, Q, QDim)
-    ///                   |
-    ///     feed_forward: |
-    ///            +------+
-    ///            |      |
-    ///            |   hidden, activation, output
-    ///            |      |
-    ///            +----> + residual
-    ///                   |
-    ///                  norm
-    ///                   |
-    ///             (B, Q, QDim)
-    /// ```
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let layer = DecoderLayer::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
-    /// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
-    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     layer.forward(target, source, &target_padding, &source_padding);
-    /// ```
-    pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch; E, D> -> QDim {
-        /// Each target position attends to itself and earlier ones.
-        pub self_attention: module SelfAttention<QDim, CausalMask, A, E, D>,
-        /// Each target position attends to the source.
-        pub cross_attention: module CrossAttention<QDim, KVDim, A, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<QDim, A, E, D>,
-        /// The norm that the three sublayers share, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
-            module Norm<QDim, A, E, D>,
-    }
+/// A layer that reads a target and a source: causal self-attention, cross-attention, feed forward (*The Typed
+/// Transformer*, "Decoder block").
+///
+/// With [`NormPlacement::Post`](super::NormPlacement::Post):
+///
+/// ```text
+///          target (B, Q, QDim)           source (B, K, KVDim)
+///                   |                             |
+///   self_attention: |                             |
+///            +------+                             |
+///            |      |                             |
+///            |  attention <--- causal mask        |
+///            |      |          (B, Q, Q)          |
+///            +----> + residual                    |
+///                   |                             |
+///                  norm                           |
+///                   |                             |
+///             (B, Q, QDim)                        |
+///                   |                             |
+///  cross_attention: |                             |
+///            +------+                             |
+///            |      |      key and value          |
+///            |  attention <-----------------------+
+///            |      |    <--- mask (B, Q, K)
+///            +----> + residual
+///                   |
+///                  norm
+///                   |
+///             (B, Q, QDim)
+///                   |
+///     feed_forward: |
+///            +------+
+///            |      |
+///            |   hidden, activation, output
+///            |      |
+///            +----> + residual
+///                   |
+///                  norm
+///                   |
+///             (B, Q, QDim)
+/// ```
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let layer = DecoderLayer::<EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+/// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let target_padding = PaddingMask::without_padding((Batch, TgtLen));
+/// let source_padding = PaddingMask::without_padding((Batch, SrcLen));
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     layer.forward(target, source, &target_padding, &source_padding);
+/// ```
+#[module(output = QDim)]
+pub struct DecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch, E, D> {
+    /// Each target position attends to itself and earlier ones.
+    pub self_attention: SelfAttention<QDim, CausalMask, A, E, D>,
+    /// Each target position attends to the source.
+    pub cross_attention: CrossAttention<QDim, KVDim, A, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<QDim, A, E, D>,
+    /// The norm that the three sublayers share, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())]
+    pub norm: Option<Norm<QDim, A, E, D>>,
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> DecoderLayer<QDim, KVDim, A, E, D> {

@@ -1,6 +1,6 @@
 use super::{BlockStack, Cache, Conventions, Embedder, EmbeddingEncoder, HasPositionsFor, LmHead};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
     mask::{CausalMask, PaddingMask, PaddingRule},
     module,
@@ -9,7 +9,7 @@ use crate::{
 };
 use dfdx::{
     shapes::ConstDim as _,
-    tensor::{Cpu, NoneTape, Tape, Tensor},
+    tensor::{Cpu, NoneTape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -71,25 +71,24 @@ pub type EncoderOnly<Config, E = f32, D = Cpu> = EmbeddingEncoder<
     D,
 >;
 
-module! {
-    /// A decoder-only transformer: it computes the logits of the next token at each position (*Another annotated
-    /// transformer*, "Decoder-only"; *Learning the Transformer*). Its layers have no cross-attention.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, prelude::*};
-    /// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct DecoderOnly<Config: SingleStack; E, D> -> Config::VocabSize {
-        /// From token ids to vectors.
-        pub embedder: module Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
-        /// The layers; each position attends to itself and earlier ones.
-        pub decoder: module BlockStack<Config::EmbedDim, Config::NumLayers, CausalMask, Config, E, D>,
-        /// From vectors to logits.
-        pub logit: module LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
-    }
+/// A decoder-only transformer: it computes the logits of the next token at each position (*Another annotated
+/// transformer*, "Decoder-only"; *Learning the Transformer*). Its layers have no cross-attention.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, prelude::*};
+/// let model = DecoderOnly::<Model, f32, Cpu>::build(&Cpu::default());
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(output = Config::VocabSize)]
+pub struct DecoderOnly<Config: SingleStack, E, D> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
+    /// The layers; each position attends to itself and earlier ones.
+    pub decoder: BlockStack<Config::EmbedDim, Config::NumLayers, CausalMask, Config, E, D>,
+    /// From vectors to logits.
+    pub logit: LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
 }
 
 impl<Config: SingleStack, E: Real, D: Backend<E>> DecoderOnly<Config, E, D> {

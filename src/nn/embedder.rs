@@ -1,6 +1,6 @@
 use super::{Conventions, Embedding, HasPositionsFor, Norm, PositionKind, WidthScale, norm::try_optional_norm};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
     module,
     ops::{
@@ -9,33 +9,32 @@ use crate::{
     },
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// Turns token ids into vectors (*The Typed Transformer*, "Embedder").
-    ///
-    /// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of
-    /// positions and the norm. The type ensures that no sequence is longer than `MaxSeqLen`.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
-    /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>; E, D> in A::Conventions -> EmbedDim {
-        /// A vector for each token.
-        pub token_embedder: module Embedding<VocabSize, EmbedDim, A, E, D>,
-        /// A vector for each position, if positions are learned.
-        pub position_embedder: optional(<A::Conventions as Conventions>::Positions::IS_LEARNED)
-            module Embedding<MaxSeqLen, EmbedDim, A, E, D>,
-        /// The norm of the sum, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::EMBEDDING_NORM)
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// Turns token ids into vectors (*The Typed Transformer*, "Embedder").
+///
+/// `norm(scale · token_embedder(ids) + positions)`. The conventions of `A` decide the scale, the kind of
+/// positions and the norm. The type ensures that no sequence is longer than `MaxSeqLen`.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let embedder = Embedder::<VocabSize, MaxSeqLen, EmbedDim, Model, f32, Cpu>::build(&device);
+/// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = embedder.forward(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(conventions = A::Conventions, output = EmbedDim)]
+pub struct Embedder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E, D> {
+    /// A vector for each token.
+    pub token_embedder: Embedding<VocabSize, EmbedDim, A, E, D>,
+    /// A vector for each position, if positions are learned.
+    #[some_if(<A::Conventions as Conventions>::Positions::IS_LEARNED)]
+    pub position_embedder: Option<Embedding<MaxSeqLen, EmbedDim, A, E, D>>,
+    /// The norm of the sum, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::EMBEDDING_NORM)]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, A: HasPositionsFor<EmbedDim>, E: Real, D: Backend<E>>

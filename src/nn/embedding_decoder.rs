@@ -1,36 +1,44 @@
 use super::{Decoder, DecoderCache, Embedder, HasPositionsFor};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
     mask::PaddingMask,
     module,
     ops::{OpError, Real},
     tokens::TokenIds,
 };
-use dfdx::tensor::{NoneTape, Tape, Tensor};
+use dfdx::tensor::{NoneTape, Tensor};
 use typed_transformer_macros::panicking;
 
-module! {
-    /// The decoder with its embedder (*The Typed Transformer*, "Decoder"). It computes a vector for each target
-    /// position from the target so far and the encoder's output.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let decoder =
-    ///     EmbeddingDecoder::<VocabSize, MaxSeqLen, EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
-    /// let ids = TokenIds::from_ids(&[0, 1, 2], None, (Batch, TgtLen))?;
-    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     decoder.forward(&ids, source, &PaddingMask::without_padding((Batch, SrcLen)));
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct EmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<QDim>; E, D> -> QDim {
-        /// From token ids to vectors.
-        pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
-        /// The layers.
-        pub decoder: module Decoder<QDim, KVDim, NumLayers, A, E, D>,
-    }
+/// The decoder with its embedder (*The Typed Transformer*, "Decoder"). It computes a vector for each target
+/// position from the target so far and the encoder's output.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let decoder =
+///     EmbeddingDecoder::<VocabSize, MaxSeqLen, EmbedDim, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let ids = TokenIds::from_ids(&[0, 1, 2], None, (Batch, TgtLen))?;
+/// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     decoder.forward(&ids, source, &PaddingMask::without_padding((Batch, SrcLen)));
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(output = QDim)]
+pub struct EmbeddingDecoder<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<QDim>,
+    E,
+    D,
+> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
+    /// The layers.
+    pub decoder: Decoder<QDim, KVDim, NumLayers, A, E, D>,
 }
 
 impl<

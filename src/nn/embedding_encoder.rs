@@ -1,33 +1,40 @@
 use super::{Embedder, Encoder, HasPositionsFor};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, MaybeSharded},
     module,
     ops::{OpError, Real, try_masked_mean},
     tokens::TokenIds,
 };
-use dfdx::tensor::{NoneTape, Tape, Tensor};
+use dfdx::tensor::{NoneTape, Tensor};
 use typed_transformer_macros::panicking;
 
-module! {
-    /// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed
-    /// Transformer*, "Encoder").
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let encoder =
-    ///     EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
-    /// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
-    /// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape);
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct EmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<EmbedDim>; E, D> -> EmbedDim {
-        /// From token ids to vectors.
-        pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
-        /// The layers.
-        pub encoder: module Encoder<EmbedDim, NumLayers, A, E, D>,
-    }
+/// The encoder with its embedder: it computes a vector for each token from the whole sequence (*The Typed
+/// Transformer*, "Encoder").
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let encoder =
+///     EmbeddingEncoder::<VocabSize, MaxSeqLen, EmbedDim, NumLayers, Model, f32, Cpu>::build(&device);
+/// let ids = TokenIds::from_ids(&[0, 1, 2, 3], None, (Batch, SrcLen))?;
+/// let x: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = encoder.forward(&ids, NoneTape);
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(output = EmbedDim)]
+pub struct EmbeddingEncoder<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<EmbedDim>,
+    E,
+    D,
+> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
+    /// The layers.
+    pub encoder: Encoder<EmbedDim, NumLayers, A, E, D>,
 }
 
 impl<

@@ -2,7 +2,7 @@ use super::{
     Arch, AttentionProjection, Conventions, KeyValueCache, Norm, Projection, arch::rotary, norm::try_residual_norm,
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, Even, MaybeSharded, Product},
     mask::{AttentionMask, CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
@@ -10,7 +10,7 @@ use crate::{
 };
 use dfdx::{
     shapes::HasShape,
-    tensor::{Cpu, Tape, Tensor, WithEmptyTape},
+    tensor::{Cpu, Tensor},
 };
 use std::marker::PhantomData;
 use typed_transformer_macros::panicking;
@@ -133,52 +133,48 @@ impl<A: GroupedQuery> Arch for KeyValueArch<A> {
 /// ```
 pub type GroupedKeyValueCache<B, MaxLen, A, E = f32, D = Cpu> = KeyValueCache<B, MaxLen, KeyValueArch<A>, E, D>;
 
-module! {
-    /// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values
-    /// ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)).
-    ///
-    /// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
-    /// by their positions. The type `Mask` says which positions a position sees.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, SeqLen}, nn::{GroupedQuery, GroupedQueryAttention}, prelude::*};
-    /// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; }
-    ///
-    /// pub struct Small;
-    /// impl Arch for Small {
-    ///     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
-    ///     type QKDim = HeadDim;
-    ///     type VODim = HeadDim;
-    ///     type HiddenDim = HiddenDim;
-    ///     type Conventions = TypedTransformer;
-    /// }
-    /// impl GroupedQuery for Small {
-    ///     type NumKeyValueHeads = NumKeyValueHeads;
-    ///     type GroupSize = GroupSize;
-    /// }
-    ///
-    /// let device = Cpu::default();
-    /// let layer = GroupedQueryAttention::<EmbedDim, CausalMask, Small, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
-    ///     layer.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
-    /// ```
-    pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery; E, D>
-        in A::Conventions -> EmbedDim
-    {
-        /// Projects to the queries of all heads.
-        pub query_proj: module Projection<EmbedDim, Product<QueryHeads<A>, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Projects to the keys.
-        pub key_proj: module Projection<EmbedDim, Product<A::NumKeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Projects to the values.
-        pub value_proj: module Projection<
-            EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
-        /// Mixes the outputs of the heads.
-        pub output_proj: module Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
-        /// The norm, if each sublayer has one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// A sequence attends to itself in `NumHeads` heads, which share `NumKeyValueHeads` heads of keys and values
+/// ([Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)).
+///
+/// `norm(x + attention(x))`; the conventions of `A` may put the norm elsewhere, and may rotate queries and keys
+/// by their positions. The type `Mask` says which positions a position sees.
+///
+/// ```
+/// use typed_transformer::{doctest::{Batch, EmbedDim, HiddenDim, SeqLen}, nn::{GroupedQuery, GroupedQueryAttention}, prelude::*};
+/// dims! { pub NumKeyValueHeads = 2; pub GroupSize = 3; pub HeadDim = 4; }
+///
+/// pub struct Small;
+/// impl Arch for Small {
+///     type NumHeads = Product<NumKeyValueHeads, GroupSize>;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Conventions = TypedTransformer;
+/// }
+/// impl GroupedQuery for Small {
+///     type NumKeyValueHeads = NumKeyValueHeads;
+///     type GroupSize = GroupSize;
+/// }
+///
+/// let device = Cpu::default();
+/// let layer = GroupedQueryAttention::<EmbedDim, CausalMask, Small, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> =
+///     layer.forward(x, &PaddingMask::without_padding((Batch, SeqLen)));
+/// ```
+#[module(conventions = A::Conventions, output = EmbedDim)]
+pub struct GroupedQueryAttention<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E, D> {
+    /// Projects to the queries of all heads.
+    pub query_proj: Projection<EmbedDim, Product<QueryHeads<A>, A::QKDim>, AttentionProjection<A>, E, D>,
+    /// Projects to the keys.
+    pub key_proj: Projection<EmbedDim, Product<A::NumKeyValueHeads, A::QKDim>, AttentionProjection<A>, E, D>,
+    /// Projects to the values.
+    pub value_proj: Projection<EmbedDim, Product<A::NumKeyValueHeads, A::VODim>, AttentionProjection<A>, E, D>,
+    /// Mixes the outputs of the heads.
+    pub output_proj: Projection<Product<QueryHeads<A>, A::VODim>, EmbedDim, AttentionProjection<A>, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 /// The query of all heads, the key and the value of fewer heads.
@@ -215,8 +211,8 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: GroupedQuery, E: Real, D: Backend<E>
         x: Tensor<(B, S, EmbedDim), E, D, T>,
         start: usize,
     ) -> Result<QueryKeyValue<B, S, A, E, D, T>, OpError> {
-        let query = self.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
-        let key = self.key_proj.try_forward(x.with_empty_tape())?; // (B, S, NumKeyValueHeads*QKDim)
+        let query = self.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+        let key = self.key_proj.try_forward(x.clone())?; // (B, S, NumKeyValueHeads*QKDim)
         let value = self.value_proj.try_forward(x)?; // (B, S, NumKeyValueHeads*VODim)
         match const { rotary::<A::Conventions>() } {
             Some(rotary) => Ok((try_rotate_heads(query, start, rotary)?, try_rotate_heads(key, start, rotary)?, value)),

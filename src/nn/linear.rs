@@ -1,31 +1,32 @@
 use super::{Arch, Conventions, init};
 use crate::{
-    backend::{Backend, LinearParams},
+    backend::{Backend, Tape},
     dims::{ConstDim, EndsIn},
     module,
     ops::{OpError, Real, try_linear},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use std::marker::PhantomData;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// `x Wᵀ + b`: a linear map of the vector at each position.
-    ///
-    /// ```
-    /// use typed_transformer::{nn::Linear, prelude::*};
-    /// dims! { pub EmbedDim = 8; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 2; }
-    /// let device = Cpu::default();
-    /// let hidden = Linear::<EmbedDim, HiddenDim, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = hidden.forward(x);
-    /// ```
-    pub struct Linear<InDim: ConstDim, OutDim: ConstDim; E, D> -> OutDim {
-        /// `W`.
-        pub weight: param (OutDim, InDim) = init::uniform::<InDim, _, _, _>,
-        /// `b`.
-        pub bias: param (OutDim,) = init::uniform::<InDim, _, _, _>,
-    }
+/// `x Wᵀ + b`: a linear map of the vector at each position.
+///
+/// ```
+/// use typed_transformer::{nn::Linear, prelude::*};
+/// dims! { pub EmbedDim = 8; pub HiddenDim = 5; pub SeqLen = 3; pub Batch = 2; }
+/// let device = Cpu::default();
+/// let hidden = Linear::<EmbedDim, HiddenDim, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let y: Tensor<(Batch, SeqLen, HiddenDim), f32, Cpu> = hidden.forward(x);
+/// ```
+#[module(output = OutDim)]
+pub struct Linear<InDim: ConstDim, OutDim: ConstDim, E, D> {
+    /// `W`.
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub weight: Tensor<(OutDim, InDim), E, D>,
+    /// `b`.
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub bias: Tensor<(OutDim,), E, D>,
 }
 
 impl<InDim: ConstDim, OutDim: ConstDim, E: Real, D: Backend<E>> Linear<InDim, OutDim, E, D> {
@@ -86,30 +87,31 @@ impl<A: Arch> ProjectionRule for FeedForwardProjection<A> {
     const BIAS: bool = A::Conventions::FEED_FORWARD_BIAS;
 }
 
-module! {
-    /// `x Wᵀ + b`: a linear map inside a block. The conventions decide whether it has the bias.
-    ///
-    /// ```
-    /// use typed_transformer::{models::another_annotated::Annotated, nn::{AttentionProjection, Module, Projection}, prelude::*};
-    /// dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; }
-    /// struct Biased;
-    /// impl Arch for Biased {
-    ///     type NumHeads = NumHeads;
-    ///     type QKDim = HeadDim;
-    ///     type VODim = HeadDim;
-    ///     type HiddenDim = HiddenDim;
-    ///     type Conventions = Annotated;
-    /// }
-    /// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, AttentionProjection<Biased>, f32, Cpu>;
-    /// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
-    /// ```
-    pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule; E, D> -> OutDim {
-        /// `W`.
-        pub weight: param (OutDim, InDim) = init::weight::<Rule::Arch, _, _, _, _>,
-        /// `b`.
-        pub bias: optional(Rule::BIAS) param (OutDim,)
-            = init::uniform::<InDim, _, _, _>,
-    }
+/// `x Wᵀ + b`: a linear map inside a block. The conventions decide whether it has the bias.
+///
+/// ```
+/// use typed_transformer::{models::another_annotated::Annotated, nn::{AttentionProjection, Module, Projection}, prelude::*};
+/// dims! { pub EmbedDim = 8; pub NumHeads = 7; pub HeadDim = 5; pub HiddenDim = 5; }
+/// struct Biased;
+/// impl Arch for Biased {
+///     type NumHeads = NumHeads;
+///     type QKDim = HeadDim;
+///     type VODim = HeadDim;
+///     type HiddenDim = HiddenDim;
+///     type Conventions = Annotated;
+/// }
+/// type QueryProj = Projection<EmbedDim, Product<NumHeads, HeadDim>, AttentionProjection<Biased>, f32, Cpu>;
+/// const _: () = assert!(QueryProj::NUM_PARAMS == 8 * 35 + 35);
+/// ```
+#[module(output = OutDim)]
+pub struct Projection<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E, D> {
+    /// `W`.
+    #[param(init::weight::<Rule::Arch, _, _, _, _>)]
+    pub weight: Tensor<(OutDim, InDim), E, D>,
+    /// `b`.
+    #[some_if(Rule::BIAS)]
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub bias: Option<Tensor<(OutDim,), E, D>>,
 }
 
 impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backend<E>>
@@ -125,9 +127,5 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rule: ProjectionRule, E: Real, D: Backen
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims::WithLast<OutDim>, E, D, T>, OpError> {
         try_linear(input, &self.weight, self.bias.as_ref())
-    }
-
-    pub(crate) fn params(&self) -> LinearParams<'_, InDim, OutDim, E, D> {
-        LinearParams { weight: &self.weight, bias: self.bias.as_ref() }
     }
 }

@@ -1,6 +1,6 @@
 use super::{EmbeddingDecoder, EmbeddingEncoder, EncodedLM, HasPositionsFor, LmHead};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real},
@@ -8,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::Shape,
-    tensor::{Cpu, NoneTape, PutTape, SplitTape, Tape, Tensor},
+    tensor::{Cpu, NoneTape, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -111,53 +111,59 @@ pub struct AttentionWeights<Src: Shape, Tgt: Shape, Cross: Shape, E: Real = f32,
     pub target_to_source: Vec<Tensor<Cross, E, D>>,
 }
 
-module! {
-    #[doc(alias = "EncoderDecoder")]
-    /// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
-    ///
-    /// ```text
-    ///     source ids of SrcVocab                 target ids of TgtVocab
-    ///           (B, Src)                                (B, Tgt)
-    ///              |                                       |
-    ///       encoder.embedder                        decoder.embedder
-    ///              |                                       |
-    ///     (B, Src, EmbedDim)                      (B, Tgt, EmbedDim)
-    ///              |                                       |
-    ///   encoder.encoder, all layers             decoder.decoder, all layers
-    ///              |                       +---> each reads encoder_output
-    ///        encoder_output                |               |
-    ///     (B, Src, EmbedDim) --------------+        decoder_output
-    ///                                             (B, Tgt, EmbedDim)
-    ///                                                      |
-    ///                                                    logit
-    ///                                                      |
-    ///                                                logit_output
-    ///                                             (B, Tgt, TgtVocab)
-    /// ```
-    ///
-    /// The decoder also gets the source's padding `(B, Src)`. Types ensure that neither sequence exceeds its
-    /// maximum.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, prelude::*};
-    /// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
-    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
-    /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-    /// let output = model.forward(&source, &target, NoneTape);
-    /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
-    /// # Ok::<(), TokenError>(())
-    /// ```
-    pub struct LM<Config: Seq2Seq; E, D> -> Config::TgtVocab {
-        /// Encodes the source.
-        pub encoder: module EmbeddingEncoder<
-            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::NumEncoderLayers, Config, E, D>,
-        /// Decodes the target so far, attending to the encoder's output.
-        pub decoder: module EmbeddingDecoder<
-            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::NumDecoderLayers, Config,
-            E, D>,
-        /// From vectors to logits.
-        pub logit: module LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
-    }
+#[doc(alias = "EncoderDecoder")]
+/// An encoder-decoder transformer (*The Typed Transformer*, "Encoder-decoder transformer").
+///
+/// ```text
+///     source ids of SrcVocab                 target ids of TgtVocab
+///           (B, Src)                                (B, Tgt)
+///              |                                       |
+///       encoder.embedder                        decoder.embedder
+///              |                                       |
+///     (B, Src, EmbedDim)                      (B, Tgt, EmbedDim)
+///              |                                       |
+///   encoder.encoder, all layers             decoder.decoder, all layers
+///              |                       +---> each reads encoder_output
+///        encoder_output                |               |
+///     (B, Src, EmbedDim) --------------+        decoder_output
+///                                             (B, Tgt, EmbedDim)
+///                                                      |
+///                                                    logit
+///                                                      |
+///                                                logit_output
+///                                             (B, Tgt, TgtVocab)
+/// ```
+///
+/// The decoder also gets the source's padding `(B, Src)`. Types ensure that neither sequence exceeds its
+/// maximum.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, prelude::*};
+/// let model = LM::<Model, f32, Cpu>::build(&Cpu::default());
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+/// let output = model.forward(&source, &target, NoneTape);
+/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
+/// # Ok::<(), TokenError>(())
+/// ```
+#[module(output = Config::TgtVocab)]
+pub struct LM<Config: Seq2Seq, E, D> {
+    /// Encodes the source.
+    pub encoder:
+        EmbeddingEncoder<Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::NumEncoderLayers, Config, E, D>,
+    /// Decodes the target so far, attending to the encoder's output.
+    pub decoder: EmbeddingDecoder<
+        Config::TgtVocab,
+        Config::MaxTgtLen,
+        Config::EmbedDim,
+        Config::EmbedDim,
+        Config::NumDecoderLayers,
+        Config,
+        E,
+        D,
+    >,
+    /// From vectors to logits.
+    pub logit: LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
 }
 
 impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
@@ -182,17 +188,11 @@ impl<Config: Seq2Seq, E: Real, D: Backend<E>> LM<Config, E, D> {
         OpError,
     > {
         let enc_out = self.encoder.try_forward(encoder_ids, tape)?;
-        let (encoder_output, tape) = enc_out.split_tape();
-        let decoder_out = self.decoder.try_forward(
-            decoder_ids,
-            encoder_output.clone().put_tape(tape),
-            &encoder_ids.padding_mask(),
-        )?;
-        let (decoder_output, tape) = decoder_out.split_tape();
+        let decoder_out = self.decoder.try_forward(decoder_ids, enc_out.clone(), &encoder_ids.padding_mask())?;
         Ok(Output {
-            encoder_output,
-            logit_output: self.try_logits(decoder_output.clone().put_tape(tape))?,
-            decoder_output,
+            encoder_output: enc_out.retaped(),
+            decoder_output: decoder_out.retaped(),
+            logit_output: self.try_logits(decoder_out)?,
         })
     }
 

@@ -1,33 +1,34 @@
 use super::{Arch, Conventions, Embedding, init};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     module,
     ops::{OpError, Real, try_linear},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// `x Wᵀ + b`: the logits of each token. The conventions of `A` decide whether `W` is the table of the
-    /// embeddings.
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::{Embedding, LmHead}, prelude::*};
-    /// # let device = Cpu::default();
-    /// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let logit = LmHead::<EmbedDim, VocabSize, Model, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = logit.forward(x, &table);
-    /// ```
-    pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch; E, D> -> VocabSize {
-        /// `W`, if it is not tied to the embeddings.
-        pub weight: optional(!<A::Conventions as Conventions>::TIED_LOGITS) param (VocabSize, EmbedDim)
-            = init::uniform::<EmbedDim, _, _, _>,
-        /// `b`, if the conventions have it.
-        pub bias: optional(<A::Conventions as Conventions>::LOGIT_BIAS) param (VocabSize,)
-            = init::uniform::<EmbedDim, _, _, _>,
-    }
+/// `x Wᵀ + b`: the logits of each token. The conventions of `A` decide whether `W` is the table of the
+/// embeddings.
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::{Embedding, LmHead}, prelude::*};
+/// # let device = Cpu::default();
+/// let table = Embedding::<VocabSize, EmbedDim, Model, f32, Cpu>::build(&device);
+/// let logit = LmHead::<EmbedDim, VocabSize, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = logit.forward(x, &table);
+/// ```
+#[module(output = VocabSize)]
+pub struct LmHead<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E, D> {
+    /// `W`, if it is not tied to the embeddings.
+    #[some_if(!<A::Conventions as Conventions>::TIED_LOGITS)]
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    pub weight: Option<Tensor<(VocabSize, EmbedDim), E, D>>,
+    /// `b`, if the conventions have it.
+    #[some_if(<A::Conventions as Conventions>::LOGIT_BIAS)]
+    #[param(init::uniform::<EmbedDim, _, _, _>)]
+    pub bias: Option<Tensor<(VocabSize,), E, D>>,
 }
 
 impl<EmbedDim: ConstDim, VocabSize: ConstDim, A: Arch, E: Real, D: Backend<E>> LmHead<EmbedDim, VocabSize, A, E, D> {

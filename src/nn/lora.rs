@@ -1,12 +1,12 @@
 use super::init;
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, LessThan},
     module,
     ops::{OpError, Real, try_add, try_linear, try_residual, try_scale},
     try_einsum,
 };
-use dfdx::tensor::{PutTape, Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::{PutTape, Tensor};
 use typed_transformer_macros::panicking;
 
 /// The dimension is smaller than `Bound`. The rank of a [`Lora`] is smaller than both dimensions of its map.
@@ -27,32 +27,33 @@ pub trait LowRank<Bound: ConstDim>: ConstDim {}
 #[diagnostic::do_not_recommend]
 impl<Rank: LessThan<Bound>, Bound: ConstDim> LowRank<Bound> for Rank {}
 
-module! {
-    /// Low-rank adaptation of a linear map: `x Wᵀ + b + (alpha / Rank) · (x Aᵀ) Bᵀ` ([Hu et al.,
-    /// 2021](https://arxiv.org/abs/2106.09685), 4.1).
-    ///
-    /// The adapted map is an argument, so a model of adapters trains them alone. `B` is 0 at first: the adapted map
-    /// then is the map itself.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::{Linear, Lora}, prelude::*};
-    /// dims! { pub Rank = 2; }
-    /// let device = Cpu::default();
-    /// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
-    /// let lora = Lora::<EmbedDim, VocabSize, Rank, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
-    /// let y: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = lora.forward(x.clone(), &map.weight, Some(&map.bias), 16.0);
-    /// assert_eq!(y.as_vec(), map.forward(x).as_vec());
-    /// ```
-    ///
-    /// A model with other weights needs no change to be adapted: [`merged`](Self::merged) weights take the place of its
-    /// own, and a recorded pass gives the gradients of the adapters.
-    pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>; E, D> -> OutDim {
-        /// `A`.
-        pub a: param (Rank, InDim) = init::uniform::<InDim, _, _, _>,
-        /// `B`.
-        pub b: param (OutDim, Rank) = init::zeros,
-    }
+/// Low-rank adaptation of a linear map: `x Wᵀ + b + (alpha / Rank) · (x Aᵀ) Bᵀ` ([Hu et al.,
+/// 2021](https://arxiv.org/abs/2106.09685), 4.1).
+///
+/// The adapted map is an argument, so a model of adapters trains them alone. `B` is 0 at first: the adapted map
+/// then is the map itself.
+///
+/// ```
+/// use typed_transformer::{doctest::*, nn::{Linear, Lora}, prelude::*};
+/// dims! { pub Rank = 2; }
+/// let device = Cpu::default();
+/// let map = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&device);
+/// let lora = Lora::<EmbedDim, VocabSize, Rank, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = device.tensor(vec![1.0; 4 * 8]);
+/// let y: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = lora.forward(x.clone(), &map.weight, Some(&map.bias), 16.0);
+/// assert_eq!(y.as_vec(), map.forward(x).as_vec());
+/// ```
+///
+/// A model with other weights needs no change to be adapted: [`merged`](Self::merged) weights take the place of its
+/// own, and a recorded pass gives the gradients of the adapters.
+#[module(output = OutDim)]
+pub struct Lora<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E, D> {
+    /// `A`.
+    #[param(init::uniform::<InDim, _, _, _>)]
+    pub a: Tensor<(Rank, InDim), E, D>,
+    /// `B`.
+    #[param(init::zeros)]
+    pub b: Tensor<(OutDim, Rank), E, D>,
 }
 
 impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, E: Real, D: Backend<E>>
@@ -70,7 +71,7 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
         bias: Option<&Tensor<(OutDim,), E, D>>,
         alpha: f64,
     ) -> Result<Tensor<(B, S, OutDim), E, D, T>, OpError> {
-        let mapped = try_linear(input.with_empty_tape(), weight, bias)?;
+        let mapped = try_linear(input.clone(), weight, bias)?;
         let change = try_linear(try_linear(input, &self.a, None)?, &self.b, None)?;
         try_residual(mapped, try_scale(change, alpha / Rank::SIZE as f64)?)
     }
@@ -85,10 +86,10 @@ impl<InDim: ConstDim, OutDim: ConstDim, Rank: LowRank<InDim> + LowRank<OutDim>, 
     /// use typed_transformer::{doctest::*, models::llama::Llama, module, nn::Lora, prelude::*};
     /// use dfdx::tensor::SplitTape;
     /// dims! { pub Rank = 1; }
-    /// module! {
-    ///     struct Adapters<E, D> {
-    ///         gates: layers(NumLayers) Lora<EmbedDim, HiddenDim, Rank, E, D>,
-    ///     }
+    /// #[module]
+    /// struct Adapters<E, D> {
+    ///     #[layers(NumLayers::SIZE)]
+    ///     gates: Vec<Lora<EmbedDim, HiddenDim, Rank, E, D>>,
     /// }
     ///
     /// let device = Cpu::default();

@@ -7,6 +7,8 @@
 //!
 //! [`GroupedQueryAttention`] and [`GatedFeedForward`] are the sublayers of later models such as Llama.
 //!
+//! Every layer is composed of [`ops`](crate::ops): its `try_forward` is its formula.
+//!
 //! The type parameters of a module are the dimensions that its callers see. Its inner dimensions come from an
 //! [`Arch`], and its conventions from [`Conventions`].
 
@@ -35,7 +37,7 @@ mod linear;
 mod lm;
 mod lm_head;
 mod lora;
-mod module;
+pub(crate) mod module;
 mod multi_head_attention;
 mod norm;
 mod norm_placement;
@@ -77,7 +79,7 @@ pub use linear::{AttentionProjection, FeedForwardProjection, Linear, Projection,
 pub use lm::{AttentionWeights, LM, Output, Seq2Seq};
 pub use lm_head::LmHead;
 pub use lora::{Lora, LowRank};
-pub use module::{Module, Summary, SummaryRow, child_path};
+pub use module::{Module, Summary, SummaryRow};
 pub use multi_head_attention::MHAttention;
 pub use norm::Norm;
 pub(crate) use norm::{try_optional_norm, try_residual_norm};

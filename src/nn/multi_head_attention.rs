@@ -1,79 +1,78 @@
 use super::{Arch, AttentionProjection, Conventions, Projection};
 use crate::{
-    backend::{AttentionParams, Backend},
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::AttentionMask,
     module,
     ops::{OpError, Real, try_attention_weights, try_dropout, try_multi_head_attention, try_split_heads},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// Every query attends to every key that it may see, in `NumHeads` heads (*The Typed Transformer*,
-    /// "Multi-head attention").
-    ///
-    /// `concat(head₁, …) W_outputᵀ` with `headᵢ = softmax(scale · qᵢ kᵢᵀ) vᵢ`, where `qᵢ`, `kᵢ`, `vᵢ` are the
-    /// `i`-th parts of the projections of query, key and value. The widths of query, key, value and output are
-    /// parameters of the type. The number of heads and their sizes stay inside `A`.
-    ///
-    /// `H` is `NumHeads`, and `H*QKDim` is `Product<NumHeads, QKDim>`:
-    ///
-    /// ```text
-    ///      query                    key                    value
-    ///   (B, Q, QDim)            (B, K, KDim)            (B, K, VDim)
-    ///        |                       |                       |
-    ///    query_proj              key_proj               value_proj
-    ///        |                       |                       |
-    ///  (B, Q, H*QKDim)         (B, K, H*QKDim)         (B, K, H*VODim)
-    ///        |                       |                       |
-    ///   split_heads             split_heads             split_heads
-    ///        |                       |                       |
-    ///  (B, H, Q, QKDim)        (B, H, K, QKDim)        (B, H, K, VODim)
-    ///        |                       |                       |
-    ///        +---- times its --------+                       |
-    ///              transpose                                 |
-    ///                  |                                     |
-    ///             (B, H, Q, K)                               |
-    ///                  |                                     |
-    ///        scale, mask (B, Q, K),                          |
-    ///      softmax over K, dropout                           |
-    ///                  |                                     |
-    ///             (B, H, Q, K)                               |
-    ///                  |                                     |
-    ///                  +---------------- times --------------+
-    ///                                      |
-    ///                               (B, H, Q, VODim)
-    ///                                      |
-    ///                                 merge_heads
-    ///                                      |
-    ///                               (B, Q, H*VODim)
-    ///                                      |
-    ///                             output_proj, dropout
-    ///                                      |
-    ///                               (B, Q, OutputDim)
-    /// ```
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
-    /// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
-    /// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     attention.forward(target, source.clone(), source, &mask);
-    /// ```
-    pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch; E, D> in A::Conventions -> OutputDim {
-        /// Projects to the queries of all heads.
-        pub query_proj: module Projection<QDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Projects to the keys of all heads.
-        pub key_proj: module Projection<KDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Projects to the values of all heads.
-        pub value_proj: module Projection<VDim, Product<A::NumHeads, A::VODim>, AttentionProjection<A>, E, D>,
-        /// Mixes the outputs of the heads.
-        pub output_proj: module Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
-    }
+/// Every query attends to every key that it may see, in `NumHeads` heads (*The Typed Transformer*,
+/// "Multi-head attention").
+///
+/// `concat(head₁, …) W_outputᵀ` with `headᵢ = softmax(scale · qᵢ kᵢᵀ) vᵢ`, where `qᵢ`, `kᵢ`, `vᵢ` are the
+/// `i`-th parts of the projections of query, key and value. The widths of query, key, value and output are
+/// parameters of the type. The number of heads and their sizes stay inside `A`.
+///
+/// `H` is `NumHeads`, and `H*QKDim` is `Product<NumHeads, QKDim>`:
+///
+/// ```text
+///      query                    key                    value
+///   (B, Q, QDim)            (B, K, KDim)            (B, K, VDim)
+///        |                       |                       |
+///    query_proj              key_proj               value_proj
+///        |                       |                       |
+///  (B, Q, H*QKDim)         (B, K, H*QKDim)         (B, K, H*VODim)
+///        |                       |                       |
+///   split_heads             split_heads             split_heads
+///        |                       |                       |
+///  (B, H, Q, QKDim)        (B, H, K, QKDim)        (B, H, K, VODim)
+///        |                       |                       |
+///        +---- times its --------+                       |
+///              transpose                                 |
+///                  |                                     |
+///             (B, H, Q, K)                               |
+///                  |                                     |
+///        scale, mask (B, Q, K),                          |
+///      softmax over K, dropout                           |
+///                  |                                     |
+///             (B, H, Q, K)                               |
+///                  |                                     |
+///                  +---------------- times --------------+
+///                                      |
+///                               (B, H, Q, VODim)
+///                                      |
+///                                 merge_heads
+///                                      |
+///                               (B, Q, H*VODim)
+///                                      |
+///                             output_proj, dropout
+///                                      |
+///                               (B, Q, OutputDim)
+/// ```
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let attention = MHAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, f32, Cpu>::build(&device);
+/// let target: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let source: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let mask = AttentionMask::all_visible((Batch, TgtLen, SrcLen));
+/// let attended: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     attention.forward(target, source.clone(), source, &mask);
+/// ```
+#[module(conventions = A::Conventions, output = OutputDim)]
+pub struct MHAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E, D> {
+    /// Projects to the queries of all heads.
+    pub query_proj: Projection<QDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
+    /// Projects to the keys of all heads.
+    pub key_proj: Projection<KDim, Product<A::NumHeads, A::QKDim>, AttentionProjection<A>, E, D>,
+    /// Projects to the values of all heads.
+    pub value_proj: Projection<VDim, Product<A::NumHeads, A::VODim>, AttentionProjection<A>, E, D>,
+    /// Mixes the outputs of the heads.
+    pub output_proj: Projection<Product<A::NumHeads, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
 }
 
 impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, E: Real, D: Backend<E>>
@@ -145,24 +144,4 @@ impl<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arc
         let (scale, mask_fill) = (A::Conventions::ATTENTION_SCALE, A::Conventions::MASK_FILL);
         try_attention_weights(query, key, mask, scale, mask_fill)
     }
-}
-
-impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, E: Real, D: Backend<E>> MHAttention<QDim, KVDim, KVDim, QDim, A, E, D> {
-    /// The arguments of the kernel of a sublayer.
-    pub(crate) fn params(&self) -> AttentionParams<'_, QDim, KVDim, A::NumHeads, A::QKDim, A::VODim, E, D> {
-        AttentionParams {
-            query_proj: self.query_proj.params(),
-            key_proj: self.key_proj.params(),
-            value_proj: self.value_proj.params(),
-            output_proj: self.output_proj.params(),
-            scale: A::Conventions::ATTENTION_SCALE,
-            mask_fill: A::Conventions::MASK_FILL,
-        }
-    }
-}
-
-/// Whether the device has a kernel of a whole attention sublayer. The kernel does not support dropout.
-pub(crate) const fn has_sublayer_kernel<A: Arch, E: Real, D: Backend<E>, T: Tape<E, D>>() -> bool {
-    let has_dropout = T::OWNS_TAPE && (A::ATTENTION_DROPOUT != 0.0 || A::DROPOUT != 0.0);
-    D::HAS_KERNELS && !has_dropout
 }

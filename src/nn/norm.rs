@@ -1,32 +1,34 @@
 use super::{Arch, Conventions, NormKind, NormPlacement, init};
 use crate::{
-    backend::{Backend, NormParams, ResidualNormParams},
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, EndsIn, MaybeSharded},
     module,
     ops::{OpError, Real, try_layer_norm, try_residual, try_rms_norm},
 };
-use dfdx::tensor::{Tape, Tensor, WithEmptyTape};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// `normalized(x) · weight + bias`: [`layer_norm`] or [`rms_norm`] of each vector, by the conventions of `A`.
-    ///
-    /// [`layer_norm`]: crate::ops::layer_norm
-    /// [`rms_norm`]: crate::ops::rms_norm
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::Norm, prelude::*};
-    /// let device = Cpu::default();
-    /// let norm = Norm::<Const<2>, Model, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, SeqLen, Const<2>), f32, Cpu> = device.tensor(vec![30.0, 70.0, 1.0, 3.0, 0.0, 2.0, 5.0, 9.0]);
-    /// assert_eq!(norm.forward(x).as_vec()[..2], [-1.0, 1.0]);
-    /// ```
-    pub struct Norm<EmbedDim: ConstDim, A: Arch; E, D> in A::Conventions -> EmbedDim {
-        /// A factor for each column.
-        pub weight: param (EmbedDim,) = init::ones,
-        /// A number that is added to each column, if the conventions have biases.
-        pub bias: optional(has_bias::<A::Conventions>()) param (EmbedDim,) = init::zeros,
-    }
+/// `normalized(x) · weight + bias`: [`layer_norm`] or [`rms_norm`] of each vector, by the conventions of `A`.
+///
+/// [`layer_norm`]: crate::ops::layer_norm
+/// [`rms_norm`]: crate::ops::rms_norm
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::Norm, prelude::*};
+/// let device = Cpu::default();
+/// let norm = Norm::<Const<2>, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, SeqLen, Const<2>), f32, Cpu> = device.tensor(vec![30.0, 70.0, 1.0, 3.0, 0.0, 2.0, 5.0, 9.0]);
+/// assert_eq!(norm.forward(x).as_vec()[..2], [-1.0, 1.0]);
+/// ```
+#[module(conventions = A::Conventions, output = EmbedDim)]
+pub struct Norm<EmbedDim: ConstDim, A: Arch, E, D> {
+    /// A factor for each column.
+    #[param(init::ones)]
+    pub weight: Tensor<(EmbedDim,), E, D>,
+    /// A number that is added to each column, if the conventions have biases.
+    #[some_if(has_bias::<A::Conventions>())]
+    #[param(init::zeros)]
+    pub bias: Option<Tensor<(EmbedDim,), E, D>>,
 }
 
 impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D> {
@@ -44,15 +46,6 @@ impl<EmbedDim: ConstDim, A: Arch, E: Real, D: Backend<E>> Norm<EmbedDim, A, E, D
                 try_layer_norm(input, &self.weight, self.bias.as_ref(), A::Conventions::NORM_EPSILON)
             }
             NormKind::RmsNorm => try_rms_norm(input, &self.weight, A::Conventions::NORM_EPSILON),
-        }
-    }
-
-    fn params(&self) -> NormParams<'_, EmbedDim, E, D> {
-        NormParams {
-            kind: A::Conventions::NORM,
-            weight: &self.weight,
-            bias: self.bias.as_ref(),
-            epsilon: A::Conventions::NORM_EPSILON,
         }
     }
 }
@@ -87,24 +80,13 @@ pub(crate) fn try_residual_norm<Dims: EndsIn<M>, M: ConstDim, A: Arch, E: Real, 
     input: Tensor<Dims, E, D, T>,
     sublayer: impl FnOnce(Tensor<Dims, E, D, T>) -> Result<Tensor<Dims, E, D, T>, OpError>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    let sublayer_input = input.with_empty_tape();
+    let sublayer_input = input.clone();
     match (norm, A::Conventions::NORM_PLACEMENT) {
         (Some(norm), NormPlacement::Pre) => try_residual(input, sublayer(norm.try_forward(sublayer_input)?)?),
         (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => {
             norm.try_forward(try_residual(input, sublayer(sublayer_input)?)?)
         }
         (None, _) => try_residual(input, sublayer(sublayer_input)?),
-    }
-}
-
-/// The residual and norm arguments for a fused kernel.
-pub(crate) fn residual_params<M: ConstDim, A: Arch, E: Real, D: Backend<E>>(
-    norm: &Option<Norm<M, A, E, D>>,
-) -> ResidualNormParams<'_, M, E, D> {
-    match (norm, A::Conventions::NORM_PLACEMENT) {
-        (Some(norm), NormPlacement::Pre) => ResidualNormParams::PreNorm(norm.params()),
-        (Some(norm), NormPlacement::Post | NormPlacement::PostShared) => ResidualNormParams::PostNorm(norm.params()),
-        (None, _) => ResidualNormParams::Plain,
     }
 }
 

@@ -1,44 +1,39 @@
 use super::{
     Arch, Conventions, KeyValueCache, MHAttention, Norm,
     arch::rotary,
-    multi_head_attention::has_sublayer_kernel,
-    norm::{residual_params, try_residual_norm, try_sublayer_input},
+    norm::{try_residual_norm, try_sublayer_input},
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{CausalKind, MaskKind, PaddingMask, mk_mask},
     module,
     ops::{OpError, Real, try_attention_weights, try_dropout, try_rotate_heads, try_split_heads},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor, WithEmptyTape},
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
-module! {
-    /// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
-    ///
-    /// `norm(x + attention(x, x, x))`; the conventions of `A` may put the norm elsewhere. The type `Mask` says
-    /// whether a position sees later ones: [`NoMask`](crate::mask::NoMask) or
-    /// [`CausalMask`](crate::mask::CausalMask).
-    ///
-    /// ```
-    /// # use typed_transformer::{doctest::*, nn::*, prelude::*};
-    /// # let device = Cpu::default();
-    /// let layer = SelfAttention::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
-    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
-    /// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
-    ///     layer.forward(x, &PaddingMask::without_padding((Batch, TgtLen)));
-    /// ```
-    pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch; E, D> -> EmbedDim {
-        /// The attention; query, key, value and output all have width `EmbedDim`.
-        pub attention: module MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
-        /// The norm, if each sublayer has one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// A sequence attends to itself (*The Typed Transformer*, "Self-attention").
+///
+/// `norm(x + attention(x, x, x))`; the conventions of `A` may put the norm elsewhere. The type `Mask` says
+/// whether a position sees later ones: [`NoMask`](crate::mask::NoMask) or
+/// [`CausalMask`](crate::mask::CausalMask).
+///
+/// ```
+/// # use typed_transformer::{doctest::*, nn::*, prelude::*};
+/// # let device = Cpu::default();
+/// let layer = SelfAttention::<EmbedDim, CausalMask, Model, f32, Cpu>::build(&device);
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> = device.zeros();
+/// let x: Tensor<(Batch, TgtLen, EmbedDim), f32, Cpu> =
+///     layer.forward(x, &PaddingMask::without_padding((Batch, TgtLen)));
+/// ```
+#[module(output = EmbedDim)]
+pub struct SelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E, D> {
+    /// The attention; query, key, value and output all have width `EmbedDim`.
+    pub attention: MHAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAttention<EmbedDim, Mask, A, E, D> {
@@ -54,14 +49,9 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, E: Real, D: Backend<E>> SelfAt
         padding_mask: &PaddingMask<B, S>,
     ) -> Result<Tensor<(B, S, EmbedDim), E, D, T>, OpError> {
         let mask = mk_mask::<Mask, <A::Conventions as Conventions>::PaddingRule, B, S>(padding_mask);
-        // The kernel does not support rotary positions.
-        if const { has_sublayer_kernel::<A, E, D, T>() && rotary::<A::Conventions>().is_none() } {
-            let (params, residual) = (self.attention.params(), residual_params(&self.norm));
-            return D::self_attention_kernel(input, &params, &mask, &residual);
-        }
         try_residual_norm(&self.norm, input, |x| {
-            let query = self.attention.query_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
-            let key = self.attention.key_proj.try_forward(x.with_empty_tape())?; // (B, S, H*QKDim)
+            let query = self.attention.query_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
+            let key = self.attention.key_proj.try_forward(x.clone())?; // (B, S, H*QKDim)
             let [query, key] = Self::try_rotate(0, [query, key])?;
             let value = self.attention.value_proj.try_forward(x)?; // (B, S, H*VODim)
             let attended = self.attention.try_attend(query, key, value, &mask)?; // softmax(scale · q kᵀ) v

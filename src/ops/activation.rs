@@ -1,8 +1,12 @@
-use super::{ActivationKind, OpError, Real, cast, unnamed::try_map};
+use super::{OpError, Real, cast, unnamed::try_map};
+use crate::{
+    backend::{ActivationKind, Backend, Tape, activation_kernel, run_kernel},
+    dims::UnnamedTensor,
+};
 use dfdx::{
-    shapes::Shape,
-    tensor::{NoneTape, Tape, Tensor},
-    tensor_ops::{Device, TryAdd, TryMul, TrySub},
+    shapes::{HasShape, Shape},
+    tensor::{NoneTape, Tensor},
+    tensor_ops::{TryAdd, TryMul, TrySub},
 };
 use std::f64::consts::{PI, SQRT_2};
 
@@ -13,7 +17,7 @@ use std::f64::consts::{PI, SQRT_2};
 /// /// `max(0, x)²`, of Primer ([So et al., 2021](https://arxiv.org/abs/2109.08668)).
 /// pub struct SquaredRelu;
 /// impl Activation for SquaredRelu {
-///     fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+///     fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
 ///         input: Tensor<Dims, E, D, T>,
 ///     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
 ///         Ok(Relu::try_apply(input)?.square())
@@ -26,12 +30,9 @@ use std::f64::consts::{PI, SQRT_2};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an activation",
     label = "`{Self}` does not implement `Activation`",
-    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu` and `Tanh` are activations; a type of your own is one when it implements `Activation`"
+    note = "`Relu`, `GeluTanh`, `Gelu`, `Silu`, `Tanh`, `Sigmoid` and `Softplus` are activations; a type of your own is one when it implements `Activation`"
 )]
 pub trait Activation: 'static {
-    /// The function, if the kernels support it.
-    const KIND: Option<ActivationKind> = None;
-
     /// Applies the function to every element.
     ///
     /// # Errors
@@ -43,7 +44,7 @@ pub trait Activation: 'static {
     /// assert_eq!(Relu::try_apply(x)?.array(), [0.0, 0.0, 2.0]);
     /// # Ok::<(), OpError>(())
     /// ```
-    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError>;
 }
@@ -109,58 +110,113 @@ pub struct Silu;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tanh;
 
+/// The logistic function, `σ(x) = 1 / (1 + e⁻ˣ)`.
+///
+/// ```
+/// use typed_transformer::{ops::{Activation, Sigmoid}, prelude::*};
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([0.0, 100.0]);
+/// assert_eq!(Sigmoid::try_apply(x)?.array(), [0.5, 1.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sigmoid;
+
+/// The smooth form of [`Relu`], `ln(1 + eˣ)` ([Dugas et al.,
+/// 2000](https://papers.nips.cc/paper/1920-incorporating-second-order-functional-knowledge-for-better-option-pricing)).
+///
+/// ```
+/// use typed_transformer::{ops::{Activation, Softplus}, prelude::*};
+/// let x: Tensor<(Const<2>,), f32, Cpu> = Cpu::default().tensor([-100.0, 100.0]);
+/// assert_eq!(Softplus::try_apply(x)?.array(), [0.0, 100.0]);
+/// # Ok::<(), OpError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Softplus;
+
+/// The kernel of an activation, or its definition.
+fn apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    kind: ActivationKind,
+    input: Tensor<Dims, E, D, T>,
+    definition: impl FnOnce(UnnamedTensor<Dims, E, D, T>) -> Result<UnnamedTensor<Dims, E, D, T>, D::Err>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    if D::HAS_KERNELS {
+        let shape = *input.shape();
+        return run_kernel(op, shape, T::default(), |tape| Ok(activation_kernel(D::read(input, tape)?, kind)?));
+    }
+    try_map(op, input, definition)
+}
+
 #[diagnostic::do_not_recommend]
-impl Activation for Tanh {
-    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+impl Activation for Sigmoid {
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        try_map("tanh", input, |x| x.try_tanh())
+        apply("sigmoid", ActivationKind::Sigmoid, input, |x| x.try_sigmoid())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Activation for Softplus {
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        // `max(x, 0) + ln(1 + e⁻|ˣ|)`, in which nothing overflows. At 0 the derivative of `|x|` is 0 here, and that of
+        // the maximum ½; dfdx's ReLU has 0.
+        apply("softplus", ActivationKind::Softplus, input, |x| {
+            let small = x.clone().try_abs()?.try_negate()?.try_exp()?.try_add(E::one())?.try_ln()?;
+            let zeros = x.device().try_zeros_like(x.shape())?;
+            x.try_maximum(zeros.retaped::<T>())?.try_add(small)
+        })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Activation for Tanh {
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+        input: Tensor<Dims, E, D, T>,
+    ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+        apply("tanh", ActivationKind::Tanh, input, |x| x.try_tanh())
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Activation for Silu {
-    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        try_map("silu", input, |x| x.retaped::<T>().try_sigmoid()?.try_mul(x))
+        apply("silu", ActivationKind::Silu, input, |x| x.clone().try_sigmoid()?.try_mul(x))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Activation for Relu {
-    const KIND: Option<ActivationKind> = Some(ActivationKind::Relu);
-
-    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        try_map("relu", input, |x| x.try_relu())
+        apply("relu", ActivationKind::Relu, input, |x| x.try_relu())
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Activation for GeluTanh {
-    const KIND: Option<ActivationKind> = Some(ActivationKind::GeluTanh);
-
-    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-        try_map("gelu", input, |x| x.try_fast_gelu())
+        apply("gelu", ActivationKind::GeluTanh, input, |x| x.try_fast_gelu())
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl Activation for Gelu {
-    const KIND: Option<ActivationKind> = Some(ActivationKind::Gelu);
-
-    fn try_apply<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+    fn try_apply<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
         input: Tensor<Dims, E, D, T>,
     ) -> Result<Tensor<Dims, E, D, T>, OpError> {
         // The derivative is Φ(x) + x φ(x), where φ = Φ'. dfdx 0.13 has √2 x φ(x) in it. The term `zero` corrects this:
         // its value is 0, and its derivative is (1 - √2) x φ(x), because φ'(x) = -x φ(x).
-        try_map("gelu", input, |x| {
+        apply("gelu", ActivationKind::Gelu, input, |x| {
             let correction: E = cast((SQRT_2 - 1.0) / (2.0 * PI).sqrt());
-            let density = x.retaped::<T>().try_square()?.try_mul(cast::<E>(-0.5))?;
+            let density = x.clone().try_square()?.try_mul(cast::<E>(-0.5))?;
             let density = density.try_exp()?.try_mul(correction)?;
             let detached = density.retaped::<NoneTape>().try_mul(E::one())?;
             let zero = density.try_sub(detached)?;

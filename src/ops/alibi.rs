@@ -1,6 +1,7 @@
 use super::{OpError, Real, cast, device_error};
+use crate::backend::Backend;
 use crate::dims::{ConstDim, Dim};
-use dfdx::{tensor::Tensor, tensor_ops::Device};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
 /// Attention with linear biases: a bias that falls with the distance of a key from its query ([Press et al.,
@@ -25,7 +26,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(bias.as_vec()[3..6], [-0.5, -0.25, 0.0]);
 /// ```
 #[panicking]
-pub fn try_alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Device<E>>(
+pub fn try_alibi<H: ConstDim, Q: Dim, K: Dim, E: Real, D: Backend<E>>(
     device: &D,
     heads: H,
     start: usize,

@@ -1,12 +1,12 @@
 use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, select::remaining};
 use crate::{
+    backend::Backend,
     dims::{AxisOf, Dim, HasAxis},
     tokens::Indices,
 };
 use dfdx::{
     shapes::{Axes, HasShape},
     tensor::Tensor,
-    tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;
 
@@ -33,7 +33,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(error.to_string(), "argmax: every element is NaN or -inf");
 /// ```
 #[panicking]
-pub fn try_argmax<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T>(
+pub fn try_argmax<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T>(
     input: &Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Indices<Dims::Remaining, Name>, OpError>

@@ -5,17 +5,20 @@
 
 use super::{
     OpError, Real,
-    contraction::{Labelled, broadcast, label_array},
+    contraction::{Label, Labelled, broadcast, label_array},
     device_error, ensure_not_empty,
     operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
     unnamed::try_zip,
     views::{NamedAxes, Sizes},
 };
-use crate::dims::{AxesAmong, Label};
+use crate::{
+    backend::{Arithmetic, Backend, Tape, arithmetic_kernel, run_kernel},
+    dims::AxesAmong,
+};
 use dfdx::{
-    shapes::HasShape,
-    tensor::{PutTape, Tensor},
-    tensor_ops::{BroadcastTo, Device, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub},
+    shapes::{HasShape, Shape},
+    tensor::{PutTape, SplitTape, Tensor},
+    tensor_ops::{BroadcastTo, ReshapeTo, TryAdd, TryDiv, TryMul, TrySub},
 };
 use std::array;
 use typed_transformer_macros::panicking;
@@ -37,7 +40,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(ops::add(x, &y).as_vec(), [11.0, 22.0, 13.0, 24.0]);
 /// ```
 #[panicking]
-pub fn try_add<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+pub fn try_add<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
@@ -48,8 +51,7 @@ where
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
 {
-    let [x, y] = on_one_shape("add", x, y)?;
-    try_zip("add", x, y, |x, y| x.try_add(y))
+    arithmetic("add", Arithmetic::Add, x, y)
 }
 
 /// `x - y`, element by element, for a `y` whose axes are among those of `x`.
@@ -69,7 +71,7 @@ where
 /// assert_eq!(ops::sub(x, &y).as_vec(), [-9.0, -18.0, -7.0, -16.0]);
 /// ```
 #[panicking]
-pub fn try_sub<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+pub fn try_sub<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
@@ -80,8 +82,7 @@ where
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
 {
-    let [x, y] = on_one_shape("sub", x, y)?;
-    try_zip("sub", x, y, |x, y| x.try_sub(y))
+    arithmetic("sub", Arithmetic::Sub, x, y)
 }
 
 /// `x · y`, element by element, for a `y` whose axes are among those of `x`.
@@ -101,7 +102,7 @@ where
 /// assert_eq!(ops::mul(x, &y).as_vec(), [10.0, 40.0, 30.0, 80.0]);
 /// ```
 #[panicking]
-pub fn try_mul<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+pub fn try_mul<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
@@ -112,8 +113,7 @@ where
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
 {
-    let [x, y] = on_one_shape("mul", x, y)?;
-    try_zip("mul", x, y, |x, y| x.try_mul(y))
+    arithmetic("mul", Arithmetic::Mul, x, y)
 }
 
 /// `x / y`, element by element, for a `y` whose axes are among those of `x`.
@@ -133,7 +133,7 @@ where
 /// assert_eq!(ops::div(x, &y).as_vec(), [0.1, 0.1, 0.3, 0.2]);
 /// ```
 #[panicking]
-pub fn try_div<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+pub fn try_div<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
@@ -144,8 +144,7 @@ where
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
 {
-    let [x, y] = on_one_shape("div", x, y)?;
-    try_zip("div", x, y, |x, y| x.try_div(y))
+    arithmetic("div", Arithmetic::Div, x, y)
 }
 
 /// `max(x, y)`, element by element, for a `y` whose axes are among those of `x`.
@@ -165,7 +164,7 @@ where
 /// assert_eq!(ops::maximum(x, &y).as_vec(), [10.0, 20.0, 10.0, 20.0]);
 /// ```
 #[panicking]
-pub fn try_maximum<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+pub fn try_maximum<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
@@ -176,8 +175,7 @@ where
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
 {
-    let [x, y] = on_one_shape("maximum", x, y)?;
-    try_zip("maximum", x, y, |x, y| x.try_maximum(y))
+    arithmetic("maximum", Arithmetic::Maximum, x, y)
 }
 
 /// `min(x, y)`, element by element, for a `y` whose axes are among those of `x`.
@@ -197,7 +195,7 @@ where
 /// assert_eq!(ops::minimum(x, &y).as_vec(), [1.0, 2.0, 3.0, 4.0]);
 /// ```
 #[panicking]
-pub fn try_minimum<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+pub fn try_minimum<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
 ) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
@@ -208,16 +206,16 @@ where
     [usize; N]: Sizes,
     [usize; OTHER_N]: Sizes,
 {
-    let [x, y] = on_one_shape("minimum", x, y)?;
-    try_zip("minimum", x, y, |x, y| x.try_minimum(y))
+    arithmetic("minimum", Arithmetic::Minimum, x, y)
 }
 
-/// `x`, and the view of `y` that has its shape.
-fn on_one_shape<Dims, Smaller, Order, E: Real, D: Device<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
+/// Arithmetic of `x` and a view of `y` with the axes of `x`.
+fn arithmetic<Dims, Smaller, Order, E: Real, D: Backend<E>, T, OtherTape, const N: usize, const OTHER_N: usize>(
     op: &'static str,
+    kind: Arithmetic,
     x: impl TensorOrRef<Dims, E, D, T>,
     y: impl TensorOrRef<Smaller, E, D, OtherTape>,
-) -> Result<[Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>; 2], OpError>
+) -> Result<Tensor<Dims, E, D, JoinedTape<T, OtherTape, E, D>>, OpError>
 where
     Dims: NamedAxes<N>,
     Smaller: NamedAxes<OTHER_N> + AxesAmong<Dims, Order>,
@@ -237,14 +235,52 @@ where
     }
 
     let x = x.put_tape(tape.join(other_tape).into_tape());
-    let y = distinct_from(&x, y.put_tape(Default::default()))?;
+    try_arithmetic(op, kind, x, on_shape(op, y.put_tape(Default::default()), &positions, shape)?)
+}
+
+/// Arithmetic of two tensors that have the same shape.
+pub(crate) fn try_arithmetic<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    kind: Arithmetic,
+    x: Tensor<Dims, E, D, T>,
+    y: Tensor<Dims, E, D, T>,
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    if D::HAS_KERNELS && x.shape().num_elements() > 0 {
+        let (shape, (y, tape)) = (*x.shape(), y.split_tape());
+        return run_kernel(op, shape, tape, |tape| Ok(arithmetic_kernel(D::read(x, tape)?, D::view(y)?, kind)?));
+    }
+    let y = distinct_from(&x, y)?;
+    try_zip(op, x, y, |x, y| match kind {
+        Arithmetic::Add => x.try_add(y),
+        Arithmetic::Sub => x.try_sub(y),
+        Arithmetic::Mul => x.try_mul(y),
+        Arithmetic::Div => x.try_div(y),
+        Arithmetic::Maximum => x.try_maximum(y),
+        Arithmetic::Minimum => x.try_minimum(y),
+    })
+}
+
+/// A view of `y` over `shape`. `positions` are those of its axes.
+fn on_shape<Dims, Smaller, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize, const OTHER_N: usize>(
+    op: &'static str,
+    y: Tensor<Smaller, E, D, T>,
+    positions: &[usize],
+    shape: Dims,
+) -> Result<Tensor<Dims, E, D, T>, OpError>
+where
+    Dims: NamedAxes<N>,
+    Smaller: NamedAxes<OTHER_N>,
+    [usize; N]: Sizes,
+    [usize; OTHER_N]: Sizes,
+{
+    let sizes = shape.concrete();
     if positions.is_empty() {
         let scalar = y.try_reshape_like(&()).map_err(device_error(op))?;
-        return Ok([x, scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op))?]);
+        return scalar.try_broadcast_like::<_, Dims::AllAxes>(&shape).map_err(device_error(op));
     }
     let labels = label_array(&positions.iter().map(|position| *position as Label).collect::<Vec<_>>());
     let y = Labelled { tensor: Smaller::into_sizes(op, y)?, labels };
     let to = array::from_fn(|axis| axis as Label);
     let view = broadcast(y, to, array::from_fn(|axis| sizes[axis])).map_err(device_error(op))?;
-    Ok([x, Dims::from_sizes(op, view)?])
+    Dims::from_sizes(op, view)
 }

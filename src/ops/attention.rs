@@ -1,16 +1,23 @@
+mod checks;
+
+pub(crate) use checks::check_attention;
+pub(super) use checks::check_bias;
+use checks::check_values;
+
 use super::{
-    AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_dropout, try_scale,
-    unnamed::{try_choose, try_map, try_matmul, try_matmul_transposed, try_softmax, try_zip},
+    AttentionScale, MaskFill, OpError, Real, cast, device_error, dim_error, try_arithmetic, try_dropout, try_scale,
+    unnamed::{try_choose, try_matmul, try_matmul_transposed, try_softmax},
     where_::try_bool_tensor,
 };
 use crate::{
-    dims::{ConstDim, Dim, DimError, MaybeSharded, check_same_size},
+    backend::{Arithmetic, Backend, Tape},
+    dims::{ConstDim, Dim, MaybeSharded, check_same_size},
     mask::AttentionMask,
 };
 use dfdx::{
     shapes::{Axis, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, TryAdd},
+    tensor::Tensor,
+    tensor_ops::BroadcastTo,
 };
 use typed_transformer_macros::panicking;
 
@@ -70,7 +77,7 @@ pub fn try_attention_weights<
     K: Dim,
     QKDim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
@@ -83,7 +90,7 @@ pub fn try_attention_weights<
 }
 
 /// [`try_attention_weights`], with a bias that is added to the logits.
-fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
     key: Tensor<(B, H, K, QKDim), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
@@ -101,8 +108,8 @@ fn try_weights<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, QKDim: ConstDim, E: Real
 }
 
 /// `softmax(logits + bias)` over the visible keys: `(B, H, Q, K), (H, Q, K), mask (B, Q, K) -> (B, H, Q, K)`.
-pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
-    logits: Tensor<(B, H, Q, K), E, D, T>,
+pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    mut logits: Tensor<(B, H, Q, K), E, D, T>,
     bias: Option<Tensor<(H, Q, K), E, D, T>>,
     mask: &AttentionMask<B, Q, K>,
     mask_fill: MaskFill,
@@ -118,20 +125,20 @@ pub(super) fn try_masked_softmax<B: MaybeSharded, H: Dim, Q: Dim, K: Dim, E: Rea
     }
     let visible = try_bool_tensor::<_, E, D>(OP, mask.as_slice(), mask.shape(), logits.device())?;
     let error = device_error::<D::Err>(OP);
-    let logits = match bias {
-        Some(bias) => {
-            let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(&error)?;
-            try_zip(OP, logits, bias, |x, y| x.try_add(y))?
-        }
-        None => logits,
-    };
+    if let Some(bias) = bias {
+        let bias = bias.try_broadcast_like::<_, Axis<0>>(&shape).map_err(&error)?;
+        logits = try_arithmetic(OP, Arithmetic::Add, logits, bias)?;
+    }
     let visible = visible.try_broadcast_like::<_, Axis<1>>(&shape).map_err(&error)?;
+    let number = match mask_fill {
+        MaskFill::MinValue => E::min_value(),
+        MaskFill::Subtract(amount) => cast(-amount),
+    };
+    let number = logits.device().try_tensor_from_vec(vec![number], ()).map_err(&error)?.retaped::<T>();
+    let number = number.try_broadcast_like(&shape).map_err(&error)?;
     let hidden = match mask_fill {
-        MaskFill::MinValue => {
-            let lowest = logits.device().try_tensor_from_vec(vec![E::min_value()], ()).map_err(&error)?;
-            lowest.retaped::<T>().try_broadcast_like(&shape).map_err(&error)?
-        }
-        MaskFill::Subtract(amount) => try_map(OP, logits.retaped::<T>(), |x| x.try_add(cast::<E>(-amount)))?,
+        MaskFill::MinValue => number,
+        MaskFill::Subtract(_) => try_arithmetic(OP, Arithmetic::Add, logits.clone(), number)?,
     };
     try_softmax(OP, try_choose(OP, visible, logits, hidden)?)
 }
@@ -181,7 +188,7 @@ pub fn try_attention<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
@@ -227,7 +234,7 @@ pub fn try_attention_with_bias<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
@@ -252,7 +259,7 @@ pub(super) fn try_biased_attention<
     QKDim: ConstDim,
     VODim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     query: Tensor<(B, H, Q, QKDim), E, D, T>,
@@ -267,26 +274,4 @@ pub(super) fn try_biased_attention<
     check_values(&key, &value)?;
     let weights = try_dropout(try_weights(query, key, bias, mask, scale, mask_fill)?, dropout)?;
     try_matmul("attention", weights, value)
-}
-
-/// Checks that the bias has a number for each head, query and key.
-pub(super) fn check_bias<H: Dim, Q: Dim, K: Dim>(
-    (heads, queries, keys): (H, Q, K),
-    (bias_heads, bias_queries, bias_keys): (H, Q, K),
-) -> Result<(), DimError> {
-    check_same_size("the query", heads, "the bias", bias_heads)?;
-    check_same_size("the query", queries, "the bias", bias_queries)?;
-    check_same_size("the key", keys, "the bias", bias_keys)
-}
-
-/// Checks that there is a value for each key.
-fn check_values<B: MaybeSharded, H: Dim, K: Dim, QKDim: ConstDim, VODim: ConstDim, E: Real, D: Device<E>, T>(
-    key: &Tensor<(B, H, K, QKDim), E, D, T>,
-    value: &Tensor<(B, H, K, VODim), E, D, T>,
-) -> Result<(), OpError> {
-    let ((batch, heads, keys, _), (value_batch, value_heads, value_keys, _)) = (*key.shape(), *value.shape());
-    check_same_size("the key", batch, "the value", value_batch)
-        .and_then(|()| check_same_size("the key", heads, "the value", value_heads))
-        .and_then(|()| check_same_size("the key", keys, "the value", value_keys))
-        .map_err(dim_error("attention"))
 }

@@ -1,9 +1,10 @@
 use super::{OpError, Real, device_error};
+use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, BroadcastFrom, Dim};
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device},
+    tensor::Tensor,
+    tensor_ops::BroadcastTo,
 };
 use typed_transformer_macros::panicking;
 
@@ -22,7 +23,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(rows.as_vec(), [1.0, 2.0, 1.0, 2.0]);
 /// ```
 #[panicking]
-pub fn try_broadcast<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_broadcast<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Smaller, E, D, T>,
     shape: Dims,
     _: AxisOf<Name>,

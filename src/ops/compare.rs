@@ -1,10 +1,11 @@
 //! Comparisons, element by element.
 
 use super::{OpError, Real, TensorOrNumber, device_error};
+use crate::backend::Backend;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{NoneTape, Tensor},
-    tensor_ops::{Device, TryEq, TryGe, TryGt, TryLe, TryLt, TryNe},
+    tensor_ops::{TryEq, TryGe, TryGt, TryLe, TryLt, TryNe},
 };
 use typed_transformer_macros::panicking;
 
@@ -23,7 +24,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(mask.as_vec(), [false, true, false]);
 /// ```
 #[panicking]
-pub fn try_eq<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Device<E>, T>(
+pub fn try_eq<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
     left: &Tensor<Dims, E, D, T>,
     right: Right,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
@@ -46,7 +47,7 @@ pub fn try_eq<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real,
 /// assert_eq!(mask.as_vec(), [true, false, true]);
 /// ```
 #[panicking]
-pub fn try_ne<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Device<E>, T>(
+pub fn try_ne<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
     left: &Tensor<Dims, E, D, T>,
     right: Right,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
@@ -69,7 +70,7 @@ pub fn try_ne<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real,
 /// assert_eq!(mask.as_vec(), [false, false, true]);
 /// ```
 #[panicking]
-pub fn try_gt<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Device<E>, T>(
+pub fn try_gt<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
     left: &Tensor<Dims, E, D, T>,
     right: Right,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
@@ -92,7 +93,7 @@ pub fn try_gt<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real,
 /// assert_eq!(mask.as_vec(), [false, true, true]);
 /// ```
 #[panicking]
-pub fn try_ge<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Device<E>, T>(
+pub fn try_ge<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
     left: &Tensor<Dims, E, D, T>,
     right: Right,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
@@ -115,7 +116,7 @@ pub fn try_ge<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real,
 /// assert_eq!(mask.as_vec(), [true, false, false]);
 /// ```
 #[panicking]
-pub fn try_lt<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Device<E>, T>(
+pub fn try_lt<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
     left: &Tensor<Dims, E, D, T>,
     right: Right,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {
@@ -138,7 +139,7 @@ pub fn try_lt<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real,
 /// assert_eq!(mask.as_vec(), [true, true, false]);
 /// ```
 #[panicking]
-pub fn try_le<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Device<E>, T>(
+pub fn try_le<Dims: Shape, Right: TensorOrNumber<Dims, E, D, NoneTape>, E: Real, D: Backend<E>, T>(
     left: &Tensor<Dims, E, D, T>,
     right: Right,
 ) -> Result<Tensor<Dims, bool, D>, OpError> {

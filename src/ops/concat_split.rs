@@ -1,11 +1,12 @@
 //! Concatenation, splitting and slicing of an axis.
 
 use super::{OpError, Real, device_error, ensure_not_empty, try_scale};
+use crate::backend::{Backend, Tape, concat_kernel, gather_kernel, run_kernel};
 use crate::dims::{AtMost, AxisOf, ConcatAxis, Dim, HasAxis, SameAxes, SumOf};
 use dfdx::{
     shapes::{Axis, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, ReshapeTo, TryConcatAlong},
+    tensor::Tensor,
+    tensor_ops::{ReshapeTo, TryConcatAlong},
 };
 use typed_transformer_macros::panicking;
 
@@ -39,7 +40,7 @@ pub fn try_concat<
     Total: SumOf<One, Other>,
     WhichAxis,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     one: Tensor<Dims, E, D, T>,
@@ -61,13 +62,19 @@ where
         return Err(shape_error());
     }
     let total = Total::from_size(len + other_len).ok_or_else(shape_error)?;
+    let to = shape.replace_axis(total);
+    ensure_not_empty(OP, &to)?;
+    if D::HAS_KERNELS {
+        return run_kernel(OP, to, T::default(), |tape| {
+            Ok(concat_kernel(vec![D::read(one, tape)?, D::read(other, tape)?], outer)?)
+        });
+    }
     // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
     let other = if T::OWNS_TAPE { try_scale(other, 1.0)? } else { other };
-    ensure_not_empty(OP, &shape.replace_axis(total))?;
     let compute = || {
         let one = one.try_reshape_like(&(outer, len, inner))?;
         let other = other.try_reshape_like(&(outer, other_len, inner))?;
-        (one, other).try_concat_along(Axis::<1>)?.try_reshape_like(&shape.replace_axis(total))
+        (one, other).try_concat_along(Axis::<1>)?.try_reshape_like(&to)
     };
     compute().map_err(device_error::<D::Err>(OP))
 }
@@ -106,7 +113,7 @@ pub fn try_split<
     Total: SumOf<One, Other>,
     WhichAxis,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     input: Tensor<Dims, E, D, T>,
@@ -127,9 +134,8 @@ where
             whole: format!("{total:?}"),
         });
     }
-    let rest_input = input.retaped::<T>();
-    let first = slice_axis(OP, input, 0, one)?;
-    Ok((first, slice_axis(OP, rest_input, one.size(), other)?))
+    let first = slice_axis(OP, input.clone(), 0, one)?;
+    Ok((first, slice_axis(OP, input, one.size(), other)?))
 }
 
 /// A slice of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`. It begins at index `start`, and the type bounds
@@ -151,7 +157,7 @@ where
 /// );
 /// ```
 #[panicking]
-pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_narrow<Dims, Len: Dim, Part: AtMost<Len>, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,
@@ -164,7 +170,7 @@ where
 }
 
 /// The indices `start..start + part` of an axis.
-pub(super) fn slice_axis<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn slice_axis<Dims, Len: Dim, Part: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     start: usize,
@@ -179,15 +185,17 @@ where
     if end > len {
         return Err(OpError::Range { op, part: format!("{part:?}"), start, whole: format!("{:?}", shape.axis()) });
     }
-    ensure_not_empty(op, &shape.replace_axis(part))?;
+    let to = shape.replace_axis(part);
+    ensure_not_empty(op, &to)?;
+    if D::HAS_KERNELS {
+        let starts = (0..outer).map(|block| (block * len + start) * inner).collect();
+        let row_len = part.size() * inner;
+        return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, row_len)?));
+    }
     // The backward pass of dfdx's slice overwrites the gradient of its input, and a scaled tensor is a new one.
     let input = if T::OWNS_TAPE { try_scale(input, 1.0)? } else { input };
-    let compute = || {
-        input
-            .try_reshape_like(&(outer, len, inner))?
-            .try_slice((.., start..end, ..))?
-            .try_reshape_like(&shape.replace_axis(part))
-    };
+    let compute =
+        || input.try_reshape_like(&(outer, len, inner))?.try_slice((.., start..end, ..))?.try_reshape_like(&to);
     compute().map_err(device_error::<D::Err>(op))
 }
 

@@ -7,13 +7,13 @@ use super::{
     select::shape_of_sizes,
 };
 use crate::{
+    backend::Backend,
     dims::{BroadcastFrom, Dim},
     tokens::Indices,
 };
 use dfdx::{
     shapes::{Axes, Shape},
     tensor::Tensor,
-    tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;
 
@@ -29,7 +29,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(x.as_vec(), [0.5; 4]);
 /// ```
 #[panicking]
-pub fn try_full<Dims: Shape, E: Real, D: Device<E>>(
+pub fn try_full<Dims: Shape, E: Real, D: Backend<E>>(
     device: &D,
     shape: Dims,
     value: f64,
@@ -50,7 +50,7 @@ pub fn try_full<Dims: Shape, E: Real, D: Device<E>>(
 /// assert_eq!(x.as_vec(), [0.0, 0.0]);
 /// ```
 #[panicking]
-pub fn try_zeros<Dims: Shape, E: Real, D: Device<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
+pub fn try_zeros<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
     device.try_zeros_like(&shape).map_err(device_error("zeros"))
 }
 
@@ -66,7 +66,7 @@ pub fn try_zeros<Dims: Shape, E: Real, D: Device<E>>(device: &D, shape: Dims) ->
 /// assert_eq!(x.as_vec(), [1.0, 1.0]);
 /// ```
 #[panicking]
-pub fn try_ones<Dims: Shape, E: Real, D: Device<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
+pub fn try_ones<Dims: Shape, E: Real, D: Backend<E>>(device: &D, shape: Dims) -> Result<Tensor<Dims, E, D>, OpError> {
     device.try_ones_like(&shape).map_err(device_error("ones"))
 }
 
@@ -82,7 +82,7 @@ pub fn try_ones<Dims: Shape, E: Real, D: Device<E>>(device: &D, shape: Dims) -> 
 /// assert_eq!(positions.as_vec(), [0.0, 1.0, 2.0]);
 /// ```
 #[panicking]
-pub fn try_iota<S: Dim, E: Real, D: Device<E>>(device: &D, len: S) -> Result<Tensor<(S,), E, D>, OpError> {
+pub fn try_iota<S: Dim, E: Real, D: Backend<E>>(device: &D, len: S) -> Result<Tensor<(S,), E, D>, OpError> {
     let numbers = (0..len.size()).map(|index| cast(index as f64));
     device.try_tensor_from_vec(numbers.collect(), (len,)).map_err(device_error("iota"))
 }
@@ -103,7 +103,7 @@ pub fn try_iota<S: Dim, E: Real, D: Device<E>>(device: &D, len: S) -> Result<Ten
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Device<E>>(
+pub fn try_one_hot<Smaller: Shape, Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>>(
     device: &D,
     indices: &Indices<Smaller, Name>,
 ) -> Result<Tensor<Dims, E, D>, OpError>

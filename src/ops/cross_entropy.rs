@@ -1,16 +1,17 @@
 use super::{
-    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty, unnamed::Rows,
+    FitsLogits, Labels, OpError, Real, cast, device_error, dim_error, ensure_not_empty,
+    unnamed::{Rows, try_choose},
     views::with_shape_type,
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape, cross_entropy_kernel, run_kernel},
     dims::Dim,
     tokens::{Fin, Indices},
 };
 use dfdx::{
     shapes::{Axis, HasShape, Rank0, Shape},
-    tensor::{PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::{BroadcastTo, ChooseFrom, Device, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
+    tensor::{PutTape, SplitTape, Tensor},
+    tensor_ops::{BroadcastTo, MeanTo, SelectTo, SumTo, TryAdd, TryGt, TryMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -178,9 +179,13 @@ pub(super) fn weighted_cross_entropy<
     Ids::check_sizes(*logits.shape(), labels).map_err(dim_error(OP))?;
     let is_token: Vec<bool> =
         labels.as_slice().iter().map(|&label| Some(label) != padding.map(|padding| padding.value())).collect();
-    let position_weights = position_weights(&is_token, len, reduction, whole_count);
+    let position_weights: Vec<E> = position_weights(&is_token, len, reduction, whole_count);
     if D::HAS_KERNELS {
-        return D::cross_entropy_kernel(logits, labels, &position_weights, smoothing);
+        let position_weights = position_weights.iter().map(|weight| weight.to_f32().unwrap_or(f32::NAN)).collect();
+        return run_kernel(OP, (), T::default(), |tape| {
+            let logits = D::read(logits, tape)?;
+            Ok(cross_entropy_kernel(logits, labels.axis().size(), labels.clone_arc(), position_weights, smoothing)?)
+        });
     }
 
     ensure_not_empty(OP, logits.shape())?;
@@ -235,20 +240,20 @@ pub(super) fn position_weights<E: Real>(
 }
 
 /// The logits, with zeros at the positions that the reduction does not count, because 0 × ∞ would be NaN.
-pub(super) fn counted_rows<V: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn counted_rows<V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<(Rows, V), E, D, T>,
     position_weights: &[E],
     reduction: Reduction,
 ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {
+    if reduction == Reduction::MeanAll {
+        return Ok(logits);
+    }
     let (shape, device) = (*logits.shape(), logits.device().clone());
-    let compute = || match reduction {
-        Reduction::MeanAll => Ok(logits),
-        Reduction::MeanPerSequence => {
-            let position_weights = device.try_tensor_from_vec(position_weights.to_vec(), (shape.0,))?;
-            let is_counted = position_weights.try_gt(E::zero())?;
-            let zeros = device.try_zeros_like(&shape)?;
-            is_counted.try_broadcast_like::<_, Axis<1>>(&shape)?.try_choose(logits, zeros.retaped::<T>())
-        }
+    let compute = || {
+        let position_weights = device.try_tensor_from_vec(position_weights.to_vec(), (shape.0,))?;
+        let is_counted = position_weights.try_gt(E::zero())?.try_broadcast_like::<_, Axis<1>>(&shape)?;
+        Ok((is_counted, device.try_zeros_like(&shape)?))
     };
-    compute().map_err(device_error::<D::Err>(OP))
+    let (is_counted, zeros) = compute().map_err(device_error::<D::Err>(OP))?;
+    try_choose(OP, is_counted, logits, zeros.retaped::<T>())
 }

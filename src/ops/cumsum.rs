@@ -1,9 +1,10 @@
 use super::{OpError, Real, concat_split::outer_len_inner, device_error, ensure_not_empty};
+use crate::backend::{Backend, MiddleAxis, Tape, cumsum_kernel, run_kernel};
 use crate::dims::{AxisOf, Dim, HasAxis};
 use dfdx::{
     shapes::{Axes, Axis, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, ReshapeTo, TryAdd, TryConcatAlong, TryMul},
+    tensor::Tensor,
+    tensor_ops::{ReshapeTo, TryAdd, TryConcatAlong, TryMul},
 };
 use typed_transformer_macros::panicking;
 
@@ -20,7 +21,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(cumsum(x, axis::<SeqLen>()).as_vec(), [1.0, 10.0, 3.0, 30.0, 6.0, 60.0]);
 /// ```
 #[panicking]
-pub fn try_cumsum<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_cumsum<Dims, Name: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
@@ -31,6 +32,10 @@ where
     let shape = *input.shape();
     ensure_not_empty(OP, &shape)?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
+    if D::HAS_KERNELS {
+        let axis = MiddleAxis { outer, len, inner };
+        return run_kernel(OP, shape, T::default(), |tape| Ok(cumsum_kernel(D::read(input, tape)?, axis)?));
+    }
     let compute = || {
         let mut sums = input.try_reshape_like(&(outer, len, inner))?;
         // Each sum of `width` elements and the one before it make a sum of twice as many.

@@ -1,13 +1,13 @@
 use super::{
     OpError, Real,
-    contraction::{Labelled, contract, label_array},
+    contraction::{Label, Labelled, contract, label_array},
     dim_error, ensure_not_empty,
     operand::{JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
     views::{NamedAxes, Sizes},
 };
 use crate::{
     backend::Backend,
-    dims::{AxisOf, Dim, FollowedBy, HasAxis, Label, check_same_size},
+    dims::{AxisOf, Dim, FollowedBy, HasAxis, check_same_size},
 };
 use dfdx::{
     shapes::HasShape,

@@ -1,8 +1,9 @@
 use super::{OpError, Real, cast, unnamed::try_map};
+use crate::backend::{Backend, Tape, dropout_kernel, parallel_map, run_kernel};
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, TryMul},
+    tensor::Tensor,
+    tensor_ops::TryMul,
 };
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -24,11 +25,12 @@ thread_local! {
 /// the device's own random numbers cannot be saved.
 ///
 /// ```
-/// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*};
+/// use typed_transformer::{ops::{DropoutSeed, dropout}, prelude::*, train::Recording};
 /// let x: Tensor<(Const<64>,), f32, Cpu> = Cpu::default().tensor([1.0; 64]);
+/// let tape = Recording::<(), f32, Cpu>::default;
 /// let dropped = |seed| {
 ///     let _seed = DropoutSeed::new(seed);
-///     dropout(x.leaky_trace(), 0.5).as_vec()
+///     dropout(x.clone().put_tape(tape()), 0.5).as_vec()
 /// };
 /// assert_eq!(dropped(1), dropped(1));
 /// assert_ne!(dropped(1), dropped(2));
@@ -80,10 +82,10 @@ impl Drop for DropoutSeed {
 /// [`OpError::DropoutRate`] unless `0 <= rate < 1`; [`OpError::Device`] if the device fails.
 ///
 /// ```
-/// use typed_transformer::{ops::dropout, prelude::*};
+/// use typed_transformer::{ops::dropout, prelude::*, train::Recording};
 /// let x: Tensor<(Const<4>,), f32, Cpu> = Cpu::default().tensor([1.0; 4]);
 /// assert_eq!(dropout(x.clone(), 0.5).array(), [1.0; 4]);
-/// let kept: Vec<f32> = dropout(x.leaky_traced(), 0.5).as_vec();
+/// let kept: Vec<f32> = dropout(x.put_tape(Recording::<(), f32, Cpu>::default()), 0.5).as_vec();
 /// assert!(kept.iter().all(|x| [0.0, 2.0].contains(x)));
 /// ```
 ///
@@ -94,7 +96,7 @@ impl Drop for DropoutSeed {
 /// assert!(try_dropout(x, 1.0).is_err());
 /// ```
 #[panicking]
-pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_dropout<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
@@ -103,41 +105,60 @@ pub fn try_dropout<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
         return Ok(input);
     }
     let sizes: Vec<usize> = input.shape().concrete().into();
-    let factors = dropout_factors(rate, &sizes, input.device())?;
-    try_mul_factors(input, factors)
+    let is_kept = kept_elements(rate, &sizes, input.device())?;
+    try_drop_others(input, is_kept, rate)
 }
 
-fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
+pub(super) fn ensure_is_rate(rate: f64) -> Result<(), OpError> {
     if (0.0..1.0).contains(&rate) { Ok(()) } else { Err(OpError::DropoutRate { rate }) }
 }
 
-/// The random factors of a tensor of these sizes: 0 with probability `rate`, otherwise `1 / (1 - rate)`.
-pub(crate) fn dropout_factors<E: Real, D: Device<E>>(
+/// The random choice of the elements of a tensor of these sizes that dropout keeps, each with probability `1 - rate`.
+pub(crate) fn kept_elements<E: Real, D: Backend<E>>(
     rate: f64,
     sizes: &[usize],
     device: &D,
-) -> Result<Vec<E>, OpError> {
+) -> Result<Vec<bool>, OpError> {
+    /// The elements that one thread draws at least: drawing fewer takes less time than to start it.
+    const MIN_DRAWS_PER_CHUNK: usize = 1 << 14;
     let is_dropped = Bernoulli::new(rate).map_err(|_| OpError::DropoutRate { rate })?;
     let seed = DROPOUT_RNG.with_borrow_mut(|numbers| numbers.as_mut().map(ChaCha8Rng::next_u64));
-    let mut numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
+    let numbers = ChaCha8Rng::seed_from_u64(seed.unwrap_or_else(|| device.random_u64()));
     let len: usize = sizes.iter().product();
-    ROWS.with_borrow(|rows| {
-        if let Some(rows) = rows.as_ref().filter(|rows| sizes.first() == Some(&rows.len())) {
-            let skipped = rows.start * (len / rows.len().max(1));
-            numbers.set_word_pos(WORDS_PER_DRAW * skipped as u128);
-        }
+    let first = ROWS.with_borrow(|rows| {
+        let rows = rows.as_ref().filter(|rows| sizes.first() == Some(&rows.len()));
+        rows.map_or(0, |rows| rows.start * (len / rows.len().max(1)))
     });
-    let kept = cast::<E>(1.0 / (1.0 - rate));
-    let factors = is_dropped.sample_iter(numbers).take(len);
-    Ok(factors.map(|is_dropped| if is_dropped { E::zero() } else { kept }).collect())
+    let chunk_len = len.div_ceil(rayon::current_num_threads()).max(MIN_DRAWS_PER_CHUNK);
+    let chunks = (0..len).step_by(chunk_len).map(|start| start..len.min(start + chunk_len)).collect();
+    let kept = parallel_map(chunks, |chunk: Range<usize>| {
+        // Every element has its own numbers in the stream, whatever thread draws them.
+        let mut numbers = numbers.clone();
+        numbers.set_word_pos(WORDS_PER_DRAW * (first + chunk.start) as u128);
+        is_dropped.sample_iter(numbers).take(chunk.len()).map(|is_dropped| !is_dropped).collect::<Vec<bool>>()
+    });
+    Ok(kept.concat())
 }
 
-/// Multiplies each element with its factor.
-pub(crate) fn try_mul_factors<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+/// The factor of a kept element.
+pub(crate) fn kept_factor(rate: f64) -> f64 {
+    1.0 / (1.0 - rate)
+}
+
+/// Multiplies the kept elements by [`kept_factor`], and the others by 0.
+pub(crate) fn try_drop_others<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
-    factors: Vec<E>,
+    is_kept: Vec<bool>,
+    rate: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    try_map("dropout", input, |x| {
+    const OP: &str = "dropout";
+    if D::HAS_KERNELS {
+        let (shape, factor) = (*input.shape(), kept_factor(rate) as f32);
+        return run_kernel(OP, shape, T::default(), |tape| Ok(dropout_kernel(D::read(input, tape)?, is_kept, factor)?));
+    }
+    let factor: E = cast(kept_factor(rate));
+    let factors = is_kept.iter().map(|is_kept| if *is_kept { factor } else { E::zero() }).collect();
+    try_map(OP, input, |x| {
         let factors = x.device().try_tensor_from_vec(factors, *x.shape())?;
         x.try_mul(factors.retaped::<T>())
     })

@@ -1,11 +1,11 @@
 use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape, embedding_kernel, run_kernel},
     dims::{ConstDim, Dim, MaybeSharded},
     tokens::TokenIds,
 };
 use dfdx::{
-    tensor::{PutTape, Tape, Tensor},
+    tensor::{PutTape, Tensor},
     tensor_ops::GatherTo,
 };
 use typed_transformer_macros::panicking;
@@ -36,10 +36,13 @@ pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: 
     ids: &TokenIds<B, S, V>,
     tape: T,
 ) -> Result<Tensor<(B, S, M), E, D, T>, OpError> {
-    if D::HAS_KERNELS {
-        return D::embed_kernel(table, ids, tape);
-    }
     const OP: &str = "embed";
+    if D::HAS_KERNELS {
+        let (batch, len) = ids.shape();
+        return run_kernel(OP, (batch, len, M::default()), tape, |tape| {
+            Ok(embedding_kernel(D::read_parameter(table, tape)?, ids.clone_arc(), M::SIZE)?)
+        });
+    }
     let error = device_error::<D::Err>(OP);
     let shape = (ids.shape().0.size(), ids.shape().1.size());
     let ids: Tensor<(usize, usize), usize, D> =

@@ -7,13 +7,14 @@ use super::{
     unnamed::try_reshape_to,
 };
 use crate::{
+    backend::{Backend, Tape, gather_kernel, run_kernel},
     dims::{AxisOf, Dim, HasAxis, MaybeSharded, check_same_size},
     tokens::Indices,
 };
 use dfdx::{
     shapes::{Axes, Axis, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, GatherTo},
+    tensor::Tensor,
+    tensor_ops::GatherTo,
 };
 use typed_transformer_macros::panicking;
 
@@ -52,7 +53,7 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_gather<Dims, Name: Dim, K: Dim, Places, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_gather<Dims, Name: Dim, K: Dim, Places, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<Places, Name>,
@@ -74,7 +75,7 @@ where
 }
 
 /// As [`gather`], where an index counts for `repeats` elements of the result.
-pub(super) fn try_gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn try_gather_repeated<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     indices: &[usize],
@@ -169,7 +170,7 @@ places_in!(5: A B C F G; );
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_take<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_take<Dims, Name: Dim, K: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     indices: &Indices<(K,), Name>,
@@ -181,21 +182,29 @@ where
     let shape = *input.shape();
     check_same_size("the input", shape.axis(), "the indices", indices.axis()).map_err(dim_error(OP))?;
     let (outer, len, inner) = outer_len_inner(&shape, Dims::INDEX);
-    let offset = |outer, index| move |inner_index| (outer * len + index) * inner + inner_index;
-    let offsets = (0..outer)
-        .flat_map(|outer| indices.as_slice().iter().flat_map(move |&index| (0..inner).map(offset(outer, index))));
-    let offsets = offsets.collect();
-    try_gather_offsets(OP, input, offsets, shape.replace_axis(indices.shape().0))
+    let to = shape.replace_axis(indices.shape().0);
+    let starts =
+        (0..outer).flat_map(|outer| indices.as_slice().iter().map(move |&index| (outer * len + index) * inner));
+    if D::HAS_KERNELS {
+        ensure_not_empty(OP, &to)?;
+        let starts = starts.collect();
+        return run_kernel(OP, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, starts, inner)?));
+    }
+    let offsets = starts.flat_map(|start| start..start + inner).collect();
+    try_gather_offsets(OP, input, offsets, to)
 }
 
 /// The elements at these offsets of the input in row-major order, as a tensor over `to`.
-pub(super) fn try_gather_offsets<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn try_gather_offsets<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     input: Tensor<Dims, E, D, T>,
     offsets: Vec<usize>,
     to: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
     ensure_not_empty(op, &to)?;
+    if D::HAS_KERNELS {
+        return run_kernel(op, to, T::default(), |tape| Ok(gather_kernel(D::read(input, tape)?, offsets, 1)?));
+    }
     let (elements, count) = (input.shape().num_elements(), offsets.len());
     let offsets: Tensor<(usize,), usize, D> =
         input.device().try_tensor_from_vec(offsets, (count,)).map_err(device_error(op))?;

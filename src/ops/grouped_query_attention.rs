@@ -1,15 +1,18 @@
 use super::{
-    AttentionScale, MaskFill, OpError, Real, attention::try_masked_softmax, device_error,
-    multi_head_attention::check_operands, try_dropout, try_merge_heads, try_scale, try_split_heads,
+    AttentionScale, MaskFill, OpError, Real,
+    attention::try_masked_softmax,
+    device_error,
+    multi_head_attention::{attend_by_kernel, check_operands, weight_dropout},
+    try_dropout, try_merge_heads, try_scale, try_split_heads,
 };
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::AttentionMask,
 };
 use dfdx::{
     shapes::{Axes4, HasShape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{PermuteTo, ReshapeTo, TryMatMul},
 };
 use typed_transformer_macros::panicking;
@@ -140,9 +143,10 @@ fn try_biased_grouped_query_attention<
 ) -> Result<Tensor<(B, Q, Product<Product<NumKeyValueHeads, GroupSize>, VODim>), E, D, T>, OpError> {
     const OP: &str = "attention";
     check_operands(&query, &key, &value, bias.as_ref(), mask)?;
-    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
-    if D::HAS_KERNELS && !has_dropout {
-        return D::multi_head_attention_kernel(query, key, value, bias, mask, scale, mask_fill);
+    if D::HAS_KERNELS {
+        let heads = NumKeyValueHeads::SIZE * GroupSize::SIZE;
+        let dropout = weight_dropout::<_, _, _, E, D, T>(dropout, heads, mask, query.device())?;
+        return attend_by_kernel(query, key, value, bias, mask, scale, mask_fill, dropout);
     }
     let ((batch, queries, _), (_, keys, _)) = (*query.shape(), *key.shape());
     let query = try_split_heads::<_, _, Product<NumKeyValueHeads, GroupSize>, QKDim, _, _, _>(query)?;

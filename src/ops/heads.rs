@@ -2,12 +2,9 @@ use super::{
     OpError, Real,
     unnamed::{try_reshape_to, try_swap_middle},
 };
+use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, MaybeSharded, Product};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// Splits a projection into heads (the post's `_project`, second half).
@@ -34,7 +31,7 @@ pub fn try_split_heads<
     H: ConstDim,
     HeadDim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
@@ -67,7 +64,7 @@ pub fn try_merge_heads<
     H: ConstDim,
     HeadDim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     heads: Tensor<(B, H, S, HeadDim), E, D, T>,

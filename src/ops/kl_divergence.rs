@@ -1,15 +1,18 @@
 use super::{
     OpError, Padding, PadsLogits, Real, Reduction,
+    arithmetic::try_arithmetic,
     cross_entropy::{counted_rows, len_and_count, position_weights},
-    device_error, dim_error,
-    losses::try_constant,
+    device_error, dim_error, ensure_not_empty,
+    mean::reduce_all_by_kernel,
+    try_log_softmax_over, try_softmax_over,
     unnamed::try_rows,
 };
-use crate::dims::{Dim, EndsIn, WholeShape};
+use crate::backend::{Arithmetic, Backend, ReductionKind, Tape};
+use crate::dims::{Dim, EndsIn, WholeShape, axis};
 use dfdx::{
     shapes::{Axis, HasShape, Rank0, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, SumTo, TryMul, TrySub},
+    tensor::Tensor,
+    tensor_ops::{BroadcastTo, SumTo},
 };
 use typed_transformer_macros::panicking;
 
@@ -24,7 +27,8 @@ const OP: &str = "KL divergence";
 /// [`Padding`] counts as in [`cross_entropy`](super::cross_entropy). The target is a constant.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no logits;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::kl_divergence, prelude::*};
@@ -38,7 +42,7 @@ const OP: &str = "KL divergence";
 /// assert!((loss - 0.5 * (4f64 / 3.0).ln()).abs() < 1e-12);
 /// ```
 #[panicking]
-pub fn try_kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_kl_divergence<Dims, Positions, Keeps, V: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
     padding: &Keeps,
@@ -58,14 +62,18 @@ where
     let weights = position_weights(&padding.is_token(), len, reduction, sequences);
     let target = counted_rows(try_rows::<_, V, _, _, _>(OP, target.clone())?, &weights, reduction)?;
     let logits = counted_rows(try_rows::<_, V, _, _, _>(OP, logits)?, &weights, reduction)?;
-    let (positions, _) = *logits.shape();
-    let compute = || {
-        let weights: Tensor<_, E, D> = device.try_tensor_from_vec(weights, (positions,))?;
-        let target = target.try_log_softmax::<Axis<1>>()?;
-        let difference = logits.try_log_softmax::<Axis<1>>()?.try_sub(target.retaped::<T>())?;
-        let probabilities = try_constant::<_, _, _, T>(&target.try_exp()?)?;
-        let divergence = probabilities.try_mul(difference)?.try_sum::<_, Axis<1>>()?;
-        divergence.try_mul(weights.retaped::<T>())?.try_sum()?.try_negate()
-    };
-    compute().map_err(device_error::<D::Err>(OP))
+    let shape @ (positions, _) = *logits.shape();
+    ensure_not_empty(OP, &shape)?;
+    let weights = device.try_tensor_from_vec(weights, (positions,)).map_err(device_error(OP))?;
+    let weights = weights.try_broadcast_like::<_, Axis<1>>(&shape).map_err(device_error(OP))?;
+    let probabilities = try_softmax_over::<_, V, Axis<1>, _, _, _>(target.clone(), axis::<V>())?;
+    let probabilities = try_arithmetic(OP, Arithmetic::Mul, probabilities, weights)?.retaped::<T>();
+    let target = try_log_softmax_over::<_, V, Axis<1>, _, _, _>(target, axis::<V>())?.retaped::<T>();
+    let logits = try_log_softmax_over::<_, V, Axis<1>, _, _, _>(logits, axis::<V>())?;
+    let divergence =
+        try_arithmetic(OP, Arithmetic::Mul, try_arithmetic(OP, Arithmetic::Sub, target, logits)?, probabilities)?;
+    if D::HAS_KERNELS {
+        return reduce_all_by_kernel(OP, divergence, ReductionKind::Sum);
+    }
+    divergence.try_sum().map_err(device_error(OP))
 }

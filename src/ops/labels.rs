@@ -5,15 +5,12 @@ use super::{
     unnamed::{Rows, try_rows},
 };
 use crate::{
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, DimError, FollowedBy, MaybeSharded, check_same_size},
     ranks::{RankAxis, Shard},
     tokens::{Fin, Indices, TokenIds},
 };
-use dfdx::{
-    shapes::Shape,
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::{shapes::Shape, tensor::Tensor};
 
 /// The right classes of logits, over `Positions`: an index of `Classes` at each position. They are [`TokenIds`], some of
 /// which may be padding, or [`Indices`] of up to 5 axes.
@@ -150,7 +147,7 @@ pub trait FitsLogits<Logits: Shape, Positions: Shape, Classes: Dim> {
     /// Compares the run-time sizes of logits and labels.
     fn check_sizes(logits: Logits, labels: &Indices<Positions, Classes>) -> Result<(), DimError>;
     /// The logits of each position as a row: `(.., Classes) -> (Rows, Classes)`.
-    fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
+    fn try_rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
         op: &'static str,
         logits: Tensor<Logits, E, D, T>,
     ) -> Result<Tensor<(Rows, Classes), E, D, T>, OpError>;
@@ -164,7 +161,7 @@ macro_rules! fits_logits {
                 $(check_same_size("the logits", logits.$index, "the labels", labels.shape().$index)?;)*
                 check_same_size("the logits", logits.$classes, "the labels", labels.axis())
             }
-            fn try_rows<E: Real, D: Device<E>, T: Tape<E, D>>(
+            fn try_rows<E: Real, D: Backend<E>, T: Tape<E, D>>(
                 op: &'static str,
                 logits: Tensor<($($axis,)* V,), E, D, T>,
             ) -> Result<Tensor<(Rows, V), E, D, T>, OpError> {

@@ -3,12 +3,12 @@ use super::{
     unnamed::{try_on_sizes, try_reshape_to, try_rows, try_zip},
 };
 use crate::{
-    backend::{Backend, NormParams},
+    backend::{Backend, Norm, Tape, norm_kernel, run_kernel},
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };
 use typed_transformer_macros::panicking;
@@ -41,9 +41,13 @@ where
     Dims: EndsIn<M>,
 {
     const OP: &str = "layer norm";
-    let params = NormParams { kind: NormKind::LayerNorm, weight, bias, epsilon };
     if D::HAS_KERNELS {
-        return D::norm_kernel(input, params);
+        return run_kernel(OP, *input.shape(), T::default(), |tape| {
+            let input = D::read(input, tape)?;
+            let weight = D::read_parameter(weight, tape)?;
+            let bias = bias.map(|bias| D::read_parameter(bias, tape)).transpose()?;
+            Ok(norm_kernel(input, Norm::new(NormKind::LayerNorm, epsilon, weight, bias))?)
+        });
     }
     let shape = *input.shape();
     let rows = try_rows::<Dims, M, _, _, _>(OP, input)?;

@@ -3,12 +3,12 @@ use super::{
     unnamed::{Rows, try_matmul_2d_transposed, try_reshape_to, try_rows, try_zip},
 };
 use crate::{
-    backend::{Backend, LinearParams},
+    backend::{Backend, Linear, Tape, linear_kernel, run_kernel},
     dims::{ConstDim, EndsIn},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{BroadcastTo, TryAdd},
 };
 use typed_transformer_macros::panicking;
@@ -42,7 +42,12 @@ where
     const OP: &str = "linear";
     let output_shape = input.shape().with_last(OutDim::default());
     if D::HAS_KERNELS {
-        return D::linear_kernel(input, LinearParams { weight, bias }, output_shape);
+        return run_kernel(OP, output_shape, T::default(), |tape| {
+            let input = D::read(input, tape)?;
+            let weight = D::read_parameter(weight, tape)?;
+            let bias = bias.map(|bias| D::read_parameter(bias, tape)).transpose()?;
+            Ok(linear_kernel(input, Linear::new(weight, bias, InDim::SIZE, OutDim::SIZE))?)
+        });
     }
     let rows = try_rows::<Dims, InDim, _, _, _>(OP, input)?;
     let output: Tensor<(Rows, OutDim), E, D, T> = try_matmul_2d_transposed(OP, rows, weight.retaped::<T>())?;

@@ -1,11 +1,14 @@
 //! Losses of tensors of any shape. [`cross_entropy`](super::cross_entropy) and
 //! [`kl_divergence`](super::kl_divergence) are about sequences of tokens.
 
-use super::{OpError, Real, device_error, ensure_not_empty, where_::check_same_shape};
+use super::{
+    Activation, OpError, Real, Softplus, arithmetic::try_arithmetic, ensure_not_empty, try_full, try_mean, try_scale,
+    where_::check_same_shape,
+};
+use crate::backend::{Arithmetic, Backend, Tape};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, MeanTo, TryMul, TrySub},
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 
@@ -25,15 +28,15 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(mean_squared_error(prediction, &target).array(), 4.5);
 /// ```
 #[panicking]
-pub fn try_mean_squared_error<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_mean_squared_error<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     prediction: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "mean squared error";
     check_same_shape(OP, prediction.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
-    let compute = || prediction.try_sub(try_constant::<_, _, _, T>(target)?)?.try_square()?.try_mean();
-    compute().map_err(device_error::<D::Err>(OP))
+    let difference = try_arithmetic(OP, Arithmetic::Sub, prediction, try_constant(target)?)?;
+    try_mean(try_arithmetic(OP, Arithmetic::Mul, difference.clone(), difference)?)
 }
 
 /// The mean of `-t · log σ(x) - (1 - t) · log(1 - σ(x))` over all elements, for logits `x` and targets `t` from 0 to 1:
@@ -53,20 +56,25 @@ pub fn try_mean_squared_error<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>
 /// assert_eq!(binary_cross_entropy(logits, &target).array(), 2f64.ln() / 2.0);
 /// ```
 #[panicking]
-pub fn try_binary_cross_entropy<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_binary_cross_entropy<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     logits: Tensor<Dims, E, D, T>,
     target: &Tensor<Dims, E, D>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "binary cross-entropy";
     check_same_shape(OP, logits.shape(), target.shape())?;
     ensure_not_empty(OP, target.shape())?;
-    let compute = || logits.try_bce_with_logits(try_constant::<_, _, _, T>(target)?)?.try_mean();
-    compute().map_err(device_error::<D::Err>(OP))
+    let ones = try_full(target.device(), *target.shape(), 1.0)?;
+    let of_others = try_arithmetic(OP, Arithmetic::Sub, ones, target.clone())?;
+    // `-log σ(x)` is `ln(1 + e⁻ˣ)`, and `-log(1 - σ(x))` is `ln(1 + eˣ)`. Both are positive, so no digits cancel.
+    let [if_true, if_false] = [try_scale(logits.clone(), -1.0)?, logits].map(Softplus::try_apply);
+    let if_true = try_arithmetic(OP, Arithmetic::Mul, if_true?, try_constant(target)?)?;
+    let if_false = try_arithmetic(OP, Arithmetic::Mul, if_false?, of_others.retaped::<T>())?;
+    try_mean(try_arithmetic(OP, Arithmetic::Add, if_true, if_false)?)
 }
 
 /// A copy that has no gradient, even if the tensor is a parameter or the other operand.
-pub(super) fn try_constant<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub(super) fn try_constant<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensor: &Tensor<Dims, E, D>,
-) -> Result<Tensor<Dims, E, D, T>, D::Err> {
-    Ok(tensor.clone().try_mul(E::one())?.retaped())
+) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    Ok(try_scale(tensor.clone(), 1.0)?.retaped())
 }

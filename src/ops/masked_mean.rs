@@ -1,12 +1,15 @@
 use super::{
-    OpError, Padding, PadsStart, Real, WithoutLastOf, cast, cross_entropy::len_and_count, device_error, dim_error,
+    OpError, Padding, PadsStart, Real, WithoutLastOf, cast,
+    contraction::{Labelled, contract},
+    cross_entropy::len_and_count,
+    device_error, dim_error, ensure_not_empty,
     unnamed::try_reshape_to,
 };
+use crate::backend::{Backend, Tape};
 use crate::dims::Dim;
 use dfdx::{
-    shapes::{Axis, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, SumTo, TryMul},
+    shapes::{HasShape, Shape},
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 
@@ -17,8 +20,8 @@ use typed_transformer_macros::panicking;
 /// tensor, such as `(B, S)` of `(B, S, M)`, and its last axis is the one of the positions.
 ///
 /// # Errors
-/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Device`] if the device
-/// fails.
+/// [`OpError::Dim`] if two sizes of a run-time dimension differ; [`OpError::Empty`] if there are no elements;
+/// [`OpError::Device`] if the device fails.
 ///
 /// ```
 /// use typed_transformer::{ops::masked_mean, prelude::*};
@@ -31,7 +34,7 @@ use typed_transformer_macros::panicking;
 /// # Ok::<(), TokenError>(())
 /// ```
 #[panicking]
-pub fn try_masked_mean<Dims, Positions: Shape, Keeps, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_masked_mean<Dims, Positions: Shape, Keeps, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     padding: &Keeps,
 ) -> Result<Tensor<Dims::Remaining, E, D, T>, OpError>
@@ -42,6 +45,7 @@ where
     const OP: &str = "masked mean";
     let shape = *input.shape();
     Keeps::check_sizes(shape, padding.shape()).map_err(dim_error(OP))?;
+    ensure_not_empty(OP, &shape)?;
     let (len, sequences) = len_and_count(padding.shape());
     let is_token = padding.is_token();
     let weights = is_token.chunks(len.max(1)).flat_map(|row| {
@@ -50,10 +54,9 @@ where
     });
     let vector_len = shape.num_elements() / is_token.len().max(1);
     let vectors = try_reshape_to(OP, input, [sequences, len, vector_len])?; // (sequence, position, element)
-    let compute = || {
-        let weights = vectors.device().try_tensor_from_vec(weights.collect(), [sequences, len])?.retaped::<T>();
-        let weighted = weights.try_broadcast_like::<_, Axis<2>>(vectors.shape())?.try_mul(vectors)?;
-        weighted.try_sum::<[usize; 2], Axis<1>>()
-    };
-    try_reshape_to(OP, compute().map_err(device_error::<D::Err>(OP))?, shape.remaining())
+    let weights =
+        vectors.device().try_tensor_from_vec(weights.collect(), [sequences, len]).map_err(device_error(OP))?;
+    let weights = Labelled { tensor: weights.retaped::<T>(), labels: [0, 1] };
+    let means = contract(OP, weights, Labelled { tensor: vectors, labels: [0, 1, 2] }, [0, 2])?;
+    try_reshape_to(OP, means, shape.remaining())
 }

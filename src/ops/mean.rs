@@ -1,8 +1,9 @@
 use super::{OpError, Real, device_error, ensure_not_empty};
+use crate::backend::{Backend, MiddleAxis, ReductionKind, Tape, reduce_kernel, run_kernel};
 use dfdx::{
     shapes::{HasShape, Rank0, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, MeanTo},
+    tensor::Tensor,
+    tensor_ops::MeanTo,
 };
 use typed_transformer_macros::panicking;
 
@@ -18,10 +19,23 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(mean(x).array(), 3.0);
 /// ```
 #[panicking]
-pub fn try_mean<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_mean<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Rank0, E, D, T>, OpError> {
     const OP: &str = "mean";
     ensure_not_empty(OP, input.shape())?;
+    if D::HAS_KERNELS {
+        return reduce_all_by_kernel(OP, input, ReductionKind::Mean);
+    }
     input.try_mean().map_err(device_error(OP))
+}
+
+/// The reduction of all elements by the device's kernel: `(..) -> ()`.
+pub(super) fn reduce_all_by_kernel<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
+    input: Tensor<Dims, E, D, T>,
+    kind: ReductionKind,
+) -> Result<Tensor<Rank0, E, D, T>, OpError> {
+    let axis = MiddleAxis { outer: 1, len: input.shape().num_elements(), inner: 1 };
+    run_kernel(op, (), T::default(), |tape| Ok(reduce_kernel(D::read(input, tape)?, axis, kind)?))
 }

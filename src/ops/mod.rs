@@ -1,8 +1,19 @@
 //! Typed operations: functions whose signatures spell every dimension.
 //!
-//! A file holds an operation, or a few related ones: signature, definition by composing dfdx's operations,
-//! documentation. The signature refuses a wrong call. The definitions are generic in every dimension, so the
-//! compiler also refuses a wrong definition.
+//! A file holds an operation, or a few related ones: documentation, signature, the call of the kernel if there is one,
+//! and the definition by composing dfdx's operations. The signature refuses a wrong call. The definitions are generic
+//! in every dimension, so the compiler also refuses a wrong definition.
+//!
+//! On the CPU in `f32` an operation that has a kernel runs it, forward and backward, on all threads. Elsewhere it runs
+//! its definition. Layers are composed of operations and have no kernels of their own, so a layer of yours runs like
+//! one of [`nn`](crate::nn).
+//!
+//! [`attention`](attention()) takes heads that are split, and makes the scores a tensor. The kernel of
+//! [`multi_head_attention`](multi_head_attention()) and of [`grouped_query_attention`](grouped_query_attention()), which
+//! take heads side by side, needs memory that is linear in the length.
+//!
+//! An operation consumes its tensors and their tape. A value that is used twice is cloned; the clone records to the
+//! same pass. A parameter is passed by reference.
 //!
 //! Every operation comes twice, as in dfdx: `op` panics where `try_op` returns an [`OpError`].
 //!
@@ -40,7 +51,7 @@ mod cumsum;
 mod describe;
 mod dot;
 mod dropout;
-mod einsum;
+pub(crate) mod einsum;
 mod embed;
 mod gather;
 mod grouped_query_attention;
@@ -60,7 +71,7 @@ mod patches;
 mod permute;
 mod positions;
 mod ravel;
-mod rearrange;
+pub(crate) mod rearrange;
 mod reduce;
 mod relative_positions;
 mod rename;
@@ -78,12 +89,14 @@ mod views;
 mod where_;
 mod windows;
 
-pub use activation::{Activation, Gelu, GeluTanh, Relu, Silu, Tanh};
+pub use activation::{Activation, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
 pub use alibi::{alibi, try_alibi};
 pub use argmax::{argmax, try_argmax};
+pub(crate) use arithmetic::try_arithmetic;
 pub use arithmetic::{
     add, div, maximum, minimum, mul, sub, try_add, try_div, try_maximum, try_minimum, try_mul, try_sub,
 };
+pub(crate) use attention::check_attention;
 pub use attention::{
     attention, attention_weights, attention_with_bias, try_attention, try_attention_weights, try_attention_with_bias,
 };
@@ -100,8 +113,9 @@ pub use cross_entropy::{
 pub use cumsum::{cumsum, try_cumsum};
 pub use describe::Describe;
 pub use dot::{dot, try_dot};
+pub(crate) use dropout::kept_elements;
 pub use dropout::{DropoutSeed, dropout, try_dropout};
-pub(crate) use dropout::{dropout_factors, try_mul_factors};
+use dropout::{kept_factor, try_drop_others};
 #[doc(hidden)]
 pub use einsum::{NumAxes, Over};
 pub use embed::{embed, try_embed};
@@ -122,6 +136,7 @@ pub use linear::{linear, try_linear};
 pub use losses::{binary_cross_entropy, mean_squared_error, try_binary_cross_entropy, try_mean_squared_error};
 pub use masked_mean::{masked_mean, try_masked_mean};
 pub use mean::{mean, try_mean};
+pub(crate) use multi_head_attention::try_attend_with_kept;
 pub use multi_head_attention::{
     multi_head_attention, multi_head_attention_with_bias, try_multi_head_attention, try_multi_head_attention_with_bias,
 };
@@ -161,6 +176,6 @@ pub use windows::{try_windows, windows};
 
 pub(crate) use crate::error::{cast, device_error, dim_error, ensure_not_empty};
 pub use crate::{
-    backend::{ActivationKind, AttentionScale, MaskFill, NormKind},
+    backend::{AttentionScale, MaskFill, NormKind},
     error::{OpError, Real},
 };

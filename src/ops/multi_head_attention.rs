@@ -1,18 +1,17 @@
 use super::{
     AttentionScale, MaskFill, OpError, Real,
-    attention::{check_bias, try_biased_attention},
-    dim_error, try_merge_heads, try_split_heads,
+    attention::{check_attention, check_bias, try_biased_attention},
+    dim_error,
+    dropout::ensure_is_rate,
+    kept_elements, kept_factor, try_attention_weights, try_drop_others, try_merge_heads, try_split_heads,
+    unnamed::try_matmul,
 };
 use crate::{
-    backend::{Backend, check_attention},
+    backend::{AttentionConfig, AttentionDims, Backend, Tape, WeightDropout, attention_kernel, run_kernel},
     dims::{ConstDim, Dim, MaybeSharded, Product, check_same_size},
     mask::AttentionMask,
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// [`attention`](super::attention) in each head, where query, key and value hold the heads side by side
@@ -147,9 +146,9 @@ fn try_biased_multi_head_attention<
     dropout: f64,
 ) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
     check_operands(&query, &key, &value, bias.as_ref(), mask)?;
-    let has_dropout = T::OWNS_TAPE && dropout != 0.0;
-    if D::HAS_KERNELS && !has_dropout {
-        return D::multi_head_attention_kernel(query, key, value, bias, mask, scale, mask_fill);
+    if D::HAS_KERNELS {
+        let dropout = weight_dropout::<_, _, _, E, D, T>(dropout, H::SIZE, mask, query.device())?;
+        return attend_by_kernel(query, key, value, bias, mask, scale, mask_fill, dropout);
     }
     let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
     try_merge_heads(try_biased_attention(query, key, value, bias, mask, scale, mask_fill, dropout)?)
@@ -165,7 +164,7 @@ pub(super) fn check_operands<
     Keys: Dim,
     Values: Dim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T,
 >(
     query: &Tensor<(B, Q, Queries), E, D, T>,
@@ -183,4 +182,92 @@ pub(super) fn check_operands<
         bias.map_or(Ok(()), |bias| check_bias((H::default(), queries, keys), *bias.shape()))
     };
     check().map_err(dim_error("attention"))
+}
+
+/// Draws the weights that dropout keeps while training.
+pub(super) fn weight_dropout<B: MaybeSharded, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    rate: f64,
+    heads: usize,
+    mask: &AttentionMask<B, Q, K>,
+    device: &D,
+) -> Result<Option<WeightDropout>, OpError> {
+    ensure_is_rate(rate)?;
+    if !T::OWNS_TAPE || rate == 0.0 {
+        return Ok(None);
+    }
+    let (batch, queries, keys) = mask.shape();
+    let is_kept = kept_elements(rate, &[batch.size(), heads, queries.size(), keys.size()], device)?;
+    Ok(Some(WeightDropout { is_kept, factor: kept_factor(rate) as f32 }))
+}
+
+/// [`try_multi_head_attention`] in which `is_kept`, `(B, H, Q, K)`, says which weights dropout keeps.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn try_attend_with_kept<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<H, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<H, VODim>), E, D, T>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    is_kept: Vec<bool>,
+    rate: f64,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    check_operands::<_, _, _, H, _, _, _, _, _, _>(&query, &key, &value, None, mask)?;
+    if D::HAS_KERNELS {
+        let dropout = WeightDropout { is_kept, factor: kept_factor(rate) as f32 };
+        return attend_by_kernel(query, key, value, None, mask, scale, mask_fill, Some(dropout));
+    }
+    let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
+    let weights = try_drop_others(try_attention_weights(query, key, mask, scale, mask_fill)?, is_kept, rate)?;
+    try_merge_heads(try_matmul("attention", weights, value)?)
+}
+
+/// Attention of heads whose groups may share a head of the keys, by the kernel of the device.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn attend_by_kernel<
+    B: MaybeSharded,
+    Q: Dim,
+    K: Dim,
+    H: ConstDim,
+    NumKeyValueHeads: ConstDim,
+    QKDim: ConstDim,
+    VODim: ConstDim,
+    E: Real,
+    D: Backend<E>,
+    T: Tape<E, D>,
+>(
+    query: Tensor<(B, Q, Product<H, QKDim>), E, D, T>,
+    key: Tensor<(B, K, Product<NumKeyValueHeads, QKDim>), E, D, T>,
+    value: Tensor<(B, K, Product<NumKeyValueHeads, VODim>), E, D, T>,
+    bias: Option<Tensor<(H, Q, K), E, D, T>>,
+    mask: &AttentionMask<B, Q, K>,
+    scale: AttentionScale,
+    mask_fill: MaskFill,
+    dropout: Option<WeightDropout>,
+) -> Result<Tensor<(B, Q, Product<H, VODim>), E, D, T>, OpError> {
+    let (batch, queries, keys) = mask.shape();
+    let dims = AttentionDims {
+        queries: queries.size(),
+        keys: keys.size(),
+        heads: H::SIZE,
+        key_value_heads: NumKeyValueHeads::SIZE,
+        qk_dim: QKDim::SIZE,
+        vo_dim: VODim::SIZE,
+    };
+    let config = AttentionConfig { dims, scale: scale.factor(H::SIZE, QKDim::SIZE) as f32, mask_fill };
+    run_kernel("attention", (batch, queries, Product::default()), T::default(), |tape| {
+        let operands = [D::read(query, tape)?, D::read(key, tape)?, D::read(value, tape)?];
+        let bias = bias.map(|bias| D::read(bias, tape)).transpose()?;
+        Ok(attention_kernel(operands, bias, mask.rule(), dropout, config)?)
+    })
 }

@@ -1,10 +1,10 @@
 use super::{OpError, Real, try_scale};
+use crate::backend::{Backend, Tape};
 use crate::ranks::Partial;
 use dfdx::{
     optim::UnusedTensors,
     shapes::Shape,
-    tensor::{Merge, NoneTape, SplitTape, Storage, Tape, Tensor},
-    tensor_ops::Device,
+    tensor::{Merge, NoneTape, SplitTape, Storage, Tensor},
 };
 
 /// A tensor over `Dims`, or a reference to a tensor without a tape, such as a parameter of a model.
@@ -12,13 +12,14 @@ use dfdx::{
 /// A reference is as good as a clone. It may be either operand, whether or not the other one has a tape.
 ///
 /// ```
-/// use typed_transformer::prelude::*;
+/// use typed_transformer::{prelude::*, train::Recording};
 /// dims! { pub Batch = 1; pub EmbedDim = 2; pub HiddenDim = 1; }
 /// let device = Cpu::default();
 /// let x: Tensor<(Batch, EmbedDim), f32, Cpu> = device.tensor(vec![1.0, 2.0]);
+/// let x = x.put_tape(Recording::<(), f32, Cpu>::default());
 /// let weight: Tensor<(HiddenDim, EmbedDim), f32, Cpu> = device.tensor(vec![3.0, 4.0]);
-/// let y: Tensor<(Batch, HiddenDim), f32, Cpu, OwnedTape<f32, Cpu>> = einsum!(
-///     &weight: (HiddenDim, EmbedDim), x.leaky_trace(): (Batch, EmbedDim) -> (Batch, HiddenDim)
+/// let y: Tensor<(Batch, HiddenDim), f32, Cpu, _> = einsum!(
+///     &weight: (HiddenDim, EmbedDim), x: (Batch, EmbedDim) -> (Batch, HiddenDim)
 /// );
 /// assert_eq!(y.as_vec(), [11.0]);
 /// ```
@@ -155,7 +156,7 @@ impl<E, D: Storage<E>> JoinTapes<Untaped, E, D> for Untaped {
 pub type JoinedTape<One, Other, E, D> = <<One as JoinTapes<Other, E, D>>::Joined as OperandTape<E, D>>::Tape;
 
 /// `w`, copied if it is `x` itself: dfdx cannot hold two gradients of one tensor at once.
-pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn distinct_from<X: Shape, W: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: &Tensor<X, E, D, T>,
     w: Tensor<W, E, D, T>,
 ) -> Result<Tensor<W, E, D, T>, OpError> {

@@ -54,8 +54,8 @@ impl<Positions: Shape, D: Storage<bool>> Padding<Positions> for Tensor<Positions
     }
 }
 
-/// The padding, over `Positions`, has the first axes of a tensor over `Dims`. (The rule is one of the padding, so that
-/// rustc shows it.)
+/// A padding over `Positions`, whose axes are the first axes of a tensor over `Dims`. The type of the padding implements
+/// the rule, so that an error points at the padding.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "padding over `{Positions}` does not fit a tensor over `{Dims}`",

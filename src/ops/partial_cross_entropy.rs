@@ -1,12 +1,12 @@
 use super::{FitsLogits, OpError, Real, Reduction, ShardedLabels, cross_entropy::weighted_cross_entropy};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::Dim,
     ranks::{Partial, RankAxis},
 };
 use dfdx::{
     shapes::{Rank0, Shape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 

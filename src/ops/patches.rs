@@ -1,9 +1,10 @@
-use super::{OpError, Real, device_error};
+use super::{OpError, Real, device_error, unnamed::try_reshape_to};
+use crate::backend::{Backend, Tape};
 use crate::dims::{ConstDim, Dim, Divides, Product, Quotient};
 use dfdx::{
     shapes::{Axes6, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, PermuteTo, ReshapeTo},
+    tensor::Tensor,
+    tensor_ops::PermuteTo,
 };
 use typed_transformer_macros::panicking;
 
@@ -38,7 +39,7 @@ pub fn try_patches<
     PatchHeight: Divides<Height>,
     PatchWidth: Divides<Width>,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     image: Tensor<(B, Channels, Height, Width), E, D, T>,
@@ -51,15 +52,13 @@ pub fn try_patches<
     >,
     OpError,
 > {
+    const OP: &str = "patches";
     let (batch, channels, _, _) = *image.shape();
     let (rows, columns) = (Quotient::<Height, PatchHeight>::default(), Quotient::<Width, PatchWidth>::default());
     let (height, width) = (PatchHeight::default(), PatchWidth::default());
-    let compute = || {
-        let tiles = image.try_reshape_like(&(batch, channels, rows, height, columns, width))?;
-        let tiles = tiles.try_permute::<_, Axes6<0, 2, 4, 1, 3, 5>>()?;
-        tiles.try_reshape_like(&(batch, Product::default(), Product::default()))
-    };
-    compute().map_err(device_error::<D::Err>("patches"))
+    let tiles = try_reshape_to(OP, image, (batch, channels, rows, height, columns, width))?;
+    let tiles = tiles.try_permute::<_, Axes6<0, 2, 4, 1, 3, 5>>().map_err(device_error(OP))?;
+    try_reshape_to(OP, tiles, (batch, Product::default(), Product::default()))
 }
 
 /// The patches of `PatchHeight` by `PatchWidth` in an image of `Height` by `Width`: its rows of patches by its columns.

@@ -2,11 +2,9 @@ use super::{
     OpError, Real, device_error,
     views::{NamedAxes, Sizes, permuted},
 };
+use crate::backend::{Backend, Tape};
 use crate::dims::PermutationOf;
-use dfdx::{
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::tensor::Tensor;
 use std::array;
 use typed_transformer_macros::panicking;
 
@@ -33,7 +31,7 @@ use typed_transformer_macros::panicking;
 /// let y: Tensor<(SrcLen, SrcLen), f32, Cpu> = permute(x); // cannot infer `WhichAxis`
 /// ```
 #[panicking]
-pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>, const N: usize>(
+pub fn try_permute<Dims, To, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>, const N: usize>(
     input: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<To, E, D, T>, OpError>
 where

@@ -1,12 +1,12 @@
 use super::{OpError, Real, cast, device_error, dim_error, unnamed::try_zip};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape, gather_kernel, positions_kernel, run_kernel},
     dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, GatherTo, TryAdd},
+    tensor::Tensor,
+    tensor_ops::{BroadcastTo, GatherTo, TryAdd},
 };
 use typed_transformer_macros::panicking;
 
@@ -33,7 +33,7 @@ pub fn try_learned_positions<
     MaxSeqLen: ConstDim,
     M: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     table: &Tensor<(MaxSeqLen, M), E, D>,
@@ -48,19 +48,25 @@ pub(crate) fn try_learned_positions_from<
     MaxSeqLen: ConstDim,
     M: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     table: &Tensor<(MaxSeqLen, M), E, D>,
     start: usize,
     len: S,
 ) -> Result<Tensor<(S, M), E, D, T>, OpError> {
+    const OP: &str = "learned positions";
+    if D::HAS_KERNELS {
+        return run_kernel(OP, (len, M::default()), T::default(), |tape| {
+            Ok(gather_kernel(D::read_parameter(table, tape)?, vec![start * M::SIZE], len.size() * M::SIZE)?)
+        });
+    }
     let compute = || {
         let rows: Tensor<_, usize, D> =
             table.device().try_tensor_from_vec((start..start + len.size()).collect(), (len,))?;
         table.retaped::<T>().try_gather(rows)
     };
-    compute().map_err(device_error::<D::Err>("learned positions"))
+    compute().map_err(device_error::<D::Err>(OP))
 }
 
 /// Sines and cosines of falling frequency, a row for each position ([*Attention Is All You
@@ -81,7 +87,7 @@ pub(crate) fn try_learned_positions_from<
 /// assert_eq!(x.as_vec(), [0.0, 1.0, 1f32.sin(), 1f32.cos()]);
 /// ```
 #[panicking]
-pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
+pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Backend<E>>(
     device: &D,
     len: S,
     width: M,
@@ -90,7 +96,7 @@ pub fn try_sinusoidal_positions<S: Dim, M: Even, E: Real, D: Device<E>>(
 }
 
 /// [`try_sinusoidal_positions`] from position `start` on. The caller guarantees by type that `M` is even.
-pub(crate) fn try_sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Device<E>>(
+pub(crate) fn try_sinusoidal_positions_from<S: Dim, M: ConstDim, E: Real, D: Backend<E>>(
     device: &D,
     start: usize,
     len: S,
@@ -148,7 +154,10 @@ pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backe
     let shape @ (_, len, _) = *input.shape();
     check_same_size("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
     if D::HAS_KERNELS {
-        return D::add_positions_kernel(input, positions);
+        return run_kernel(OP, shape, T::default(), |tape| {
+            let input = D::read(input, tape)?;
+            Ok(positions_kernel(input, D::read(positions, tape)?)?)
+        });
     }
     let positions = positions.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
     try_zip(OP, input, positions, |x, y| x.try_add(y))

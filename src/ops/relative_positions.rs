@@ -1,13 +1,10 @@
 use super::{OpError, Real, try_embed, try_permute, unnamed::try_reshape_to};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim},
     tokens::{Indices, TokenIds},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// The buckets of relative positions ([Raffel et al., 2019](https://arxiv.org/abs/1910.10683), 2.1).

@@ -1,10 +1,7 @@
-use super::{OpError, Real, device_error};
+use super::{OpError, Real, unnamed::try_reshape_to};
+use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, CanBecome, Dim, HasAxis};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, ReshapeTo},
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// The same tensor with another name for one axis: `(.., From, ..) -> (.., To, ..)`.
@@ -27,7 +24,7 @@ use typed_transformer_macros::panicking;
 ///     rename(keys, axis::<EmbedDim>(), Product::default());
 /// ```
 #[panicking]
-pub fn try_rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rename<Dims, From: CanBecome<To>, To: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<From>,
     to: To,
@@ -41,5 +38,5 @@ where
     if from.axis().size() != to.size() {
         return Err(OpError::Shape { op: OP, from: format!("{from:?}"), to: format!("{shape:?}") });
     }
-    input.try_reshape_like(&shape).map_err(device_error(OP))
+    try_reshape_to(OP, input, shape)
 }

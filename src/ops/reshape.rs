@@ -1,9 +1,9 @@
-use super::{OpError, Real, device_error};
+use super::{OpError, Real, unnamed::try_reshape_to};
+use crate::backend::{Backend, Tape};
 use crate::dims::SameFactors;
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, ReshapeTo},
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 
@@ -40,7 +40,7 @@ use typed_transformer_macros::panicking;
 /// );
 /// ```
 #[panicking]
-pub fn try_reshape<Dims, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_reshape<Dims, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError>
@@ -51,5 +51,5 @@ where
     if input.shape().num_elements() != shape.num_elements() {
         return Err(OpError::Shape { op: OP, from: format!("{:?}", input.shape()), to: format!("{shape:?}") });
     }
-    input.try_reshape_like(&shape).map_err(device_error(OP))
+    try_reshape_to(OP, input, shape)
 }

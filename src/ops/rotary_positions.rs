@@ -1,15 +1,18 @@
 use super::{OpError, Real, cast, device_error, try_merge_heads, try_split_heads, try_take, unnamed::try_zip};
 use crate::{
+    backend::{Backend, Rotation, Tape, rotary_kernel, run_kernel},
     dims::{ConstDim, Dim, Even, MaybeSharded, Product, axis},
     tokens::{Fin, Indices},
 };
 use dfdx::{
     shapes::{Axes2, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, Device, TryAdd, TryMul},
+    tensor::Tensor,
+    tensor_ops::{BroadcastTo, TryAdd, TryMul},
 };
 use std::{f64::consts::PI, fmt};
 use typed_transformer_macros::panicking;
+
+const OP: &str = "rotary positions";
 
 /// The pairs of columns that rotary positions rotate, and the base of their wavelengths.
 ///
@@ -164,7 +167,7 @@ impl Default for Rotary {
 /// assert_eq!(rotated.as_vec(), [1.0, 0.0, 1f64.cos(), 1f64.sin()]);
 /// ```
 #[panicking]
-pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
@@ -173,25 +176,21 @@ pub fn try_rotary_positions<B: MaybeSharded, H: Dim, S: Dim, HeadDim: Even, E: R
 }
 
 /// [`rotary_positions`] where the caller knows that the number of columns is even.
-fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn try_rotate<B: MaybeSharded, H: Dim, S: Dim, HeadDim: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<(B, H, S, HeadDim), E, D, T>,
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, H, S, HeadDim), E, D, T>, OpError> {
-    const OP: &str = "rotary positions";
     let shape @ (_, _, len, width) = *input.shape();
-    let (mut cosines, mut sines) = (Vec::new(), Vec::new());
-    for position in start..start + len.size() {
-        for column in 0..HeadDim::SIZE {
-            let PairedColumn { pair, is_second, .. } = rotary.pairs.of_column(column, HeadDim::SIZE);
-            let angle = position as f64 * rotary.angle(pair, HeadDim::SIZE);
-            cosines.push(cast(angle.cos()));
-            sines.push(cast(if is_second { angle.sin() } else { -angle.sin() }));
-        }
+    let tables = Tables::of(rotary, start, len.size(), HeadDim::SIZE);
+    if D::HAS_KERNELS {
+        let rotation = tables.rotation(1);
+        return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
     }
+    let [cosines, sines] = [&tables.cosines, &tables.sines].map(|table| table.iter().map(|x| cast(*x)).collect());
     let columns: Vec<Fin<HeadDim>> = Fin::all().collect();
     let others = Indices::from_fn((width,), |column| columns[rotary.pairs.of_column(column, HeadDim::SIZE).other]);
-    let others = try_take(input.retaped::<T>(), axis::<HeadDim>(), &others)?;
+    let others = try_take(input.clone(), axis::<HeadDim>(), &others)?;
     let device = input.device().clone();
     let broadcast = |table: Vec<E>| {
         let table: Tensor<(S, HeadDim), E, D> = device.try_tensor_from_vec(table, (len, width))?;
@@ -212,12 +211,47 @@ pub(crate) fn try_rotate_heads<
     H: ConstDim,
     HeadDim: ConstDim,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     input: Tensor<(B, S, Product<H, HeadDim>), E, D, T>,
     start: usize,
     rotary: Rotary,
 ) -> Result<Tensor<(B, S, Product<H, HeadDim>), E, D, T>, OpError> {
+    if D::HAS_KERNELS {
+        let shape @ (_, len, _) = *input.shape();
+        let rotation = Tables::of(rotary, start, len.size(), HeadDim::SIZE).rotation(H::SIZE);
+        return run_kernel(OP, shape, T::default(), |tape| Ok(rotary_kernel(D::read(input, tape)?, rotation)?));
+    }
     try_merge_heads(try_rotate(try_split_heads(input)?, start, rotary)?)
+}
+
+/// The cosines and sines of the angles of some positions: `(S, HeadDim)`. The sine of the first column of a pair is
+/// negative.
+struct Tables {
+    cosines: Vec<f64>,
+    sines: Vec<f64>,
+    other_columns: Vec<usize>,
+}
+
+impl Tables {
+    fn of(rotary: Rotary, start: usize, len: usize, width: usize) -> Self {
+        let columns: Vec<PairedColumn> = (0..width).map(|column| rotary.pairs.of_column(column, width)).collect();
+        let angles: Vec<f64> = columns.iter().map(|column| rotary.angle(column.pair, width)).collect();
+        let (mut cosines, mut sines) = (Vec::with_capacity(len * width), Vec::with_capacity(len * width));
+        for position in start..start + len {
+            for (angle, column) in angles.iter().zip(&columns) {
+                let (sine, cosine) = (position as f64 * angle).sin_cos();
+                cosines.push(cosine);
+                sines.push(if column.is_second { sine } else { -sine });
+            }
+        }
+        Self { cosines, sines, other_columns: columns.iter().map(|column| column.other).collect() }
+    }
+
+    fn rotation(&self, vectors_per_position: usize) -> Rotation {
+        let single = |table: &[f64]| table.iter().map(|x| *x as f32).collect();
+        let (cosines, sines) = (single(&self.cosines), single(&self.sines));
+        Rotation { cosines, sines, other_columns: self.other_columns.as_slice().into(), vectors_per_position }
+    }
 }

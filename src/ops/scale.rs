@@ -1,8 +1,9 @@
 use super::{OpError, Real, cast, unnamed::try_map};
+use crate::backend::{Backend, Tape, run_kernel, scale_kernel};
 use dfdx::{
-    shapes::Shape,
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, TryMul},
+    shapes::{HasShape, Shape},
+    tensor::Tensor,
+    tensor_ops::TryMul,
 };
 use typed_transformer_macros::panicking;
 
@@ -17,9 +18,14 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(scale(x, 1.5).array(), [1.5, 3.0]);
 /// ```
 #[panicking]
-pub fn try_scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     factor: f64,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
-    try_map("scale", input, |x| x.try_mul(cast::<E>(factor)))
+    const OP: &str = "scale";
+    if D::HAS_KERNELS {
+        let shape = *input.shape();
+        return run_kernel(OP, shape, T::default(), |tape| Ok(scale_kernel(D::read(input, tape)?, factor as f32)?));
+    }
+    try_map(OP, input, |x| x.try_mul(cast::<E>(factor)))
 }

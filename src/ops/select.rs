@@ -1,16 +1,16 @@
 use super::{
     OpError, Real,
     concat_split::{sizes, slice_axis},
-    device_error,
+    unnamed::try_reshape_to,
 };
 use crate::{
+    backend::{Backend, Tape},
     dims::{AxisOf, Const, Dim, HasAxis, name},
     tokens::IndexOf,
 };
 use dfdx::{
     shapes::{Axes, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, ReshapeTo},
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 
@@ -37,7 +37,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(error.to_string(), "select: 4 is not an index of SeqLen=4");
 /// ```
 #[panicking]
-pub fn try_select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_select<Dims, Name: Dim, I: IndexOf<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     index: I,
@@ -51,7 +51,7 @@ where
         return Err(OpError::Index { op: OP, index, axis: format!("{:?}", shape.axis()) });
     }
     let place = slice_axis(OP, input, index, Const::<1>)?;
-    place.try_reshape_like(&remaining(OP, &shape)?).map_err(device_error(OP))
+    try_reshape_to(OP, place, remaining(OP, &shape)?)
 }
 
 /// The shape without the axis `Name`.

@@ -1,10 +1,7 @@
 use super::{OpError, Real, concat_split::slice_axis};
+use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, Dim, HasAxis};
-use dfdx::{
-    shapes::Axes,
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
-};
+use dfdx::{shapes::Axes, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// The indices `start..start + part` of the axis `Len`: `(.., Len, ..) -> (.., Part, ..)`.
@@ -28,7 +25,7 @@ use typed_transformer_macros::panicking;
 /// );
 /// ```
 #[panicking]
-pub fn try_slice<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_slice<Dims, Len: Dim, Part: Dim, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Len>,
     start: usize,

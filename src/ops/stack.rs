@@ -1,9 +1,10 @@
-use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from};
+use super::{OpError, Real, device_error, ensure_not_empty, operand::distinct_from, unnamed::try_reshape_to};
+use crate::backend::{Backend, Tape, concat_kernel, run_kernel};
 use crate::dims::{BroadcastFrom, Dim};
 use dfdx::{
     shapes::{Axes3, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{Device, PermuteTo, ReshapeTo, TryStack},
+    tensor::Tensor,
+    tensor_ops::{PermuteTo, ReshapeTo, TryStack},
 };
 use typed_transformer_macros::panicking;
 
@@ -28,7 +29,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(one.unwrap_err().to_string(), "stack: 1 tensors for NumExperts=2");
 /// ```
 #[panicking]
-pub fn try_stack<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_stack<Smaller: Shape, Dims, Name: Dim, WhichAxis, E: Real, D: Backend<E>, T: Tape<E, D>>(
     tensors: Vec<Tensor<Smaller, E, D, T>>,
     name: Name,
 ) -> Result<Tensor<Dims, E, D, T>, OpError>
@@ -42,16 +43,8 @@ where
         _ => return Err(OpError::Count { op: OP, expected: format!("{name:?}"), found: count }),
     };
     ensure_not_empty(OP, &shape)?;
-    let mut flat: Vec<Tensor<(usize,), E, D, T>> = Vec::with_capacity(count);
-    for tensor in tensors {
-        if *tensor.shape() != shape {
-            return Err(OpError::Shape { op: OP, from: format!("{:?}", tensor.shape()), to: format!("{shape:?}") });
-        }
-        let mut tensor = tensor.try_reshape_like(&(shape.num_elements(),)).map_err(device_error(OP))?;
-        for earlier in &flat {
-            tensor = distinct_from(earlier, tensor)?;
-        }
-        flat.push(tensor);
+    if let Some(other) = tensors.iter().find(|tensor| *tensor.shape() != shape) {
+        return Err(OpError::Shape { op: OP, from: format!("{:?}", other.shape()), to: format!("{shape:?}") });
     }
     let sizes: Vec<usize> = shape.concrete().into();
     let (before, after) = (sizes[..Dims::INDEX].iter().product(), sizes[Dims::INDEX..].iter().product());
@@ -63,6 +56,20 @@ where
         from: format!("{shape:?}"),
         to: crate::dims::name::<Dims>(),
     })?;
+    if D::HAS_KERNELS {
+        return run_kernel(OP, stacked, T::default(), |tape| {
+            let parts = tensors.into_iter().map(|tensor| D::read(tensor, tape)).collect::<Result<_, _>>()?;
+            Ok(concat_kernel(parts, before)?)
+        });
+    }
+    let mut flat: Vec<Tensor<(usize,), E, D, T>> = Vec::with_capacity(count);
+    for tensor in tensors {
+        let mut tensor = try_reshape_to(OP, tensor, (shape.num_elements(),))?;
+        for earlier in &flat {
+            tensor = distinct_from(earlier, tensor)?;
+        }
+        flat.push(tensor);
+    }
     let compute = || {
         let rows: Tensor<(usize, usize), E, D, T> = flat.try_stack()?;
         let blocks: Tensor<(usize, usize, usize), _, _, _> = rows.try_reshape_like(&(count, before, after))?;

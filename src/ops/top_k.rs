@@ -1,12 +1,12 @@
 use super::{OpError, Real, concat_split::outer_len_inner, ensure_not_empty, gather::try_gather_repeated};
 use crate::{
+    backend::{Backend, Tape},
     dims::{AtMost, AxisOf, Dim, HasAxis},
     tokens::Indices,
 };
 use dfdx::{
     shapes::{Axes, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 
@@ -33,7 +33,7 @@ use typed_transformer_macros::panicking;
 /// assert_eq!(experts.as_slice(), [1, 3]);
 /// ```
 #[panicking]
-pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_top_k<Dims, Name: Dim, K: AtMost<Name>, WhichAxis: Axes, E: Real, D: Backend<E>, T: Tape<E, D>>(
     input: Tensor<Dims, E, D, T>,
     _: AxisOf<Name>,
     k: K,

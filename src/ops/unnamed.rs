@@ -1,17 +1,24 @@
-//! dfdx's operations, compiled once for each number of axes.
+//! Operations that are parts of others: dfdx's, compiled once for each number of axes, or kernels.
 //!
 //! The compiler makes code for each shape that an operation of dfdx is called with. These functions have the types of
 //! dfdx's operations, and call them with sizes alone.
 
-use super::{OpError, Real, device_error, views::with_shape_type};
+use super::{
+    OpError, Real,
+    contraction::{Labelled, contract},
+    device_error,
+    operand::distinct_from,
+    views::with_shape_type,
+};
 use crate::{
+    backend::{Backend, MiddleAxis, Tape, run_kernel, softmax_kernel, where_kernel},
     dims,
     dims::{EndsIn, MaybeSharded, Unnamed, UnnamedTensor, unnamed},
 };
 use dfdx::{
     shapes::{Axes2, Axes4, Axis, Dim, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{ChooseFrom, Device, PermuteTo, ReshapeTo, TryMatMul},
+    tensor::Tensor,
+    tensor_ops::{ChooseFrom, Device, PermuteTo, TryMatMul},
 };
 
 /// `compute` of each element by itself.
@@ -46,12 +53,12 @@ pub fn try_on_sizes<Dims: Shape, Plain: Shape<Concrete = Dims::Concrete>, E: Rea
 }
 
 /// The elements of `x` in row-major order, over another shape.
-pub fn try_reshape_to<Dims: Shape, To: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_reshape_to<Dims: Shape, To: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
     shape: To,
 ) -> Result<Tensor<To, E, D, T>, OpError> {
-    with_shape_type(op, unnamed(x).try_reshape_like(&Unnamed::new(shape.concrete())).map_err(device_error(op))?)
+    with_shape_type(op, D::try_reshape(unnamed(x), Unnamed::new(shape.concrete())).map_err(device_error(op))?)
 }
 
 dims! {
@@ -60,7 +67,7 @@ dims! {
 }
 
 /// The vectors of the last axis as the rows of a matrix: `(.., M) -> (Rows, M)`.
-pub fn try_rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<(Rows, M), E, D, T>, OpError> {
@@ -73,18 +80,23 @@ pub fn try_rows<Dims: EndsIn<M>, M: MaybeSharded, E: Real, D: Device<E>, T: Tape
 type Four = (usize, usize, usize, usize);
 
 /// `x y` of the matrices in the last two axes: `(B, H, Q, K), (B, H, K, M) -> (B, H, Q, M)`.
-pub fn try_matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_matmul<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, K), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, M), E, D, T>, OpError> {
+    if D::HAS_KERNELS && x.shape().num_elements() > 0 && y.shape().num_elements() > 0 {
+        let x = Labelled { tensor: with_shape_type(op, x)?, labels: [0, 1, 2, 3] };
+        let y = Labelled { tensor: with_shape_type(op, y)?, labels: [0, 1, 3, 4] };
+        return with_shape_type::<[usize; 4], _, _, _, _>(op, contract(op, x, y, [0, 1, 2, 4])?);
+    }
     let x: Tensor<Four, E, D, T> = with_shape_type(op, x)?;
     let y: Tensor<Four, E, D, T> = with_shape_type(op, y)?;
     with_shape_type(op, x.try_matmul(y).map_err(device_error(op))?)
 }
 
 /// `x yᵀ` of the matrices in the last two axes: `(B, H, Q, M), (B, H, K, M) -> (B, H, Q, K)`.
-pub fn try_matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_matmul_transposed<B: Dim, H: Dim, Q: Dim, K: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, M), E, D, T>,
     y: Tensor<(B, H, K, M), E, D, T>,
@@ -116,19 +128,32 @@ pub fn try_swap_middle<B: Dim, S: Dim, H: Dim, M: Dim, E: Real, D: Device<E>, T:
 }
 
 /// The softmax over the last axis.
-pub fn try_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_softmax<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     x: Tensor<(B, H, Q, K), E, D, T>,
 ) -> Result<Tensor<(B, H, Q, K), E, D, T>, OpError> {
+    if D::HAS_KERNELS {
+        let shape @ (batch, heads, queries, keys) = *x.shape();
+        let axis = MiddleAxis { outer: batch.size() * heads.size() * queries.size(), len: keys.size(), inner: 1 };
+        return run_kernel(op, shape, T::default(), |tape| Ok(softmax_kernel(D::read(x, tape)?, axis, false)?));
+    }
     try_on_sizes(op, x, |x: Tensor<Four, E, D, T>| x.try_softmax::<Axis<3>>())
 }
 
 /// `x` where `mask` holds, `y` elsewhere.
-pub fn try_choose<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn try_choose<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     op: &'static str,
     mask: Tensor<Dims, bool, D>,
     x: Tensor<Dims, E, D, T>,
     y: Tensor<Dims, E, D, T>,
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
+    if D::HAS_KERNELS {
+        let (shape, mask) = (*x.shape(), mask.as_vec());
+        return run_kernel(op, shape, T::default(), |tape| {
+            let x = D::read(x, tape)?;
+            Ok(where_kernel(mask, x, D::read(y, tape)?)?)
+        });
+    }
+    let y = distinct_from(&x, y)?;
     with_shape_type(op, unnamed(mask).try_choose(unnamed(x), unnamed(y)).map_err(device_error(op))?)
 }

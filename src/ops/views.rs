@@ -3,10 +3,11 @@
 //! dfdx's views name their axes by type. The views here are of shapes of plain sizes, `[usize; N]`.
 
 use super::{OpError, Real, device_error};
+use crate::backend::Tape;
 use crate::dims::{self, Dim};
 use dfdx::{
     shapes::{Axes, HasAxes, HasShape, PermuteShapeTo, ReduceShapeTo, Shape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{BroadcastTo, Device, PermuteTo, RealizeTo, ReshapeTo},
 };
 use std::{array, fmt::Debug, ops::Range};

@@ -1,12 +1,13 @@
-use super::{OpError, Real, cast, device_error, ensure_not_empty, try_scale};
+use super::{OpError, Real, cast, device_error, ensure_not_empty, unnamed::try_choose};
 use crate::{
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim},
     mask::{AttentionMask, PaddingMask},
 };
 use dfdx::{
     shapes::{Axis, HasShape, Shape},
-    tensor::{Tape, Tensor},
-    tensor_ops::{BroadcastTo, ChooseFrom, Device, TryGt},
+    tensor::Tensor,
+    tensor_ops::{BroadcastTo, TryGt},
 };
 use typed_transformer_macros::panicking;
 
@@ -51,7 +52,7 @@ pub fn try_where_<
     Keeps: Mask<Dims, E, D>,
     Otherwise: TensorOrNumber<Dims, E, D, T>,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     mask: Keeps,
@@ -61,9 +62,7 @@ pub fn try_where_<
     ensure_not_empty(OP, input.shape())?;
     let mask = mask.try_to_tensor(OP, input.shape(), input.device())?;
     let otherwise = otherwise.try_into_tensor(OP, input.shape(), input.device())?;
-    // dfdx cannot hold two gradients of one tensor at once, and a scaled tensor is a new one.
-    let otherwise = if T::OWNS_TAPE { try_scale(otherwise, 1.0)? } else { otherwise };
-    mask.try_choose(input, otherwise).map_err(device_error(OP))
+    try_choose(OP, mask, input, otherwise)
 }
 
 /// A mask over `Dims`: true for the elements of a tensor over `Dims` that stay.
@@ -87,7 +86,7 @@ pub fn try_where_<
     label = "`{Self}` is not a mask over `{Dims}`",
     note = "a mask is a comparison of tensors over `{Dims}`, a padding mask or an attention mask"
 )]
-pub trait Mask<Dims: Shape, E: Real, D: Device<E>> {
+pub trait Mask<Dims: Shape, E: Real, D: Backend<E>> {
     /// The mask as a tensor, for an operation of this name on a tensor of this shape.
     ///
     /// # Errors
@@ -97,7 +96,7 @@ pub trait Mask<Dims: Shape, E: Real, D: Device<E>> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Real, D: Device<E>> Mask<Dims, E, D> for &Tensor<Dims, bool, D> {
+impl<Dims: Shape, E: Real, D: Backend<E>> Mask<Dims, E, D> for &Tensor<Dims, bool, D> {
     fn try_to_tensor(&self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, bool, D>, OpError> {
         check_same_shape(op, shape, self.shape())?;
         Ok((*self).clone())
@@ -105,7 +104,7 @@ impl<Dims: Shape, E: Real, D: Device<E>> Mask<Dims, E, D> for &Tensor<Dims, bool
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, S: Dim, E: Real, D: Device<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
+impl<B: Dim, S: Dim, E: Real, D: Backend<E>> Mask<(B, S), E, D> for &PaddingMask<B, S> {
     fn try_to_tensor(&self, op: &'static str, shape: &(B, S), device: &D) -> Result<Tensor<(B, S), bool, D>, OpError> {
         check_same_shape(op, shape, &self.shape())?;
         try_bool_tensor(op, self.as_slice(), *shape, device)
@@ -113,7 +112,7 @@ impl<B: Dim, S: Dim, E: Real, D: Device<E>> Mask<(B, S), E, D> for &PaddingMask<
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
+impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>> Mask<(B, S, M), E, D> for &PaddingMask<B, S> {
     fn try_to_tensor(
         &self,
         op: &'static str,
@@ -127,7 +126,7 @@ impl<B: Dim, S: Dim, M: ConstDim, E: Real, D: Device<E>> Mask<(B, S, M), E, D> f
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
+impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, Q, K), E, D> for &AttentionMask<B, Q, K> {
     fn try_to_tensor(
         &self,
         op: &'static str,
@@ -140,7 +139,7 @@ impl<B: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>> Mask<(B, Q, K), E, D> for &A
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>> Mask<(B, H, Q, K), E, D> for &AttentionMask<B, Q, K> {
+impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Backend<E>> Mask<(B, H, Q, K), E, D> for &AttentionMask<B, Q, K> {
     fn try_to_tensor(
         &self,
         op: &'static str,
@@ -170,7 +169,7 @@ impl<B: Dim, H: Dim, Q: Dim, K: Dim, E: Real, D: Device<E>> Mask<(B, H, Q, K), E
     label = "`{Self}` is not a tensor over `{Dims}`",
     note = "an operand is an `f64`, or a tensor over `{Dims}` of the same dtype and device"
 )]
-pub trait TensorOrNumber<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> {
+pub trait TensorOrNumber<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> {
     /// The operand as a tensor, for an operation of this name on a tensor of this shape.
     ///
     /// # Errors
@@ -179,7 +178,7 @@ pub trait TensorOrNumber<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for f64 {
+impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for f64 {
     fn try_into_tensor(self, op: &'static str, shape: &Dims, device: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
         let compute = || device.try_tensor_from_vec(vec![cast(self)], ())?.retaped::<T>().try_broadcast_like(shape);
         compute().map_err(device_error::<D::Err>(op))
@@ -187,7 +186,7 @@ impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, 
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for Tensor<Dims, E, D, T> {
+impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for Tensor<Dims, E, D, T> {
     fn try_into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Self, OpError> {
         check_same_shape(op, shape, self.shape())?;
         Ok(self)
@@ -195,7 +194,7 @@ impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, 
 }
 
 #[diagnostic::do_not_recommend]
-impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for &Tensor<Dims, E, D> {
+impl<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>> TensorOrNumber<Dims, E, D, T> for &Tensor<Dims, E, D> {
     fn try_into_tensor(self, op: &'static str, shape: &Dims, _: &D) -> Result<Tensor<Dims, E, D, T>, OpError> {
         check_same_shape(op, shape, self.shape())?;
         Ok(self.retaped())
@@ -211,7 +210,7 @@ pub(super) fn check_same_shape<Dims: Shape>(op: &'static str, left: &Dims, right
 }
 
 /// A boolean tensor. dfdx makes them only by comparison.
-pub(super) fn try_bool_tensor<Dims: Shape, E: Real, D: Device<E>>(
+pub(super) fn try_bool_tensor<Dims: Shape, E: Real, D: Backend<E>>(
     op: &'static str,
     elements: &[bool],
     shape: Dims,

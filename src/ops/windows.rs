@@ -4,11 +4,11 @@ use super::{
     gather::try_gather_offsets,
     select::shape_of_sizes,
 };
+use crate::backend::{Backend, Tape};
 use crate::dims::{AxisOf, BroadcastFrom, Dim, HasAxis, WindowOf, Windows};
 use dfdx::{
     shapes::{Axes, HasShape},
-    tensor::{Tape, Tensor},
-    tensor_ops::Device,
+    tensor::Tensor,
 };
 use typed_transformer_macros::panicking;
 
@@ -37,7 +37,7 @@ pub fn try_windows<
     WhichAxis: Axes,
     WhichOutAxis: Axes,
     E: Real,
-    D: Device<E>,
+    D: Backend<E>,
     T: Tape<E, D>,
 >(
     input: Tensor<Dims, E, D, T>,

@@ -52,7 +52,7 @@ pub trait SumOver<Axis> {}
 pub trait TermOver<Axis> {}
 
 impl<X: Reduce, Axis: RankAxis> Replicated<X, Axis> {
-    /// No rank can call it: `X` is a sum.
+    /// Exists for its error message: `X` is already summed, so no type fulfils the bound.
     #[doc(hidden)]
     pub fn all_reduce(self, _: &Ranks<Axis>) -> Result<Self, RanksError>
     where

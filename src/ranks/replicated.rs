@@ -28,7 +28,7 @@ pub struct Replicated<X, Axis> {
 }
 
 impl<X, Axis> Replicated<X, Axis> {
-    /// Says that the value is the same bits on all ranks.
+    /// Takes a value that is the same on all ranks, to the bit. The caller guarantees it; nothing checks it here.
     pub(crate) fn assume(value: X) -> Self {
         Self { value, axis: PhantomData }
     }

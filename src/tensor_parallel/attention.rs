@@ -1,20 +1,15 @@
 use super::{gather::Parts, linear::relabel, local::Local};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, Divides, MaybeSharded, Product},
     mask::AttentionMask,
     ops::{
-        AttentionScale, MaskFill, OpError, Real, Rotary, device_error, dropout_factors, try_attention_weights,
-        try_merge_heads, try_mul_factors, try_multi_head_attention as try_local_attention,
-        try_rotate_heads as try_rotate_local_heads, try_split_heads,
+        AttentionScale, MaskFill, OpError, Real, Rotary, kept_elements, try_attend_with_kept,
+        try_multi_head_attention as try_local_attention, try_rotate_heads as try_rotate_local_heads,
     },
     ranks::{ConstRankAxis, Ranks, Shard},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-    tensor_ops::TryMatMul,
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// [`multi_head_attention`](crate::ops::multi_head_attention), of which each rank computes its heads.
@@ -74,13 +69,10 @@ pub fn try_multi_head_attention<
     let attended = if !T::OWNS_TAPE || dropout == 0.0 {
         try_local_attention(query, key, value, mask, scale, mask_fill, dropout)?
     } else {
-        let (query, key, value) = (try_split_heads(query)?, try_split_heads(key)?, try_split_heads(value)?);
-        let weights = try_attention_weights(query, key, mask, scale, mask_fill)?;
         let sizes = [batch.size(), H::SIZE, queries.size(), keys.size()];
-        let factors = dropout_factors(dropout, &sizes, weights.device())?;
-        let factors = Parts::of(&sizes, 1, ranks.size()).part(&factors, ranks.rank());
-        let weights = try_mul_factors(weights, factors)?;
-        try_merge_heads(weights.try_matmul(value).map_err(device_error(OP))?)?
+        let is_kept = kept_elements(dropout, &sizes, query.device())?;
+        let is_kept = Parts::of(&sizes, 1, ranks.size()).part(&is_kept, ranks.rank());
+        try_attend_with_kept(query, key, value, mask, scale, mask_fill, is_kept, dropout)?
     };
     relabel(OP, attended, (batch, queries, Product::default()))
 }

@@ -1,12 +1,13 @@
 use super::tape::try_record;
 use crate::{
+    backend::Tape,
     dims::{Dim, MaybeSharded},
-    ops::{OpError, Real},
+    ops::OpError,
     ranks::{Element, Partial, RankAxis, Ranks},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Storage, Tape, Tensor, WithEmptyTape},
+    tensor::{Storage, Tensor},
     tensor_ops::Device,
 };
 use std::{fmt, marker::PhantomData};
@@ -26,7 +27,7 @@ use typed_transformer_macros::panicking;
 ///     let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().zeros();
 ///     // One tensor for two operations.
 ///     let query: Entered<Tensor<(Batch, EmbedDim), f32, Cpu>, Tp> = enter(x, ranks);
-///     let key = query.with_empty_tape();
+///     let key = query.clone();
 ///     assert_eq!(format!("{key:?}"), "the same on all ranks of `Tp`");
 /// });
 /// ```
@@ -42,10 +43,9 @@ impl<X, Axis> Entered<X, Axis> {
     }
 }
 
-impl<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis: RankAxis> Entered<Tensor<Dims, E, D, T>, Axis> {
-    /// The same tensor with a tape of its own: for a second operation on it.
-    pub fn with_empty_tape(&self) -> Self {
-        Self::new(self.value.with_empty_tape())
+impl<X: Clone, Axis> Clone for Entered<X, Axis> {
+    fn clone(&self) -> Self {
+        Self::new(self.value.clone())
     }
 }
 
@@ -116,7 +116,8 @@ pub trait EnteredAs<Axis> {}
 #[diagnostic::do_not_recommend]
 impl<Dims, Axis: IsAxis<Never>> EnteredAs<Axis> for Dims {}
 
-/// The axis of ranks is `Other`. The compiler decides it once it knows the axis, so that an error can name it.
+/// `Self` and `Other` are one axis of ranks. The compiler checks this bound after it has inferred `Self`, so that an
+/// error can name the axis.
 #[doc(hidden)]
 pub trait IsAxis<Other> {}
 #[diagnostic::do_not_recommend]

@@ -2,13 +2,14 @@
 
 use super::{Entered, EnteredOver, tape::try_record};
 use crate::{
+    backend::Tape,
     dims::{AxisOf, ConstDim, Divides, MaybeSharded},
     ops::OpError,
     ranks::{ConstRankAxis, Element, Partial, RankAxis, Ranks, RanksError, Shard},
 };
 use dfdx::{
     shapes::{Axis as Position, HasShape, Shape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::Device,
 };
 use typed_transformer_macros::panicking;

@@ -1,13 +1,13 @@
 use super::{EnteredOver, local::Local};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     ops::{OpError, Real, device_error, try_linear},
     ranks::{Partial, ShardedColumns},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{Device, ReshapeTo},
 };
 use typed_transformer_macros::panicking;

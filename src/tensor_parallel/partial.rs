@@ -1,13 +1,13 @@
 //! Operations that are linear in the terms of a sum.
 
 use crate::{
+    backend::{Backend, Tape},
     ops::{self, OpError, Real},
     ranks::Partial,
 };
 use dfdx::{
     shapes::Shape,
-    tensor::{Storage, Tape, Tensor},
-    tensor_ops::Device,
+    tensor::{Storage, Tensor},
 };
 use typed_transformer_macros::panicking;
 
@@ -66,7 +66,7 @@ pub trait IsTermOver<Axis> {}
 /// assert_eq!(sums, [[4.0], [4.0]]);
 /// ```
 #[panicking]
-pub fn try_add<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis>(
+pub fn try_add<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
     left: Partial<Tensor<Dims, E, D, T>, Axis>,
     right: impl TermsOver<Dims, E, D, T, Axis>,
 ) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {
@@ -99,7 +99,7 @@ pub fn try_add<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis>(
 /// assert_eq!(sums, [[6.0], [6.0]]);
 /// ```
 #[panicking]
-pub fn try_scale<Dims: Shape, E: Real, D: Device<E>, T: Tape<E, D>, Axis>(
+pub fn try_scale<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>, Axis>(
     terms: Partial<Tensor<Dims, E, D, T>, Axis>,
     factor: f64,
 ) -> Result<Partial<Tensor<Dims, E, D, T>, Axis>, OpError> {

@@ -1,12 +1,13 @@
 //! Collective operations on a tape.
 
 use crate::{
+    backend::Tape,
     ops::{OpError, Real},
     ranks::{RankAxis, Ranks, RanksError, failure},
 };
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{PutTape, SplitTape, Tape, Tensor},
+    tensor::{PutTape, SplitTape, Tensor},
     tensor_ops::{Device, ReshapeTo},
 };
 use rand::{Rng, distributions::Distribution};

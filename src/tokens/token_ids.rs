@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc};
 /// [`Indices`] of a vocabulary, and a padding token.
 ///
 /// The batch stores which id is padding, if any. Models derive the padding mask from that. Two batches are
-/// equal if their dimensions, ids and padding tokens are equal. The ids are in host memory. The fused kernels
+/// equal if their dimensions, ids and padding tokens are equal. The ids are in host memory. The kernels
 /// of the CPU read them there; other operations copy them to their device.
 ///
 /// ```

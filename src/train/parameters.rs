@@ -81,7 +81,8 @@ pub struct Parameters<'a, Model, E: Real = f32, D: Backend<E> = Cpu> {
     model: &'a mut Model,
     gradients: Gradients<E, D>,
     gradient_factor: Option<E>,
-    /// The elements that an optimizer gets, counted over all trained parameters; `None` for all.
+    /// The elements that the optimizer updates: a range of the elements of all trained parameters, one parameter after
+    /// the other. `None` for all elements.
     part: Option<Range<usize>>,
 }
 

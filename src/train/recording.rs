@@ -1,20 +1,24 @@
+use super::GradientsOf;
 use crate::{
-    backend::gradient_hook,
+    backend::{BackwardError, Leaves, SharedTape, Tape, gradient_hook},
     ops::{OpError, Real, device_error},
     ranks::failure,
 };
 use dfdx::{
-    nn::{TensorCollection, ZeroGrads},
-    shapes::{Rank0, Shape},
-    tensor::{Cpu, Gradients, Merge, NoneTape, OwnedTape, PutTape, SplitTape, Storage, Tape, Tensor, Trace},
-    tensor_ops::{Backward as _, Device},
+    nn::TensorCollection,
+    shapes::Rank0,
+    tensor::{Cpu, Gradients, Merge, NoneTape, SplitTape, Storage, Tensor},
+    tensor_ops::Device,
 };
 use std::{fmt, marker::PhantomData, ptr};
+
+const OP: &str = "backward";
 
 /// A tape that records a pass of a `Model`, made by [`recording`](Record::recording). The gradients of its
 /// backward pass are [those of this model](GradientsOf).
 ///
-/// It records what dfdx's [`OwnedTape`] records.
+/// A clone records to the same pass, so a value that is used twice is cloned. No tensor of a pass can be used after its
+/// backward pass.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::Recording};
@@ -25,27 +29,39 @@ use std::{fmt, marker::PhantomData, ptr};
 ///     model.forward(x.put_tape(model.recording()));
 /// ```
 pub struct Recording<Model, E = f32, D: Storage<E> = Cpu> {
-    tape: OwnedTape<E, D>,
-    model: Address<Model>,
+    pub(super) tape: SharedTape<E, D>,
+    pub(super) model: Address<Model>,
 }
 
 /// The address of the recorded model. Two models of one type lie at two addresses.
-struct Address<Model> {
-    address: Option<usize>,
+pub(super) struct Address<Model> {
+    pub(super) address: Option<usize>,
     model: PhantomData<fn() -> Model>,
 }
 
-impl<Model> Address<Model> {
-    const UNKNOWN: Self = Self { address: None, model: PhantomData };
+impl<Model> Clone for Address<Model> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<Model> Copy for Address<Model> {}
 
-    fn of(model: &Model) -> Self {
+impl<Model> Address<Model> {
+    pub(super) const UNKNOWN: Self = Self { address: None, model: PhantomData };
+
+    pub(super) fn of(model: &Model) -> Self {
         Self { address: Some(ptr::from_ref(model).addr()), model: PhantomData }
     }
 }
 
+impl<Model, E, D: Storage<E>> Clone for Recording<Model, E, D> {
+    fn clone(&self) -> Self {
+        Self { tape: self.tape.clone(), model: self.model }
+    }
+}
 impl<Model, E, D: Storage<E>> Default for Recording<Model, E, D> {
     fn default() -> Self {
-        Self { tape: OwnedTape::default(), model: Address::UNKNOWN }
+        Self { tape: SharedTape::default(), model: Address::UNKNOWN }
     }
 }
 impl<Model, E, D: Storage<E>> Merge<Self> for Recording<Model, E, D> {
@@ -59,7 +75,7 @@ impl<Model, E, D: Storage<E>> Merge<NoneTape> for Recording<Model, E, D> {
         self
     }
 }
-impl<Model, E, D: Storage<E>> Tape<E, D> for Recording<Model, E, D> {
+impl<Model, E, D: Storage<E>> dfdx::tensor::Tape<E, D> for Recording<Model, E, D> {
     const OWNS_TAPE: bool = true;
 
     fn add_backward_op<F>(&mut self, operation: F)
@@ -67,6 +83,11 @@ impl<Model, E, D: Storage<E>> Tape<E, D> for Recording<Model, E, D> {
         F: 'static + FnOnce(&mut Gradients<E, D>) -> Result<(), D::Err>,
     {
         self.tape.add_backward_op(operation);
+    }
+}
+impl<Model, E, D: Storage<E>> Tape<E, D> for Recording<Model, E, D> {
+    fn shared(&mut self) -> Option<&mut SharedTape<E, D>> {
+        Some(&mut self.tape)
     }
 }
 impl<Model, E, D: Storage<E>> fmt::Debug for Recording<Model, E, D> {
@@ -95,95 +116,7 @@ pub trait Record<E, D: Storage<E>>: Sized {
 impl<Model: TensorCollection<E, D>, E: Real, D: Device<E>> Record<E, D> for Model {
     fn recording(&self) -> Recording<Self, E, D> {
         gradient_hook::begin_pass();
-        Recording { tape: OwnedTape::default(), model: Address::of(self) }
-    }
-}
-
-/// The gradients of the parameters of a `Model`: what [`update`](super::update) takes.
-///
-/// The gradients of another type of model, of another element type or of another device do not compile in
-/// the place of these.
-///
-/// ```
-/// # use dfdx::tensor_ops::SumTo;
-/// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::{GradientsOf, Sgd, update}};
-/// type Layer = Linear<EmbedDim, VocabSize, f32, Cpu>;
-/// let mut model = Layer::build(&Cpu::default());
-/// let gradients: GradientsOf<Layer, f32, Cpu> = model.bias.clone().put_tape(model.recording()).sum().backward();
-/// let norm = update(&mut model, gradients, &mut Sgd::default(), 0.1, f64::INFINITY)?;
-/// // The gradient of each of the 28 biases is 1.
-/// assert!((norm - 28f64.sqrt()).abs() < 1e-6);
-/// # Ok::<(), OpError>(())
-/// ```
-pub struct GradientsOf<Model, E = f32, D: Storage<E> = Cpu> {
-    pub(super) gradients: Gradients<E, D>,
-    model: Address<Model>,
-}
-
-impl<Model, E: Real, D: Device<E>> GradientsOf<Model, E, D> {
-    /// Zeros for all parameters of a model, to which [`accumulate_gradients`](super::accumulate_gradients)
-    /// and [`master_gradients`](super::master_gradients) add. They hold the model's parameters only, so a
-    /// backward pass keeps no other gradients.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*, train::GradientsOf};
-    /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-    /// assert_eq!(GradientsOf::zeros(&model)?.of(&model.bias)?.as_vec(), [0.0; 28]);
-    /// # Ok::<(), OpError>(())
-    /// ```
-    pub fn zeros(model: &Model) -> Result<Self, OpError>
-    where
-        Model: TensorCollection<E, D>,
-    {
-        let gradients = model.try_alloc_grads().map_err(device_error("zeros"))?;
-        Ok(Self { gradients, model: Address::of(model) })
-    }
-
-    /// Gradients that dfdx computed on a tape of its own. Nothing checks that they are those of a `Model`.
-    #[must_use]
-    pub fn unchecked(gradients: Gradients<E, D>) -> Self {
-        Self { gradients, model: Address::UNKNOWN }
-    }
-
-    /// The gradient of a parameter; zero if the parameter does not affect the loss.
-    ///
-    /// # Errors
-    /// [`OpError::Device`] if the device fails.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, nn::Linear, prelude::*};
-    /// let model = Linear::<EmbedDim, VocabSize, f32, Cpu>::build(&Cpu::default());
-    /// # use dfdx::tensor_ops::SumTo;
-    /// let mut gradients = model.bias.clone().put_tape(model.recording()).sum().backward();
-    /// assert_eq!(gradients.of(&model.bias)?.as_vec(), [1.0; 28]);
-    /// assert_eq!(gradients.of(&model.weight)?.as_vec(), [0.0; 8 * 28]);
-    /// # Ok::<(), OpError>(())
-    /// ```
-    pub fn of<Dims: Shape>(&mut self, parameter: &Tensor<Dims, E, D>) -> Result<Tensor<Dims, E, D>, OpError> {
-        self.gradients.try_alloc_for(parameter).map_err(device_error("gradient"))?;
-        Ok(self.gradients.get(parameter))
-    }
-
-    /// Whether the gradients were recorded for a model at another address: another model, or this one before it was moved.
-    pub(super) fn belong_to_other(&self, model: &Model) -> bool {
-        self.model.address.is_some_and(|address| address != ptr::from_ref(model).addr())
-    }
-
-    /// A tape whose backward pass adds to these gradients.
-    pub(super) fn into_recording(self, device: &D) -> Result<Recording<Model, E, D>, D::Err> {
-        // dfdx only starts a tape with given gradients at a tensor.
-        let unused: Tensor<Rank0, E, D> = device.try_zeros()?;
-        let (_, tape) = unused.traced(self.gradients).split_tape();
-        Ok(Recording { tape, model: self.model })
-    }
-}
-
-impl<Model, E, D: Storage<E>> fmt::Debug for GradientsOf<Model, E, D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GradientsOf")
+        Recording { tape: SharedTape::default(), model: Address::of(self) }
     }
 }
 
@@ -208,14 +141,18 @@ pub trait GradientTape<E, D: Storage<E>>: Tape<E, D> {
     type Gradients;
 
     #[doc(hidden)]
-    fn run(self, loss: Tensor<Rank0, E, D>) -> Result<Self::Gradients, D::Err>;
+    fn run(self, loss: &Tensor<Rank0, E, D>) -> Result<Self::Gradients, OpError>;
 }
 impl<Model, E: Real, D: Device<E>> GradientTape<E, D> for Recording<Model, E, D> {
     type Gradients = GradientsOf<Model, E, D>;
 
-    fn run(self, loss: Tensor<Rank0, E, D>) -> Result<Self::Gradients, D::Err> {
-        let gradients = loss.put_tape(self.tape).try_backward()?;
-        Ok(GradientsOf { gradients, model: self.model })
+    fn run(self, loss: &Tensor<Rank0, E, D>) -> Result<Self::Gradients, OpError> {
+        let Leaves { gradients, taken } = self.tape.run(loss).map_err(|error| match error {
+            BackwardError::HasRun => OpError::Backward,
+            BackwardError::TwoSums => OpError::TwoSums,
+            BackwardError::Device(error) => device_error(OP)(error),
+        })?;
+        Ok(GradientsOf::new(gradients, taken, self.model))
     }
 }
 
@@ -237,7 +174,8 @@ pub trait Backpropagate<E, D: Storage<E>> {
     /// The gradients of the recorded model's parameters.
     ///
     /// # Errors
-    /// [`OpError::Device`] if the device fails.
+    /// [`OpError::Backward`] if the backward pass of this recording has run; [`OpError::TwoSums`] if recordings met that
+    /// add to gradients of their own; [`OpError::Device`] if the device fails.
     fn try_backward(self) -> Result<<Self::Tape as GradientTape<E, D>>::Gradients, OpError>
     where
         Self::Tape: GradientTape<E, D>;
@@ -262,8 +200,8 @@ macro_rules! backpropagate {
                 $tape: GradientTape<E, D>,
             {
                 let (loss, tape) = self.split_tape();
-                let gradients = tape.run(loss).map_err(device_error("backward"));
-                failure::report().map_err(|source| OpError::Ranks { op: "backward", source })?;
+                let gradients = tape.run(&loss);
+                failure::report().map_err(|source| OpError::Ranks { op: OP, source })?;
                 gradients
             }
         }

@@ -33,7 +33,8 @@ impl Step {
 
     /// This rank's rows of a batch. Draw the whole batch from [`rng`](Self::rng) and take the rows. From now on,
     /// dropout drops in these rows what it would drop in the whole batch, so the number of ranks does not change the
-    /// result. A tensor counts as these rows if its first axis has their number of elements.
+    /// result. Dropout knows the rows by their number: it takes any tensor whose first axis has this size for a tensor
+    /// of these rows.
     ///
     /// ```
     /// use rand::Rng;

@@ -12,11 +12,10 @@ use std::{
 /// use typed_transformer::{module, nn::Linear, prelude::*, weights::{ConfigField, Pretrained, load_pretrained}};
 /// dims! { pub EmbedDim = 2; pub HiddenDim = 3; }
 ///
-/// module! {
-///     pub struct Encoder<E, D> -> EmbedDim {
-///         pub hidden: module Linear<EmbedDim, HiddenDim, E, D>,
-///         pub output: module Linear<HiddenDim, EmbedDim, E, D>,
-///     }
+/// #[module(output = EmbedDim)]
+/// pub struct Encoder<E, D> {
+///     pub hidden: Linear<EmbedDim, HiddenDim, E, D>,
+///     pub output: Linear<HiddenDim, EmbedDim, E, D>,
 /// }
 ///
 /// impl<E: Real, D: Device<E>> Pretrained for Encoder<E, D> {

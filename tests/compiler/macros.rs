@@ -5,16 +5,15 @@ use typed_transformer::{
     prelude::*,
 };
 
-dims! { EmbedDim = 4; HiddenDim = 6; NumLayers = 3; SeqLen = 2; Batch = 1; }
+dims! { pub EmbedDim = 4; pub HiddenDim = 6; NumLayers = 3; SeqLen = 2; Batch = 1; }
 
-module! {
-    /// All dimensions known: nothing to be generic in but dtype and device.
-    pub struct Net<E, D> {
-        /// In.
-        pub hidden: module Linear<EmbedDim, HiddenDim, E, D>,
-        /// Out.
-        pub output: module Linear<HiddenDim, EmbedDim, E, D>
-    }
+/// All dimensions known: nothing to be generic in but dtype and device.
+#[module]
+pub struct Net<E, D> {
+    /// In.
+    pub hidden: Linear<EmbedDim, HiddenDim, E, D>,
+    /// Out.
+    pub output: Linear<HiddenDim, EmbedDim, E, D>,
 }
 
 impl<E: Real, D: Backend<E>> Net<E, D> {
@@ -39,18 +38,25 @@ impl Switch for Off {
     const ON: bool = false;
 }
 
-module! {
-    /// Every kind of field, more of them than dfdx visits at once, and bounds of every form.
-    struct Everything<Width: ConstDim, Part: ConstDim + Divides<Width>, S: Switch; E, D> {
-        one: param (Width, Part) = init::zeros,
-        two: optional(S::ON) param (Width,) = init::ones,
-        three: module Net<E, D>,
-        four: optional(S::ON) module Net<E, D>,
-        five: layers(NumLayers) Net<E, D>,
-        dims: param (Part,) = init::ones,
-        seven: param () = init::ones,
-        eight: param (Width,) = |parameter| init::uniform::<Part, _, _, _>(parameter),
-    }
+/// Every kind of field, more of them than dfdx visits at once, and bounds of every form.
+#[module]
+struct Everything<Width: ConstDim, Part: ConstDim + Divides<Width>, S: Switch, E, D> {
+    #[param(init::zeros)]
+    one: Tensor<(Width, Part), E, D>,
+    #[some_if(S::ON)]
+    #[param(init::ones)]
+    two: Option<Tensor<(Width,), E, D>>,
+    three: Net<E, D>,
+    #[some_if(S::ON)]
+    four: Option<Net<E, D>>,
+    #[layers(NumLayers::SIZE)]
+    five: Vec<Net<E, D>>,
+    #[param(init::ones)]
+    dims: Tensor<(Part,), E, D>,
+    #[param(init::ones)]
+    seven: Tensor<(), E, D>,
+    #[param(|parameter| init::uniform::<Part, _, _, _>(parameter))]
+    eight: Tensor<(Width,), E, D>,
 }
 
 dims! { Width = 8; Part = 2; }

@@ -6,10 +6,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
-use syn::{
-    Attribute, GenericParam, Generics, Ident, ImplItem, Item, Token, TraitItem, Type, UseTree, Visibility,
-    parse::{Parse, ParseStream, Result},
-};
+use syn::{Attribute, GenericParam, Generics, Ident, ImplItem, Item, TraitItem, Type, UseTree, Visibility};
 
 /// Constants that are numbers of axes, which are inferred from shapes.
 const NUMBERS_OF_AXES: [&str; 3] = ["N", "OTHER_N", "BOTH_N"];
@@ -60,12 +57,6 @@ impl Sources {
                         self.read(&child, &[path, &[name]].concat(), None);
                     } else {
                         self.read(&child, path, Some(&shown_of(&module.ident, &items)));
-                    }
-                }
-                Item::Macro(call) if call.mac.path.is_ident("module") => {
-                    let Module(vis, attrs, name, names) = call.mac.parse_body().unwrap();
-                    if is_public(&vis, &attrs) {
-                        self.add(path, shown, &name, names);
                     }
                 }
                 Item::Macro(other) => {
@@ -219,34 +210,6 @@ fn name(parameter: &GenericParam) -> Option<String> {
             Some(parameter.ident.to_string()).filter(|name| !NUMBERS_OF_AXES.contains(&name.as_str()))
         }
         GenericParam::Lifetime(_) => None,
-    }
-}
-
-/// The head of what `module!` is given: `pub struct Name<Dims…; E, D>`.
-struct Module(Visibility, Vec<Attribute>, Ident, Vec<String>);
-
-impl Parse for Module {
-    fn parse(input: ParseStream) -> Result<Self> {
-        let attributes = input.call(Attribute::parse_outer)?;
-        let visibility = input.parse()?;
-        input.parse::<Token![struct]>()?;
-        let ident = input.parse()?;
-        input.parse::<Token![<]>()?;
-        let mut names = Vec::new();
-        while !input.peek(Token![>]) {
-            names.extend(name(&input.parse()?));
-            input.parse::<Option<Token![,]>>()?;
-            input.parse::<Option<Token![;]>>()?;
-        }
-        // The fields are of no interest.
-        input.step(|cursor| {
-            let mut rest = *cursor;
-            while let Some((_, next)) = rest.token_tree() {
-                rest = next;
-            }
-            Ok(((), rest))
-        })?;
-        Ok(Self(visibility, attributes, ident, names))
     }
 }
 

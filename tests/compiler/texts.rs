@@ -107,7 +107,8 @@ fn faults_of_head(program: &Program, text: &str) -> Vec<String> {
         let is_in_program = |name: &&str| *name == "Const" || has_word(source, name) || is_alias(name);
         let unknown = quoted.iter().flat_map(|ty| names(ty)).find(|name| !is_in_program(name));
         faults.extend(unknown.map(|name| format!("its headline contains `{name}`")));
-    } else {
+    } else if !headline.starts_with("error: ") {
+        // A macro has a headline of its own, about the wrong token.
         needed.insert(correction.right.clone());
     }
     needed.insert(dim_of_size(source, &correction.wrong).unwrap_or(correction.wrong.clone()));

@@ -11,6 +11,7 @@ use dfdx::{
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use typed_transformer::{
+    backend::Tape,
     models::nano_gpt::NanoGpt,
     nn::{AttentionProjection, Block, Conventions, FeedForwardProjection, Linear, NormPlacement, Projection},
     ops,
@@ -156,11 +157,11 @@ fn tied_logits_use_the_embedding_table() {
 
     // The table is used twice; its gradient is the sum of both.
     let loss = |model: &DecoderOnly<NanoGptModel, f64, Cpu>| {
-        let logits = model.forward(&ids, OwnedTape::default());
+        let logits = model.forward(&ids, model.recording());
         cross_entropy(logits, &labels, Reduction::MeanAll)
     };
     let table = model.embedder.token_embedder.weight.clone();
-    let gradient = loss(&model).backward().get(&table).as_vec();
+    let gradient = loss(&model).backward().of(&table).unwrap().as_vec();
     for i in 0..gradient.len() {
         let mut at = |step: f64| {
             let mut elements = table.as_vec();
@@ -223,7 +224,7 @@ fn feed_forward_dropout_is_active_only_in_training() {
     let model = DecoderOnly::<DroppingModel, f64, Cpu>::build(&Cpu::seed_from_u64(1));
     let ids = ids(&[[1, 2, 3]]);
     let inference = || model.forward(&ids, NoneTape).as_vec();
-    let training = || model.forward(&ids, OwnedTape::default()).as_vec();
+    let training = || model.forward(&ids, model.recording()).as_vec();
     assert_eq!(inference(), inference());
     assert_ne!(training(), training());
 }
@@ -262,12 +263,11 @@ fn pooling_ignores_padding() {
     check::<FlaxModel>();
 }
 
-module! {
-    /// Classifies a sequence.
-    struct Classifier<M: SingleStack, Classes: ConstDim; E, D> {
-        features: module EncoderOnly<M, E, D>,
-        logit: module Linear<M::EmbedDim, Classes, E, D>,
-    }
+/// Classifies a sequence.
+#[module]
+struct Classifier<M: SingleStack, Classes: ConstDim, E, D> {
+    features: EncoderOnly<M, E, D>,
+    logit: Linear<M::EmbedDim, Classes, E, D>,
 }
 
 impl<M: SingleStack, Classes: ConstDim, E: Real, D: Backend<E>> Classifier<M, Classes, E, D> {

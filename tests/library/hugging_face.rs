@@ -4,8 +4,8 @@
 use crate::parity::{Fixture, as_f64, assert_close, compare_gradients};
 use dfdx::{
     nn::TensorCollection,
-    tensor::{OwnedTape, PutTape, Tensor, WithEmptyTape},
-    tensor_ops::{Backward, Device, MeanTo, SumTo},
+    tensor::{PutTape, Tensor},
+    tensor_ops::{Device, MeanTo, SumTo},
 };
 use typed_transformer::{
     generate::Sampler,
@@ -20,6 +20,7 @@ use typed_transformer::{
     nn::Autoregressive,
     ops::{self, Rotary},
     prelude::*,
+    train::Recording,
     weights::{self, Pretrained, SafetensorsDtype},
 };
 
@@ -70,7 +71,7 @@ fn names_in_memory<Model: Pretrained>() -> String {
 /// Compares the loss and the gradients with those of the reference.
 fn compare_gradients_with_reference<Model, E>(
     model: &Model,
-    loss: Tensor<(), E, Cpu, OwnedTape<E, Cpu>>,
+    loss: Tensor<(), E, Cpu, Recording<Model, E, Cpu>>,
     reference: &Fixture,
 ) where
     Model: Pretrained + TensorCollection<E, Cpu, To<E, Cpu> = Model>,
@@ -91,7 +92,7 @@ ignore grads.*.mlp.experts.{name}";
 /// Compares a model that writes: its logits, the loss of predicting the next token, gradients, and its greedy text.
 fn compare_writer<Model, S: Dim, E>(
     model: &Model,
-    logits: Tensor<(Batch, S, VocabSize), E, Cpu, OwnedTape<E, Cpu>>,
+    logits: Tensor<(Batch, S, VocabSize), E, Cpu, Recording<Model, E, Cpu>>,
     inputs: &[usize],
     reference: &Fixture,
 ) where
@@ -162,7 +163,7 @@ where
     let model: Gpt2<small_gpt2::Config, E, Cpu> = load("gpt2");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_gpt2::SeqLen::new(11).unwrap()));
-    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, model.recording()), &inputs, &reference);
 }
 
 pub mod small_gpt2 {
@@ -190,7 +191,7 @@ where
     let model: Llama<small_llama::Config, E, Cpu> = load("llama");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(3), small_llama::SeqLen::new(13).unwrap()));
-    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, model.recording()), &inputs, &reference);
 }
 
 #[test]
@@ -237,7 +238,7 @@ where
     let model: Mixtral<small_mixtral::Config, E, Cpu> = load("mixtral");
     let inputs = reference.ids("input.ids");
     let read = ids(&inputs, (Batch::new(2), small_mixtral::SeqLen::new(7).unwrap()));
-    compare_writer(&model, model.forward(&read, OwnedTape::default()), &inputs, &reference);
+    compare_writer(&model, model.forward(&read, model.recording()), &inputs, &reference);
 }
 
 /// Gives the gradients of each expert the name that it has in files of weights. The reference holds those of all experts in
@@ -306,7 +307,7 @@ where
     let target = reference.ids("input.decoder_ids");
     let encoded = model.encoder(&source, NoneTape);
     assert_close("encoder", &as_f64(&encoded), reference.numbers("output.encoder"), 1e-5);
-    let logits = model.forward(&source, &ids(&target, (batch, Tgt::new(7))), OwnedTape::default());
+    let logits = model.forward(&source, &ids(&target, (batch, Tgt::new(7))), model.recording());
     assert_close("logits", &as_f64(&logits), reference.numbers("output.logit"), 1e-5);
     // The label of the last position is the first token.
     let labels: Vec<usize> = target.chunks(7).flat_map(|row| row[1..].iter().chain(&row[..1])).copied().collect();
@@ -384,8 +385,8 @@ where
     let types: TokenIds<Batch, SeqLen, TokenTypes> =
         TokenIds::from_ids(&reference.ids("input.types"), None, shape).unwrap();
 
-    let states = model.forward(&tokens, &types, OwnedTape::default());
-    let pooled = model.pooled(states.with_empty_tape());
+    let states = model.forward(&tokens, &types, model.recording());
+    let pooled = model.pooled(states.clone());
     // The states of padding depend on the token that stands for it.
     let of_tokens = |states: &[f64]| -> Vec<f64> {
         let rows = states.chunks(EmbedDim::SIZE).zip(&is_token).filter(|(_, is_token)| **is_token);
@@ -434,8 +435,8 @@ where
     let pixels = reference.numbers("input.pixels").iter().map(|&pixel| E::from_f64(pixel).unwrap()).collect::<Vec<_>>();
     let shape = (Batch::new(2), Const, small_vit::Height, small_vit::Width);
     let images: Images<Batch, small_vit::Config, E, Cpu> = Cpu::default().tensor((pixels, shape));
-    let states = model.forward(images.put_tape(OwnedTape::default()));
-    let pooled = model.pooled(states.with_empty_tape());
+    let states = model.forward(images.put_tape(model.recording()));
+    let pooled = model.pooled(states.clone());
     assert_close("states", &as_f64(&states), reference.numbers("output.last"), 1e-5);
     assert_close("pooled", &as_f64(&pooled), reference.numbers("output.pooler"), 1e-5);
     let loss = states.square().mean::<(), _>() + pooled.square().sum::<(), _>();

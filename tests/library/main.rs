@@ -3,6 +3,8 @@
 
 #[path = "../support/numbers.rs"]
 mod numbers;
+#[path = "../support/recorded.rs"]
+mod recorded;
 #[path = "../support/mod.rs"]
 mod support;
 

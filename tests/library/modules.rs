@@ -1,6 +1,6 @@
 //! Behaviour of the modules that their types do not show.
 
-use crate::fixture::*;
+use crate::{fixture::*, recorded::Recorded};
 use dfdx::{nn::ToDtype, tensor::*, tensor_ops::*};
 use typed_transformer::{
     dims::Unchecked,
@@ -109,7 +109,7 @@ fn dropout_is_active_only_in_training() {
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
     let inference = || logits(&model, &source, &target);
     let training = || {
-        let output = model.forward(&source, &target, OwnedTape::default());
+        let output = model.forward(&source, &target, model.recording());
         output.logit_output.as_vec()
     };
     assert_eq!(inference(), inference());
@@ -121,7 +121,7 @@ fn dropout_is_active_only_in_training() {
 fn a_dropout_seed_applies_to_its_scope_and_thread() {
     let dropped = |seed| {
         let x: Tensor<(Const<64>,), f64, Cpu> = Cpu::seed_from_u64(seed).ones();
-        dropout(x.leaky_traced(), 0.5).as_vec()
+        dropout(x.recorded(), 0.5).as_vec()
     };
     let by_device = dropped(1);
     let outer = DropoutSeed::new(7);
@@ -146,14 +146,14 @@ fn dropout_scales_the_kept_elements() {
     const COUNT: usize = 100_000;
     for rate in [0.001, 0.1, 0.5, 0.9] {
         let x: Tensor<(Const<COUNT>,), f64, Cpu> = Cpu::default().ones();
-        let dropped = dropout(x.leaky_trace(), rate);
+        let dropped = dropout(x.recorded(), rate);
         let elements = dropped.as_vec();
         let zeros = elements.iter().filter(|x| **x == 0.0).count() as f64;
         // Within five standard deviations.
         let deviation = (COUNT as f64 * rate * (1.0 - rate)).sqrt();
         assert!((zeros - COUNT as f64 * rate).abs() < 5.0 * deviation, "{rate}");
         assert!(elements.iter().all(|x| *x == 0.0 || *x == 1.0 / (1.0 - rate)));
-        assert_eq!(dropped.sum::<(), _>().backward().get(&x).as_vec(), elements);
+        assert_eq!(dropped.sum::<(), _>().backward().of(&x).unwrap().as_vec(), elements);
     }
 }
 
@@ -161,7 +161,7 @@ fn dropout_scales_the_kept_elements() {
 fn without_dropout_training_computes_what_inference_does() {
     let model = LM::<AnnotatedModel, f32, Cpu>::build(&Cpu::seed_from_u64(1));
     let (source, target) = (source(&[[1, 2, 3]]), target(&[[4, 5]]));
-    let output = model.forward(&source, &target, OwnedTape::default());
+    let output = model.forward(&source, &target, model.recording());
     assert_eq!(output.logit_output.as_vec(), logits(&model, &source, &target));
 }
 
@@ -326,7 +326,7 @@ fn a_tensor_can_be_added_to_itself() {
     {
         let x: Tensor<(Batch, MaxSrcLen, EmbedDim), E, Cpu> =
             Cpu::default().zeros_like(&(Batch::new(1), MaxSrcLen, EmbedDim));
-        let gradient = residual(x.leaky_trace(), x.retaped()).sum().backward().get(&x).as_vec();
+        let gradient = residual(x.recorded(), x.retaped()).sum().backward().of(&x).unwrap().as_vec();
         assert!(gradient.iter().all(|g| g.to_f64() == Some(2.0)));
     }
     check::<f32>();
@@ -337,7 +337,7 @@ fn a_tensor_can_be_added_to_itself() {
 fn a_dropout_rate_outside_0_to_1_is_an_error() {
     for rate in [1.0, 1.5, -0.1, f64::NAN] {
         let x: Tensor<(MaxSrcLen,), f32, Cpu> = Cpu::default().zeros();
-        let error = try_dropout(x.leaky_trace(), rate).err().unwrap();
+        let error = try_dropout(x.recorded(), rate).err().unwrap();
         assert!(error.to_string().contains("at least 0 and less than 1"), "{error}");
     }
 }

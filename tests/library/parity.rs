@@ -5,8 +5,8 @@ use crate::support::temp_dir;
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorName, ViewTensorRef},
     shapes::Shape,
-    tensor::{Cpu, Gradients, OwnedTape, Tensor},
-    tensor_ops::{Backward, Device},
+    tensor::{Cpu, Tensor},
+    tensor_ops::Device,
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::BTreeMap, fs};
@@ -18,6 +18,7 @@ use typed_transformer::{
     },
     nn::Module,
     prelude::*,
+    train::GradientsOf,
     weights::{self, SafetensorsDtype},
 };
 
@@ -153,15 +154,15 @@ where
 }
 
 /// Compares the gradient of every parameter with the fixture's.
-struct CompareGradients<'a, E: SafetensorsDtype>
+struct CompareGradients<'a, Model, E: SafetensorsDtype>
 where
     Cpu: Device<E>,
 {
     expected: BTreeMap<String, Vec<f64>>,
-    gradients: &'a mut Gradients<E, Cpu>,
+    gradients: &'a mut GradientsOf<Model, E, Cpu>,
 }
 
-impl<E: SafetensorsDtype> TensorVisitor<E, Cpu> for CompareGradients<'_, E>
+impl<Model, E: SafetensorsDtype> TensorVisitor<E, Cpu> for CompareGradients<'_, Model, E>
 where
     Cpu: Device<E>,
 {
@@ -178,8 +179,7 @@ where
         let expected = &self.expected[&path];
         let largest = expected.iter().fold(0f64, |largest, g| largest.max(g.abs()));
         // An expert that no token chose has no gradient, which is a gradient of zeros.
-        self.gradients.try_alloc_for(parameter).unwrap();
-        let gradient = as_f64(&self.gradients.get(parameter));
+        let gradient = as_f64(&self.gradients.of(parameter).unwrap());
         // A softmax does not change if all its logits shift, so the gradient of a key's bias is zero,
         // and the reference holds rounding errors there.
         let tolerance = (1e-4 * largest).max(1e-7);
@@ -189,7 +189,7 @@ where
 }
 
 /// Compares with a model that holds the expected gradients as parameters.
-pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut Gradients<E, Cpu>, expected: &Model)
+pub fn compare_gradients<Model, E>(model: &Model, gradients: &mut GradientsOf<Model, E, Cpu>, expected: &Model)
 where
     Model: TensorCollection<E, Cpu>,
     E: SafetensorsDtype,
@@ -244,7 +244,7 @@ mod typed_transformer_fixture {
         let target = TokenIds::from_ids(&fixture.ids("input.decoder_ids"), pad, (batch, TgtLen)).unwrap();
         let labels = TokenIds::from_ids(&fixture.ids("input.label_ids"), pad, (batch, TgtLen)).unwrap();
 
-        let output = model.forward(&source, &target, OwnedTape::default());
+        let output = model.forward(&source, &target, model.recording());
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("decoder", &as_f64(&output.decoder_output), theirs("output.decoder"), 1e-5);
@@ -338,7 +338,7 @@ mod annotated_flax_fixture {
         let inputs = labels.shifted_right(Fin::literal::<7>());
         assert_eq!(inputs.as_slice(), fixture.ids("input.target_in_ids"));
 
-        let output = model.forward(&source, &inputs, OwnedTape::default());
+        let output = model.forward(&source, &inputs, model.recording());
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
@@ -427,7 +427,7 @@ mod from_scratch_torch_fixture {
         let inputs = TokenIds::from_ids(&inputs, None, (batch, TgtLen)).unwrap();
         let labels = TokenIds::from_ids(&labels, None, (batch, TgtLen)).unwrap();
 
-        let output = forward_as_published(&model, &source, &inputs, OwnedTape::default());
+        let output = forward_as_published(&model, &source, &inputs, model.recording());
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("encoder", &as_f64(&output.encoder_output), theirs("output.encoder"), 1e-5);
         assert_close("logit", &as_f64(&output.logit_output), theirs("output.logit"), 1e-5);
@@ -493,7 +493,7 @@ mod learning_equinox_fixture {
         let ids = TokenIds::from_ids(&fixture.ids("input.ids"), None, shape).unwrap();
         let labels = TokenIds::from_ids(&fixture.ids("input.target_ids"), None, shape).unwrap();
 
-        let logits = model.forward(&ids, OwnedTape::default());
+        let logits = model.forward(&ids, model.recording());
         let theirs = |key: &str| fixture.numbers(key);
         assert_close("logit", &as_f64(&logits), theirs("output.logit"), 1e-5);
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll);

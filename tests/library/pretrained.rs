@@ -16,13 +16,12 @@ use typed_transformer::{
 
 dims! { pub InDim = 5; pub HiddenDim = 3; pub OutDim = 4; }
 
-module! {
-    /// A model with a plain and a transposed tensor, and with parts of one.
-    pub struct Tiny<E, D> -> OutDim {
-        pub hidden: module Linear<InDim, HiddenDim, E, D>,
-        pub gate: module Linear<InDim, HiddenDim, E, D>,
-        pub output: module Linear<HiddenDim, OutDim, E, D>,
-    }
+/// A model with a plain and a transposed tensor, and with parts of one.
+#[module(output = OutDim)]
+pub struct Tiny<E, D> {
+    pub hidden: Linear<InDim, HiddenDim, E, D>,
+    pub gate: Linear<InDim, HiddenDim, E, D>,
+    pub output: Linear<HiddenDim, OutDim, E, D>,
 }
 
 impl<E: Real, D: Device<E>> Pretrained for Tiny<E, D> {
@@ -205,12 +204,11 @@ fn a_configuration_of_another_model_is_refused_with_all_that_differs() {
 #[test]
 fn one_tensor_is_in_memory_beside_the_model() {
     dims! { Width = 512; Big = 1024; }
-    module! {
-        struct Wide<E, D> {
-            first: module Linear<Width, Big, E, D>,
-            second: module Linear<Width, Big, E, D>,
-            third: module Linear<Width, Big, E, D>,
-        }
+    #[module]
+    struct Wide<E, D> {
+        first: Linear<Width, Big, E, D>,
+        second: Linear<Width, Big, E, D>,
+        third: Linear<Width, Big, E, D>,
     }
     const TENSOR: u64 = 4 * 512 * 1024;
     let names = ["first", "second", "third"];

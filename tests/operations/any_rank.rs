@@ -4,11 +4,11 @@
 use crate::{
     finite_differences::{check, check_parameter, random, weighted_sum},
     numbers::{F64, assert_close, random_like, softmax},
+    recorded::Recorded,
 };
 use dfdx::{
     shapes::Shape,
-    tensor::{AsArray, Cpu, TensorFromVec, Trace},
-    tensor_ops::Backward,
+    tensor::{AsArray, Cpu, TensorFromVec},
 };
 use proptest::prelude::*;
 use typed_transformer::{
@@ -53,9 +53,9 @@ fn norms<Dims: Shape + Default + EndsIn<EmbedDim>>() {
 
     check(x.clone(), |x| weighted_sum(layer_norm(x, &weight, Some(&bias), 1e-3)));
     check(x.clone(), |x| weighted_sum(rms_norm(x, &weight, 1e-3)));
-    let gradients = weighted_sum(layer_norm(x.leaky_trace(), &weight, Some(&bias), 1e-3)).backward();
-    check_parameter(&weight, &gradients, |w| weighted_sum(layer_norm(x.leaky_trace(), w, Some(&bias), 1e-3)).array());
-    check_parameter(&bias, &gradients, |b| weighted_sum(layer_norm(x.leaky_trace(), &weight, Some(b), 1e-3)).array());
+    let mut gradients = weighted_sum(layer_norm(x.recorded(), &weight, Some(&bias), 1e-3)).backward();
+    check_parameter(&weight, &mut gradients, |w| weighted_sum(layer_norm(x.recorded(), w, Some(&bias), 1e-3)).array());
+    check_parameter(&bias, &mut gradients, |b| weighted_sum(layer_norm(x.recorded(), &weight, Some(b), 1e-3)).array());
 }
 
 #[test]

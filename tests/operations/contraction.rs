@@ -1,10 +1,13 @@
 //! Contractions and rearrangements by name: their results against the definition, their gradients against finite
 //! differences, and their run-time errors.
 
-use crate::numbers::{F64, Taped, assert_close, random_like as random};
+use crate::{
+    numbers::{F64, Taped, assert_close, random_like as random},
+    recorded::{OwnTape, Recorded},
+};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use std::collections::BTreeMap;
-use typed_transformer::{dims::Dim, prelude::*};
+use typed_transformer::{backend::Tape, dims::Dim, prelude::*};
 
 // Every dimension has its own size, so that confusing two of them fails.
 dims! {
@@ -62,17 +65,17 @@ macro_rules! check {
         let mut sizes = AxisSizes::new();
         $(sizes.insert(stringify!($x), $x.size());)*
         $(sizes.insert(stringify!($w), $w.size());)*
-        let y = run(x.leaky_trace(), w.leaky_trace());
+        let y = run(x.recorded(), w.recorded());
         let expected = contracted(
             &[(&[$(stringify!($x)),*], x.as_vec()), (&[$(stringify!($w)),*], w.as_vec())],
             &[$(stringify!($to)),*],
             &sizes,
         );
         assert_close(&y.as_vec(), &expected, 1e-9);
-        let gradients = weighted_sum(y).backward();
-        let value = |x: F64<_>, w: F64<_>| weighted_sum(run(x.leaky_traced(), w.leaky_traced())).array();
-        check_gradient(&x, gradients.get(&x).as_vec(), |x| value(x, w.clone()));
-        check_gradient(&w, gradients.get(&w).as_vec(), |w| value(x.clone(), w));
+        let mut gradients = weighted_sum(y).backward();
+        let value = |x: F64<_>, w: F64<_>| weighted_sum(run(x.recorded(), w.recorded())).array();
+        check_gradient(&x, gradients.of(&x).unwrap().as_vec(), |x| value(x, w.clone()));
+        check_gradient(&w, gradients.of(&w).unwrap().as_vec(), |w| value(x.clone(), w));
     }};
 }
 
@@ -118,10 +121,10 @@ macro_rules! check_one {
         let x = random(1, ($($x,)*));
         let run = |x: Taped<($($x,)*)>| -> Taped<($($to,)*)> { einsum!(x: ($($x),*) -> ($($to),*)) };
         let sizes: AxisSizes = [$((stringify!($x), $x.size())),*].into();
-        let y = run(x.leaky_trace());
+        let y = run(x.recorded());
         assert_close(&y.as_vec(), &contracted(&[(&[$(stringify!($x)),*], x.as_vec())], &[$(stringify!($to)),*], &sizes), 1e-9);
-        let gradient = weighted_sum(y).backward().get(&x).as_vec();
-        check_gradient(&x, gradient, |x| weighted_sum(run(x.leaky_traced())).array());
+        let gradient = weighted_sum(y).backward().of(&x).unwrap().as_vec();
+        check_gradient(&x, gradient, |x| weighted_sum(run(x.recorded())).array());
     }};
 }
 
@@ -149,18 +152,17 @@ fn three_operands_are_contracted_at_once() {
             -> (SrcLen, HeadDim)
         )
     };
-    let y = run(x.leaky_trace(), w.leaky_trace(), v.leaky_trace());
+    let y = run(x.recorded(), w.recorded(), v.recorded());
     let sizes = [("B", 2), ("S", 3), ("T", 4), ("H", 6), ("M", 7)].into();
     let operands: [(&[&str], _); 3] =
         [(&["B", "S", "M"], x.as_vec()), (&["B", "T", "M"], w.as_vec()), (&["H", "M", "T"], v.as_vec())];
     assert_close(&y.as_vec(), &contracted(&operands, &["S", "H"], &sizes), 1e-9);
-    let gradients = weighted_sum(y).backward();
-    let value = |x: &F64<_>, w: &F64<_>, v: &F64<_>| {
-        weighted_sum(run(x.leaky_trace(), w.leaky_trace(), v.leaky_trace())).array()
-    };
-    check_gradient(&x, gradients.get(&x).as_vec(), |x| value(&x, &w, &v));
-    check_gradient(&w, gradients.get(&w).as_vec(), |w| value(&x, &w, &v));
-    check_gradient(&v, gradients.get(&v).as_vec(), |v| value(&x, &w, &v));
+    let mut gradients = weighted_sum(y).backward();
+    let value =
+        |x: &F64<_>, w: &F64<_>, v: &F64<_>| weighted_sum(run(x.recorded(), w.recorded(), v.recorded())).array();
+    check_gradient(&x, gradients.of(&x).unwrap().as_vec(), |x| value(&x, &w, &v));
+    check_gradient(&w, gradients.of(&w).unwrap().as_vec(), |w| value(&x, &w, &v));
+    check_gradient(&v, gradients.of(&v).unwrap().as_vec(), |v| value(&x, &w, &v));
 
     // The first two share all axes, and the third is a scalar.
     let (a, b, c) = (random(1, (SrcLen,)), random(2, (SrcLen,)), random(3, ()));
@@ -193,8 +195,8 @@ fn a_tensor_is_contracted_with_itself() {
         let again: Taped<(TgtLen2, EmbedDim)> = renamed(x.retaped());
         weighted_sum(einsum!(x: (SrcLen, EmbedDim), again: (TgtLen2, EmbedDim) -> (SrcLen, TgtLen2)))
     };
-    let gradient = run(x.leaky_trace()).backward().get(&x).as_vec();
-    check_gradient(&x, gradient, |x| run(x.leaky_trace()).array());
+    let gradient = run(x.recorded()).backward().of(&x).unwrap().as_vec();
+    check_gradient(&x, gradient, |x| run(x.recorded()).array());
 }
 
 dims! { TgtLen2 = 3; }
@@ -247,10 +249,10 @@ macro_rules! check_rearranged {
         let (leaves, moved): (Vec<(&str, usize)>, Vec<&str>) = ($leaves.to_vec(), $moved.to_vec());
         let sizes: AxisSizes = leaves.iter().copied().collect();
         let names: Vec<&'static str> = leaves.iter().map(|leaf| leaf.0).collect();
-        let y = run(x.leaky_trace());
+        let y = run(x.recorded());
         assert_close(&y.as_vec(), &contracted(&[(&names, x.as_vec())], &moved, &sizes), 1e-9);
-        let gradient = weighted_sum(y).backward().get(&x).as_vec();
-        check_gradient(&x, gradient, |x| weighted_sum(run(x.leaky_traced())).array());
+        let gradient = weighted_sum(y).backward().of(&x).unwrap().as_vec();
+        check_gradient(&x, gradient, |x| weighted_sum(run(x.recorded())).array());
     }};
 }
 
@@ -306,15 +308,15 @@ fn a_contraction_that_is_a_linear_map_runs_the_kernel_of_one() {
     let device = Cpu::default();
     let x: F32<(Batch, SrcLen, EmbedDim)> = device.sample_normal();
     let weight: F32<(HiddenDim, EmbedDim)> = device.sample_normal();
-    let gradients = |y: F32<(Batch, SrcLen, HiddenDim), OwnedTape<f32, Cpu>>| {
-        let gradients = y.square().sum().backward();
-        (gradients.get(&x).as_vec(), gradients.get(&weight).as_vec())
+    let gradients = |y: F32<(Batch, SrcLen, HiddenDim), OwnTape<f32>>| {
+        let mut gradients = y.square().sum().backward();
+        (gradients.of(&x).unwrap().as_vec(), gradients.of(&weight).unwrap().as_vec())
     };
     let by_name = || {
-        einsum!(x.leaky_trace(): (Batch, SrcLen, EmbedDim), &weight: (HiddenDim, EmbedDim)
+        einsum!(x.recorded(): (Batch, SrcLen, EmbedDim), &weight: (HiddenDim, EmbedDim)
         -> (Batch, SrcLen, HiddenDim))
     };
-    let linear = || typed_transformer::ops::linear(x.leaky_trace(), &weight, None);
+    let linear = || typed_transformer::ops::linear(x.recorded(), &weight, None);
     assert_eq!(by_name().as_vec(), linear().as_vec());
     assert_eq!(gradients(by_name()), gradients(linear()));
 

@@ -3,8 +3,9 @@
 use crate::{
     finite_differences::{check, check_parameter, random, weighted_sum},
     numbers::{F64, Taped},
+    recorded::{OwnTape, Recorded},
 };
-use dfdx::{tensor::*, tensor_ops::*};
+use dfdx::tensor::*;
 use typed_transformer::{
     models::transformer_from_scratch::unweighted_attention_as_published,
     ops::{self, Activation, Gelu, GeluTanh, Relu},
@@ -25,12 +26,12 @@ fn linear() {
     check(input.clone(), |x| weighted_sum(ops::linear(x, &weight, Some(&bias))));
     check(input.clone(), |x| weighted_sum(ops::linear(x, &weight, None)));
     // A parameter's gradient is recorded under the parameter's id.
-    let gradients = weighted_sum(ops::linear(input.leaky_trace(), &weight, Some(&bias))).backward();
-    check_parameter(&weight, &gradients, |weight| {
-        weighted_sum(ops::linear(input.leaky_trace(), weight, Some(&bias))).array()
+    let mut gradients = weighted_sum(ops::linear(input.recorded(), &weight, Some(&bias))).backward();
+    check_parameter(&weight, &mut gradients, |weight| {
+        weighted_sum(ops::linear(input.recorded(), weight, Some(&bias))).array()
     });
-    check_parameter(&bias, &gradients, |bias| {
-        weighted_sum(ops::linear(input.leaky_trace(), &weight, Some(bias))).array()
+    check_parameter(&bias, &mut gradients, |bias| {
+        weighted_sum(ops::linear(input.recorded(), &weight, Some(bias))).array()
     });
 }
 
@@ -39,15 +40,15 @@ fn embed() {
     let table = random::<(VocabSize, EmbedDim)>(1);
     // Token 12 occurs three times, so its gradients add up.
     let ids = TokenIds::from_ids(&[0, 12, 3, 3, 7, 1, 12, 12], None, (Batch, QLen)).unwrap();
-    let value = |table: &F64<_>| weighted_sum(ops::embed(table, &ids, OwnedTape::default()));
-    check_parameter(&table, &value(&table).backward(), |table| value(table).array());
+    let value = |table: &F64<_>| weighted_sum(ops::embed(table, &ids, OwnTape::default()));
+    check_parameter(&table, &mut value(&table).backward(), |table| value(table).array());
 }
 
 #[test]
 fn positions() {
     let table = random::<(MaxSeqLen, EmbedDim)>(1);
     let value = |table: &F64<_>| weighted_sum(ops::learned_positions(table, QLen));
-    check_parameter(&table, &value(&table).backward(), |table| value(table).array());
+    check_parameter(&table, &mut value(&table).backward(), |table| value(table).array());
 
     let input = random::<(Batch, QLen, EmbedDim)>(2);
     let positions = random::<(QLen, EmbedDim)>(3);
@@ -77,9 +78,9 @@ fn layer_norm() {
     let (weight, bias) = (random::<(EmbedDim,)>(2), random::<(EmbedDim,)>(3));
     let value = |x: Taped<_>, w: &F64<_>, b: &F64<_>| weighted_sum(ops::layer_norm(x, w, Some(b), 1e-5));
     check(input.clone(), |x| value(x, &weight, &bias));
-    let gradients = value(input.leaky_trace(), &weight, &bias).backward();
-    check_parameter(&weight, &gradients, |w| value(input.leaky_trace(), w, &bias).array());
-    check_parameter(&bias, &gradients, |b| value(input.leaky_trace(), &weight, b).array());
+    let mut gradients = value(input.recorded(), &weight, &bias).backward();
+    check_parameter(&weight, &mut gradients, |w| value(input.recorded(), w, &bias).array());
+    check_parameter(&bias, &mut gradients, |b| value(input.recorded(), &weight, b).array());
 }
 
 #[test]
@@ -90,8 +91,8 @@ fn layer_norm_without_bias_and_rms_norm() {
         [|x, w| ops::layer_norm(x, w, None, 1e-5), |x, w| ops::rms_norm(x, w, 1e-5)];
     for norm in norms {
         check(input.clone(), |x| weighted_sum(norm(x, &weight)));
-        let gradients = weighted_sum(norm(input.leaky_trace(), &weight)).backward();
-        check_parameter(&weight, &gradients, |w| weighted_sum(norm(input.leaky_trace(), w)).array());
+        let mut gradients = weighted_sum(norm(input.recorded(), &weight)).backward();
+        check_parameter(&weight, &mut gradients, |w| weighted_sum(norm(input.recorded(), w)).array());
     }
 }
 
@@ -164,8 +165,8 @@ fn unweighted_attention() {
     let sum = |q, k, v| weighted_sum(unweighted_attention_as_published(q, k, v, &mask, scale, masked));
     check(value.clone(), |v| sum(query.retaped(), key.retaped(), v));
     // Query and key have no effect.
-    let gradients = sum(query.leaky_trace(), key.retaped(), value.retaped()).backward();
-    for gradient in [gradients.get(&query).as_vec(), gradients.get(&key).as_vec()] {
+    let mut gradients = sum(query.recorded(), key.retaped(), value.retaped()).backward();
+    for gradient in [gradients.of(&query).unwrap().as_vec(), gradients.of(&key).unwrap().as_vec()] {
         assert!(gradient.iter().all(|g| g.abs() < 1e-12));
     }
 }
@@ -190,8 +191,8 @@ fn dropout_of_a_known_seed() {
     let value = |x: Vec<f64>| {
         let device = Cpu::seed_from_u64(7);
         let x: F64<(Batch, QLen, EmbedDim)> = device.tensor_from_vec(x, Default::default());
-        let loss = weighted_sum(ops::dropout(x.leaky_trace(), 0.4));
-        (loss.array(), loss.backward().get(&x).as_vec())
+        let loss = weighted_sum(ops::dropout(x.recorded(), 0.4));
+        (loss.array(), loss.backward().of(&x).unwrap().as_vec())
     };
     let (_, gradient) = value(input.as_vec());
     for i in 0..gradient.len() {

@@ -1,6 +1,7 @@
-//! Each fused kernel against the definition that it replaces, forward and backward. An operation runs its kernel
-//! in `f32` and its definition in `f64`.
+//! Each kernel against the definition of its operation, forward and backward. An operation runs its kernel in `f32` and
+//! its definition in `f64`.
 
+use crate::recorded::{OwnTape, Recorded};
 use dfdx::{
     shapes::{Axes3, Axis, Shape},
     tensor::*,
@@ -11,10 +12,10 @@ use proptest::{
     test_runner::{Config, RngSeed, TestRunner},
 };
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use typed_transformer::{dims::Unchecked, ops, prelude::*};
+use typed_transformer::{backend::Tape as _, dims::Unchecked, ops, prelude::*};
 
 type Untaped<Dims, E> = Tensor<Dims, E, Cpu>;
-type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>;
+type Taped<Dims, E> = Tensor<Dims, E, Cpu, OwnTape<E>>;
 
 /// The sizes of a call: batch, queries and keys.
 type Call = (usize, usize, usize);
@@ -75,23 +76,46 @@ fn assert_close(what: &str, kernel: &[f32], definition: &[f64]) {
     }
 }
 
-/// Compares the outputs, then the gradients of the inputs.
+/// Compares the outputs, then the gradients of the inputs. No operation of dfdx is recorded beside the kernels.
 macro_rules! compare {
     ($kernel:expr, $definition:expr, [$($input:expr),*]) => {
         let (kernel, definition) = ($kernel.unwrap(), $definition.unwrap());
+        let (kernel, mut tape) = kernel.split_tape();
+        assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 0, "an operation of dfdx in place of a kernel");
+        let kernel = kernel.put_tape(tape);
         assert_close("output", &kernel.as_vec(), &definition.as_vec());
-        let (kernel, definition) = (gradients!(kernel, f32), gradients!(definition, f64));
+        let (mut kernel, mut definition) = (gradients!(kernel, f32), gradients!(definition, f64));
         $(assert_close(
             stringify!($input),
-            &kernel.get(&$input.single).as_vec(),
-            &definition.get(&$input.double).as_vec(),
+            &kernel.of(&$input.single).unwrap().as_vec(),
+            &definition.of(&$input.double).unwrap().as_vec(),
         );)*
+    };
+}
+
+/// Compares a function of one tensor.
+macro_rules! compare_map {
+    ($x:ident, |$argument:ident| $body:expr) => {
+        compare!(
+            {
+                let $argument = $x.single.recorded();
+                $body
+            },
+            {
+                let $argument = $x.double.recorded();
+                $body
+            },
+            [$x]
+        );
     };
 }
 
 mod biased_attention;
 mod contraction;
+mod copies;
+mod elementwise;
 mod grouped_attention;
+mod losses;
 
 fn linear<const IN: usize, const OUT: usize>() {
     on_calls(|rng, (batch, len, _)| {
@@ -99,13 +123,13 @@ fn linear<const IN: usize, const OUT: usize>() {
         let weight = both(rng, (Const::<OUT>, Const::<IN>), 1.0);
         let bias = both(rng, (Const::<OUT>,), 1.0);
         compare!(
-            ops::try_linear(input.single.leaky_trace(), &weight.single, Some(&bias.single)),
-            ops::try_linear(input.double.leaky_trace(), &weight.double, Some(&bias.double)),
+            ops::try_linear(input.single.recorded(), &weight.single, Some(&bias.single)),
+            ops::try_linear(input.double.recorded(), &weight.double, Some(&bias.double)),
             [input, weight, bias]
         );
         compare!(
-            ops::try_linear(input.single.leaky_trace(), &weight.single, None),
-            ops::try_linear(input.double.leaky_trace(), &weight.double, None),
+            ops::try_linear(input.single.recorded(), &weight.single, None),
+            ops::try_linear(input.double.recorded(), &weight.double, None),
             [input, weight]
         );
     });
@@ -126,18 +150,18 @@ fn norms<const WIDTH: usize>() {
         let weight = both(rng, (Const::<WIDTH>,), 1.0);
         let bias = both(rng, (Const::<WIDTH>,), 1.0);
         compare!(
-            ops::try_layer_norm(input.single.leaky_trace(), &weight.single, Some(&bias.single), 1e-2),
-            ops::try_layer_norm(input.double.leaky_trace(), &weight.double, Some(&bias.double), 1e-2),
+            ops::try_layer_norm(input.single.recorded(), &weight.single, Some(&bias.single), 1e-2),
+            ops::try_layer_norm(input.double.recorded(), &weight.double, Some(&bias.double), 1e-2),
             [input, weight, bias]
         );
         compare!(
-            ops::try_layer_norm(input.single.leaky_trace(), &weight.single, None, 1e-2),
-            ops::try_layer_norm(input.double.leaky_trace(), &weight.double, None, 1e-2),
+            ops::try_layer_norm(input.single.recorded(), &weight.single, None, 1e-2),
+            ops::try_layer_norm(input.double.recorded(), &weight.double, None, 1e-2),
             [input, weight]
         );
         compare!(
-            ops::try_rms_norm(input.single.leaky_trace(), &weight.single, 1e-2),
-            ops::try_rms_norm(input.double.leaky_trace(), &weight.double, 1e-2),
+            ops::try_rms_norm(input.single.recorded(), &weight.single, 1e-2),
+            ops::try_rms_norm(input.double.recorded(), &weight.double, 1e-2),
             [input, weight]
         );
     });
@@ -159,13 +183,13 @@ fn embed_and_positions<const WIDTH: usize>() {
         let ids: Vec<usize> = (0..batch.0 * len.0).map(|_| rng.gen_range(0..11)).collect();
         let ids = TokenIds::from_ids(&ids, None, (batch, len)).unwrap();
         compare!(
-            ops::try_embed(&table.single, &ids, OwnedTape::default()),
-            ops::try_embed(&table.double, &ids, OwnedTape::default()),
+            ops::try_embed(&table.single, &ids, OwnTape::default()),
+            ops::try_embed(&table.double, &ids, OwnTape::default()),
             [table]
         );
         compare!(
-            ops::try_add_positions(input.single.leaky_trace(), positions.single.retaped()),
-            ops::try_add_positions(input.double.leaky_trace(), positions.double.retaped()),
+            ops::try_add_positions(input.single.recorded(), positions.single.retaped()),
+            ops::try_add_positions(input.double.recorded(), positions.double.retaped()),
             [input, positions]
         );
     });
@@ -177,8 +201,8 @@ fn residual_agrees() {
         let input = both(rng, (batch, len, Const::<7>), 1.0);
         let output = both(rng, (batch, len, Const::<7>), 1.0);
         compare!(
-            ops::try_residual(input.single.leaky_trace(), output.single.retaped()),
-            ops::try_residual(input.double.leaky_trace(), output.double.retaped()),
+            ops::try_residual(input.single.recorded(), output.single.retaped()),
+            ops::try_residual(input.double.recorded(), output.double.retaped()),
             [input, output]
         );
     });
@@ -199,7 +223,7 @@ fn cross_entropy<const VOCAB: usize>(size: f32) {
         let labels = TokenIds::from_ids(&ids, pad, (batch, len)).unwrap();
         for average in [Reduction::MeanAll, Reduction::MeanPerSequence] {
             for smoothing in [0.0, 0.1, 1.0] {
-                let (single, double) = (logits.single.leaky_trace(), logits.double.leaky_trace());
+                let (single, double) = (logits.single.recorded(), logits.double.recorded());
                 compare!(
                     ops::try_cross_entropy_with_label_smoothing(single, &labels, average, smoothing),
                     ops::try_cross_entropy_with_label_smoothing(double, &labels, average, smoothing),
@@ -254,7 +278,7 @@ fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
         {
             compare!(
                 ops::try_multi_head_attention(
-                    query.single.leaky_trace(),
+                    query.single.recorded(),
                     key.single.retaped(),
                     value.single.retaped(),
                     &mask,
@@ -263,7 +287,7 @@ fn attention_on_call<const HEADS: usize, const QK: usize, const VO: usize>(
                     0.0,
                 ),
                 ops::try_multi_head_attention(
-                    query.double.leaky_trace(),
+                    query.double.recorded(),
                     key.double.retaped(),
                     value.double.retaped(),
                     &mask,
@@ -310,19 +334,17 @@ fn a_mask_given_by_a_rule_equals_its_matrix() {
         for fill in [MaskFill::MinValue, MaskFill::Subtract(30.0)] {
             let [rule, matrix] = [mask, &matrix].map(|mask| {
                 let (key_operand, value_operand, scale) = (key.retaped(), value.retaped(), AttentionScale::HeadDim);
-                let output = ops::try_multi_head_attention(
-                    query.leaky_trace(),
-                    key_operand,
-                    value_operand,
-                    mask,
-                    scale,
-                    fill,
-                    0.0,
-                );
+                let output =
+                    ops::try_multi_head_attention(query.recorded(), key_operand, value_operand, mask, scale, fill, 0.0);
                 let output: Taped<_, f32> = output.unwrap();
                 let elements = output.as_vec();
-                let gradients = gradients!(output, f32);
-                [elements, gradients.get(&query).as_vec(), gradients.get(&key).as_vec(), gradients.get(&value).as_vec()]
+                let mut gradients = gradients!(output, f32);
+                [
+                    elements,
+                    gradients.of(&query).unwrap().as_vec(),
+                    gradients.of(&key).unwrap().as_vec(),
+                    gradients.of(&value).unwrap().as_vec(),
+                ]
             });
             assert_eq!(rule, matrix);
         }
@@ -359,7 +381,7 @@ fn a_tensor_used_several_times_gets_the_sum_of_its_gradients() {
     let masked = MaskFill::MinValue;
     compare!(
         ops::try_multi_head_attention(
-            x.single.leaky_trace(),
+            x.single.recorded(),
             x.single.retaped(),
             x.single.retaped(),
             &mask,
@@ -368,7 +390,7 @@ fn a_tensor_used_several_times_gets_the_sum_of_its_gradients() {
             0.0,
         ),
         ops::try_multi_head_attention(
-            x.double.leaky_trace(),
+            x.double.recorded(),
             x.double.retaped(),
             x.double.retaped(),
             &mask,
@@ -385,11 +407,11 @@ fn without_rows_the_gradient_is_zero() {
     let weight: Untaped<(Const<2>, Const<3>), f32> = Cpu::default().ones();
     let bias = Cpu::default().ones::<(Const<2>,)>();
     let input = Cpu::default().zeros_like(&(Const::<0>, Const::<4>, Const::<3>));
-    let output = ops::try_linear(input.leaky_trace(), &weight, Some(&bias)).unwrap();
+    let output = ops::try_linear(input.recorded(), &weight, Some(&bias)).unwrap();
     // dfdx cannot sum an empty tensor, so the loss is another tensor on the same tape.
     let (_, tape) = output.split_tape();
-    let gradients = bias.clone().put_tape(tape).sum().backward();
-    assert_eq!(gradients.get(&weight).as_vec(), [0.0; 6]);
+    let mut gradients = bias.clone().put_tape(tape).sum().backward();
+    assert_eq!(gradients.of(&weight).unwrap().as_vec(), [0.0; 6]);
 }
 
 #[test]
@@ -400,12 +422,12 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     let row = both(&mut rng, (Const::<3>, Const::<6>), 1.0);
     compare!(
         ops::try_linear(
-            input.single.leaky_trace().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
+            input.single.recorded().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
             &weight.single.clone().permute(),
             None,
         ),
         ops::try_linear(
-            input.double.leaky_trace().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
+            input.double.recorded().permute::<(Const<3>, Const<4>, Const<6>), Axes3<1, 0, 2>>(),
             &weight.double.clone().permute(),
             None,
         ),
@@ -414,12 +436,12 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     let bias = both(&mut rng, (), 1.0);
     compare!(
         ops::try_linear(
-            input.single.leaky_trace(),
+            input.single.recorded(),
             &weight.single.clone().permute(),
             Some(&bias.single.clone().broadcast()),
         ),
         ops::try_linear(
-            input.double.leaky_trace(),
+            input.double.recorded(),
             &weight.double.clone().permute(),
             Some(&bias.double.clone().broadcast()),
         ),
@@ -428,14 +450,8 @@ fn permuted_and_broadcast_inputs_are_read_in_logical_order() {
     let positions = both(&mut rng, (Const::<3>, Const::<6>), 1.0);
     let shape = (Const::<2>, Const::<3>, Const::<6>);
     compare!(
-        ops::try_add_positions(
-            row.single.leaky_trace().broadcast_like::<_, Axis<0>>(&shape),
-            positions.single.retaped(),
-        ),
-        ops::try_add_positions(
-            row.double.leaky_trace().broadcast_like::<_, Axis<0>>(&shape),
-            positions.double.retaped(),
-        ),
+        ops::try_add_positions(row.single.recorded().broadcast_like::<_, Axis<0>>(&shape), positions.single.retaped(),),
+        ops::try_add_positions(row.double.recorded().broadcast_like::<_, Axis<0>>(&shape), positions.double.retaped(),),
         [row, positions]
     );
 }
@@ -448,8 +464,8 @@ fn results_are_reproducible() {
         let mask = AttentionMask::all_visible((Const, Const::<33>, Const::<33>));
         let (k, v, scale) = (x.retaped(), x.retaped(), AttentionScale::HeadDim);
         let y: Taped<_, f32> =
-            ops::try_multi_head_attention(x.leaky_trace(), k, v, &mask, scale, MaskFill::MinValue, 0.0).unwrap();
-        gradients!(y, f32).get(&x).as_vec()
+            ops::try_multi_head_attention(x.recorded(), k, v, &mask, scale, MaskFill::MinValue, 0.0).unwrap();
+        gradients!(y, f32).of(&x).unwrap().as_vec()
     };
     assert_eq!(run(), run());
 }

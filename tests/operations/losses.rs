@@ -3,6 +3,7 @@
 use crate::{
     finite_differences::{check, random},
     numbers::F64,
+    recorded::Recorded,
 };
 use dfdx::tensor::TensorFromVec;
 use proptest::prelude::*;
@@ -83,23 +84,23 @@ fn gradients() {
 #[test]
 fn a_tensor_is_its_own_target() {
     let x = random::<(Two, Three)>(1);
-    let loss = mean_squared_error(x.leaky_trace(), &x);
+    let loss = mean_squared_error(x.recorded(), &x);
     assert_eq!(loss.array(), 0.0);
-    assert!(loss.backward().get(&x).as_vec().iter().all(|gradient| *gradient == 0.0));
+    assert!(loss.backward().of(&x).unwrap().as_vec().iter().all(|gradient| *gradient == 0.0));
     let logits = random::<(Two, Three, VocabSize)>(2);
     let padding = PaddingMask::without_padding((Two, Three));
-    let loss = kl_divergence(logits.leaky_trace(), &logits, &padding, Reduction::MeanAll);
+    let loss = kl_divergence(logits.recorded(), &logits, &padding, Reduction::MeanAll);
     assert!(loss.array().abs() < 1e-12);
-    assert!(loss.backward().get(&logits).as_vec().iter().all(|gradient| gradient.abs() < 1e-12));
+    assert!(loss.backward().of(&logits).unwrap().as_vec().iter().all(|gradient| gradient.abs() < 1e-12));
 }
 
 #[test]
 fn extreme_logits_have_finite_losses_and_gradients() {
     let x: F64<(Three,)> = Cpu::default().tensor(vec![-1000.0, 0.0, 1000.0]);
     let target: F64<(Three,)> = Cpu::default().tensor(vec![1.0, 1.0, 0.0]);
-    let loss = binary_cross_entropy(x.leaky_trace(), &target);
+    let loss = binary_cross_entropy(x.recorded(), &target);
     assert!((loss.array() - (2000.0 + 2f64.ln()) / 3.0).abs() < 1e-9);
-    assert_eq!(loss.backward().get(&x).as_vec(), [-1.0 / 3.0, -0.5 / 3.0, 1.0 / 3.0]);
+    assert_eq!(loss.backward().of(&x).unwrap().as_vec(), [-1.0 / 3.0, -0.5 / 3.0, 1.0 / 3.0]);
 }
 
 #[test]

@@ -5,6 +5,8 @@
 mod finite_differences;
 #[path = "../support/numbers.rs"]
 mod numbers;
+#[path = "../support/recorded.rs"]
+mod recorded;
 
 mod any_rank;
 mod attention_variants;
@@ -24,6 +26,8 @@ mod model_parts;
 mod named_axes;
 mod own_models;
 mod position_kinds;
+mod recorded_operations;
 mod small_models;
 mod sublayers;
 mod sublayers_at_any_rank;
+mod tape;

@@ -1,7 +1,8 @@
 //! The memory that kernels share with tensors, allocate and keep.
 
+use crate::recorded::OwnTape;
 use dfdx::{
-    tensor::{OwnedTape, PutTape, SampleTensor, Tensor},
+    tensor::{PutTape, SampleTensor, Tensor},
     tensor_ops::SumTo,
 };
 use std::{env, marker::PhantomData, process::Command};
@@ -138,7 +139,7 @@ fn attention_keeps_nothing_for_each_query_and_key() {
     let padding = PaddingMask::without_padding((Batch, SeqLen));
     let memory = allocation_counter::measure(|| {
         let mask = mk_mask::<CausalMask, PadQueriesAndKeys, _, _>(&padding);
-        let query = x.clone().put_tape(OwnedTape::<f32, Cpu>::default());
+        let query = x.clone().put_tape(OwnTape::<f32>::default());
         let (key, value) = (x.retaped(), x.retaped());
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let attended: Tensor<(Batch, SeqLen, Product<Heads, HeadDim>), f32, Cpu, _> =

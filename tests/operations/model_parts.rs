@@ -4,6 +4,7 @@
 use crate::{
     finite_differences::{check, check_parameter, random, weighted_sum},
     numbers::{F64, assert_close},
+    recorded::OwnTape,
 };
 use dfdx::tensor::SplitTape;
 use typed_transformer::{
@@ -72,10 +73,10 @@ fn relative_positions_are_learned() {
         .flat_map(|head| (0..4).flat_map(move |query| (0..7).map(move |key| (head, query, key))))
         .map(|(head, query, key)| numbers[buckets.bucket(query + 2, key, 6) * 3 + head])
         .collect();
-    assert_eq!(bias(dfdx::tensor::OwnedTape::default()).as_vec(), expected);
-    let gradients = dfdx::tensor_ops::Backward::backward(weighted_sum(bias(Default::default())));
-    check_parameter(&table, &gradients, |table| {
-        let tape = dfdx::tensor::OwnedTape::default();
+    assert_eq!(bias(OwnTape::default()).as_vec(), expected);
+    let mut gradients = weighted_sum(bias(OwnTape::default())).backward();
+    check_parameter(&table, &mut gradients, |table| {
+        let tape = OwnTape::default();
         weighted_sum(ops::relative_position_bias(table, buckets, 2, (QLen, KLen), tape)).array()
     });
 }
@@ -139,10 +140,10 @@ impl LlamaConfig for Small {
     const TIED_LOGITS: bool = true;
 }
 
-module! {
-    struct Adapters<E, D> {
-        gates: layers(NumLayers) Lora<EmbedDim, HiddenDim, Rank, E, D>,
-    }
+#[module]
+struct Adapters<E, D> {
+    #[layers(NumLayers::SIZE)]
+    gates: Vec<Lora<EmbedDim, HiddenDim, Rank, E, D>>,
 }
 
 /// The model with the adapters merged into its gates, and the tape.

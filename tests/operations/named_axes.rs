@@ -1,7 +1,10 @@
 //! Operations that find axes by name, at every rank: their results against the definition, their gradients against
 //! finite differences in `f64`, and their run-time errors.
 
-use crate::numbers::{F64, Taped, assert_close, positive_like as random};
+use crate::{
+    numbers::{F64, Taped, assert_close, positive_like as random},
+    recorded::Recorded,
+};
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::{dims::EndsIn, ops, prelude::*};
 
@@ -18,13 +21,13 @@ fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
 #[track_caller]
 fn check<Dims: Shape>(input: &F64<Dims>, run: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
-    let gradient = run(input.leaky_trace()).backward().get(input).as_vec();
+    let gradient = run(input.recorded()).backward().of(input).unwrap().as_vec();
     for i in (0..gradient.len()).step_by(gradient.len() / 9 + 1) {
         let at = |step: f64| {
             let mut elements = input.as_vec();
             elements[i] += step;
             let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, *input.shape());
-            run(shifted.leaky_trace()).array()
+            run(shifted.recorded()).array()
         };
         let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
         assert!((slope - gradient[i]).abs() <= 1e-6 * (1.0 + slope.abs()), "at {i}: {slope}, {}", gradient[i]);

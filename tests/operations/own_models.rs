@@ -18,14 +18,14 @@ dims! {
     Batch; SeqLen; Images; Texts;
 }
 
-module! {
-    /// Learned latents that attend to an input of any length (Jaegle et al., 2021, arXiv:2103.03206).
-    struct Perceiver<L: ConstDim, M: ConstDim, I: ConstDim, K: ConstDim; E, D> -> M {
-        latents: param (L, M) = init::uniform::<M, _, _, _>,
-        query: module Linear<M, K, E, D>,
-        key: module Linear<I, K, E, D>,
-        value: module Linear<I, M, E, D>,
-    }
+/// Learned latents that attend to an input of any length (Jaegle et al., 2021, arXiv:2103.03206).
+#[module(output = M)]
+struct Perceiver<L: ConstDim, M: ConstDim, I: ConstDim, K: ConstDim, E, D> {
+    #[param(init::uniform::<M, _, _, _>)]
+    latents: Tensor<(L, M), E, D>,
+    query: Linear<M, K, E, D>,
+    key: Linear<I, K, E, D>,
+    value: Linear<I, M, E, D>,
 }
 
 impl<L: ConstDim, M: ConstDim, I: ConstDim, K: ConstDim, E: Real, D: Backend<E>> Perceiver<L, M, I, K, E, D> {
@@ -35,7 +35,7 @@ impl<L: ConstDim, M: ConstDim, I: ConstDim, K: ConstDim, E: Real, D: Backend<E>>
         is_real: &Tensor<(B, S), bool, D>,
     ) -> Tensor<(B, L, M), E, D, T> {
         let query: Tensor<(L, K), E, D> = self.query.forward(self.latents.clone());
-        let key = self.key.forward(x.with_empty_tape());
+        let key = self.key.forward(x.clone());
         let value = self.value.forward(x);
         let scores = einsum!(key: (B, S, K), query: (L, K) -> (B, L, S));
         let unseen: Tensor<(B, S), E, D> = where_(is_real, zeros(scores.device(), *is_real.shape()), -1e9);
@@ -138,9 +138,9 @@ fn linear_attention<B: Dim, S: Dim, K: Dim, V: Dim, E: Real, D: Backend<E>, T: T
     key: Tensor<(B, S, K), E, D, T>,
     value: Tensor<(B, S, V), E, D, T>,
 ) -> Tensor<(B, S, V), E, D, T> {
-    let states = cumsum(einsum!(key.with_empty_tape(): (B, S, K), value: (B, S, V) -> (B, S, K, V)), axis::<S>());
+    let states = cumsum(einsum!(key.clone(): (B, S, K), value: (B, S, V) -> (B, S, K, V)), axis::<S>());
     let keys = cumsum(key, axis::<S>());
-    let sums = einsum!(query.with_empty_tape(): (B, S, K), states: (B, S, K, V) -> (B, S, V));
+    let sums = einsum!(query.clone(): (B, S, K), states: (B, S, K, V) -> (B, S, V));
     div(sums, einsum!(query: (B, S, K), keys: (B, S, K) -> (B, S)))
 }
 
@@ -189,13 +189,13 @@ fn a_depthwise_convolution() {
     assert_close(&found.as_vec(), &Vec::from_iter(places.map(|(b, place, m)| at(b, place, m))), 1e-9);
 }
 
-module! {
-    /// Two towers that map images and texts to one space (Radford et al., 2021, arXiv:2103.00020).
-    struct Clip<I: ConstDim, X: ConstDim, M: ConstDim; E, D> -> M {
-        image: module Linear<I, M, E, D>,
-        text: module Linear<X, M, E, D>,
-        log_temperature: param () = init::zeros,
-    }
+/// Two towers that map images and texts to one space (Radford et al., 2021, arXiv:2103.00020).
+#[module(output = M)]
+struct Clip<I: ConstDim, X: ConstDim, M: ConstDim, E, D> {
+    image: Linear<I, M, E, D>,
+    text: Linear<X, M, E, D>,
+    #[param(init::zeros)]
+    log_temperature: Tensor<(), E, D>,
 }
 
 impl<I: ConstDim, X: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Clip<I, X, M, E, D> {
@@ -210,7 +210,7 @@ impl<I: ConstDim, X: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Clip<I, X, M
         let text = unit(self.text.forward(texts));
         let scores = mul(einsum!(image: (A, M), text: (B, M) -> (A, B)), self.log_temperature.clone().exp());
         let pair: Tensor<(A, B), E, D> = one_hot(scores.device(), pairs);
-        let of_images = log_softmax_over(scores.with_empty_tape(), axis::<B>());
+        let of_images = log_softmax_over(scores.clone(), axis::<B>());
         let of_texts = log_softmax_over(scores, axis::<A>());
         let right = einsum!(mul(add(of_images, of_texts), &pair): (A, B) -> (A));
         scale(mean(right), -0.5)
@@ -218,7 +218,7 @@ impl<I: ConstDim, X: ConstDim, M: ConstDim, E: Real, D: Backend<E>> Clip<I, X, M
 }
 
 fn unit<A: Dim, M: Dim, E: Real, D: Backend<E>, T: Tape<E, D>>(x: Tensor<(A, M), E, D, T>) -> Tensor<(A, M), E, D, T> {
-    let norm: Tensor<(A,), E, D, T> = sum_over(x.with_empty_tape().square(), axis::<M>()).sqrt();
+    let norm: Tensor<(A,), E, D, T> = sum_over(x.clone().square(), axis::<M>()).sqrt();
     div(x, norm)
 }
 

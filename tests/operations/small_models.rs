@@ -4,6 +4,7 @@
 use crate::numbers::{F64, assert_close, random_like, softmax};
 use dfdx::tensor::*;
 use typed_transformer::{
+    backend::Tape,
     dims::Windows,
     nn::{LayerNorm, Linear, init},
     ops::{
@@ -20,20 +21,19 @@ dims! {
     Batch; Len;
 }
 
-module! {
-    /// One block of an MLP-Mixer (Tolstikhin et al., 2021, arXiv:2105.01601) and a classifier.
-    struct Mixer<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim; E, D> -> C {
-        norm: module LayerNorm<M, E, D>,
-        places_in: module Linear<S, Hidden, E, D>,
-        places_out: module Linear<Hidden, S, E, D>,
-        head_norm: module LayerNorm<M, E, D>,
-        head: module Linear<M, C, E, D>,
-    }
+/// One block of an MLP-Mixer (Tolstikhin et al., 2021, arXiv:2105.01601) and a classifier.
+#[module(output = C)]
+struct Mixer<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim, E, D> {
+    norm: LayerNorm<M, E, D>,
+    places_in: Linear<S, Hidden, E, D>,
+    places_out: Linear<Hidden, S, E, D>,
+    head_norm: LayerNorm<M, E, D>,
+    head: Linear<M, C, E, D>,
 }
 
 impl<S: ConstDim, M: ConstDim, Hidden: ConstDim, C: ConstDim, E: Real, D: Backend<E>> Mixer<S, M, Hidden, C, E, D> {
     fn forward<B: Dim, T: Tape<E, D>>(&self, x: Tensor<(B, S, M), E, D, T>) -> Tensor<(B, C), E, D, T> {
-        let columns: Tensor<(B, M, S), E, D, T> = permute(self.norm.forward(x.with_empty_tape(), 1e-5));
+        let columns: Tensor<(B, M, S), E, D, T> = permute(self.norm.forward(x.clone(), 1e-5));
         let hidden = GeluTanh::try_apply(self.places_in.forward(columns)).unwrap();
         let mixed: Tensor<(B, S, M), E, D, T> = permute(self.places_out.forward(hidden));
         let pooled = mean_over(add(x, mixed), axis::<S>());
@@ -88,12 +88,12 @@ fn a_codebook_gives_the_nearest_code() {
     assert_close(&rows.as_vec(), &quantized.as_vec()[..30], 1e-12);
 }
 
-module! {
-    /// Points at a place of a grid and reads what is there.
-    struct Pointer<H: ConstDim, W: ConstDim, M: ConstDim; E, D> -> M {
-        query: param (M,) = init::uniform::<M, _, _, _>,
-        value: module Linear<M, M, E, D>,
-    }
+/// Points at a place of a grid and reads what is there.
+#[module(output = M)]
+struct Pointer<H: ConstDim, W: ConstDim, M: ConstDim, E, D> {
+    #[param(init::uniform::<M, _, _, _>)]
+    query: Tensor<(M,), E, D>,
+    value: Linear<M, M, E, D>,
 }
 
 /// What a [`Pointer`] reads: the probabilities, and the vector, the row and the column of the highest one.

@@ -1,6 +1,7 @@
 //! Whole sublayers agree with their definitions, forward and backward, over random lengths, masks and
 //! conventions: the kernel in `f32`, the definition in `f64`, on the same numbers.
 
+use crate::recorded::{OwnTape, Recorded};
 use dfdx::{
     nn::{RecursiveWalker, TensorCollection, TensorOptions, TensorVisitor, ViewTensorMut, ViewTensorRef},
     shapes::{HasShape, Shape},
@@ -17,6 +18,7 @@ use typed_transformer::{
     nn::{Conventions, CrossAttention, FeedForward, Learned, NormKind, NormPlacement, SelfAttention},
     ops::{GeluTanh, Relu},
     prelude::*,
+    train::GradientsOf,
 };
 
 /// Outputs and gradients, tensor by tensor.
@@ -99,7 +101,7 @@ where
 
 /// Collects the gradients of every parameter of a model.
 struct CollectGradients<E: Real> {
-    gradients: Gradients<E, Cpu>,
+    gradients: GradientsOf<(), E>,
     found: Numbers,
 }
 
@@ -117,7 +119,7 @@ where
         _: TensorOptions<S, E, Cpu>,
         tensor: &Tensor<S, E, Cpu>,
     ) -> Result<Option<Tensor<S, E, Cpu>>, CpuError> {
-        let gradient = self.gradients.get(tensor).as_vec();
+        let gradient = self.gradients.of(tensor).unwrap().as_vec();
         let exact = |x: E| x.to_f64().unwrap();
         self.found.push(gradient.into_iter().map(exact).collect());
         Ok(None)
@@ -167,7 +169,7 @@ fn run<Module, E: Real, Out: Shape>(
     case: Case,
     mut module: Module,
     inputs: &[Vec<f64>],
-    forward: impl FnOnce(&Module, &[Vec<E>]) -> (Tensor<Out, E, Cpu, OwnedTape<E, Cpu>>, Vec<FlatTensor<E>>),
+    forward: impl FnOnce(&Module, &[Vec<E>]) -> (Tensor<Out, E, Cpu, OwnTape<E>>, Vec<FlatTensor<E>>),
 ) -> Numbers
 where
     Module: TensorCollection<E, Cpu>,
@@ -189,9 +191,9 @@ where
     let weights = draw(&mut rng, output.shape().num_elements(), 1.0);
     let device = output.device().clone();
     let weights = device.tensor_from_vec(cast(&weights), *output.shape());
-    let gradients = (output * weights).sum().backward();
+    let mut gradients = (output * weights).sum().backward();
     for leaf in leaves {
-        found.push(exact(gradients.get(&leaf).as_vec()));
+        found.push(exact(gradients.of(&leaf).unwrap().as_vec()));
     }
     let mut visitor = CollectGradients { gradients, found };
     Module::iter_tensors(&mut RecursiveWalker { m: &module, f: &mut visitor }).unwrap();
@@ -201,12 +203,12 @@ where
 type FlatTensor<E> = Tensor<(usize,), E, Cpu>;
 
 /// A flat tensor without a tape, and the same with dimensions on a tape.
-fn leaf<Dims: Shape, E: Real>(numbers: &[E], shape: Dims) -> (FlatTensor<E>, Tensor<Dims, E, Cpu, OwnedTape<E, Cpu>>)
+fn leaf<Dims: Shape, E: Real>(numbers: &[E], shape: Dims) -> (FlatTensor<E>, Tensor<Dims, E, Cpu, OwnTape<E>>)
 where
     Cpu: Backend<E>,
 {
     let leaf = Cpu::default().tensor_from_vec(numbers.to_vec(), (numbers.len(),));
-    let shaped = leaf.leaky_trace().reshape_like(&shape);
+    let shaped = leaf.recorded().reshape_like(&shape);
     (leaf, shaped)
 }
 

@@ -4,11 +4,12 @@
 use crate::{
     finite_differences::{check, check_parameter, random, weighted_sum},
     numbers::{F64, assert_close, random_like},
+    recorded::Recorded,
 };
 use dfdx::{
     shapes::Shape,
-    tensor::{AsArray, Cpu, TensorFromVec, Trace},
-    tensor_ops::{Backward, SumTo},
+    tensor::{AsArray, Cpu, TensorFromVec},
+    tensor_ops::SumTo,
 };
 use typed_transformer::{
     dims::{EndsIn, NamedShape},
@@ -59,7 +60,7 @@ fn residuals<Dims: Shape + Default + NamedShape>() {
     check(x.clone(), |x| weighted_sum(residual(x, y.retaped())));
     check(y, |y| weighted_sum(residual(x.retaped(), y)));
     // A tensor is added to itself.
-    let gradient = residual(x.leaky_trace(), x.retaped()).sum().backward().get(&x).as_vec();
+    let gradient = residual(x.recorded(), x.retaped()).sum().backward().of(&x).unwrap().as_vec();
     assert!(gradient.iter().all(|gradient| *gradient == 2.0));
 }
 
@@ -130,11 +131,11 @@ fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim>, const EXTRA: usize>() 
     });
     assert_close(&layer.forward(x.clone()).as_vec(), &expected, 1e-12);
     check(x.clone(), |x| weighted_sum(layer.forward(x)));
-    let gradients = weighted_sum(layer.forward(x.leaky_trace())).backward();
-    check_parameter(&layer.hidden.weight, &gradients, |weight| {
+    let mut gradients = weighted_sum(layer.forward(x.recorded())).backward();
+    check_parameter(&layer.hidden.weight, &mut gradients, |weight| {
         let mut changed = layer.clone();
         changed.hidden.weight = weight.clone();
-        weighted_sum(changed.forward(x.leaky_trace())).array()
+        weighted_sum(changed.forward(x.recorded())).array()
     });
 
     // The kernel of the whole sublayer.
@@ -148,8 +149,8 @@ fn feed_forward<Dims: Shape + Default + EndsIn<EmbedDim>, const EXTRA: usize>() 
     (to.weight, to.bias) = (single(&from.weight), from.bias.as_ref().map(single));
     let x32 = single(&x);
     assert_close(&double(&fused.forward(x32.clone())), &expected, 1e-5);
-    let gradient = fused.forward(x32.leaky_trace()).square().sum().backward().get(&x32).as_vec();
-    let definition = layer.forward(x.leaky_trace()).square().sum().backward().get(&x).as_vec();
+    let gradient = fused.forward(x32.recorded()).square().sum().backward().of(&x32).unwrap().as_vec();
+    let definition = layer.forward(x.recorded()).square().sum().backward().of(&x).unwrap().as_vec();
     assert_close(&gradient.into_iter().map(f64::from).collect::<Vec<_>>(), &definition, 1e-4);
 }
 

@@ -4,6 +4,8 @@
 mod finite_differences;
 #[path = "../support/numbers.rs"]
 mod numbers;
+#[path = "../support/recorded.rs"]
+mod recorded;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -3,6 +3,7 @@
 use crate::{
     finite_differences::{random, weighted_sum},
     numbers::F64,
+    recorded::{OwnTape, Recorded},
 };
 use dfdx::{shapes::Shape, tensor::*, tensor_ops::*};
 use typed_transformer::{
@@ -19,7 +20,7 @@ use typed_transformer::{
 ranks! { One = 1; Two = 2; Three = 3; Four = 4; }
 dims! { Batch = 2; SeqLen = 3; EmbedDim = 5; HiddenDim = 12; NumHeads = 12; HeadDim = 2; }
 
-type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
+type Taped<Dims> = F64<Dims, OwnTape<f64>>;
 
 /// Runs a check on 1, 2, 3 and 4 ranks.
 macro_rules! on_ranks {
@@ -63,9 +64,9 @@ fn check<Dims: Shape + Default, Tp: ConstRankAxis>(
     let run = |inputs: &[Vec<f64>]| {
         let results = Ranks::<Tp>::in_threads(size, |ranks| {
             let x: F64<Dims> = Cpu::default().tensor_from_vec(inputs[ranks.rank()].clone(), Dims::default());
-            let loss = function(x.leaky_trace(), ranks);
+            let loss = function(x.recorded(), ranks);
             let value = loss.array();
-            (value, loss.backward().get(&x).as_vec())
+            (value, loss.backward().of(&x).unwrap().as_vec())
         });
         let (losses, gradients): (Vec<f64>, Vec<Vec<f64>>) = results.into_iter().unzip();
         match loss {
@@ -105,7 +106,7 @@ fn weights<Dims: Shape + Default, Tp: ConstRankAxis>(ranks: &Ranks<Tp>, seed: u6
 
 /// From a tensor that has entered to a loss of each rank.
 fn loss_of_entered<B: MaybeSharded, S: Dim, M: ConstDim, Tp, T>(
-    entered: impl typed_transformer::tensor_parallel::EnteredOver<Tp, Tensor = F64<(B, S, M), OwnedTape<f64, Cpu>>>,
+    entered: impl typed_transformer::tensor_parallel::EnteredOver<Tp, Tensor = F64<(B, S, M), OwnTape<f64>>>,
     ranks: &Ranks<Tp>,
 ) -> Taped<()>
 where
@@ -125,7 +126,7 @@ fn check_enter<Tp: ConstRankAxis + Divides<HiddenDim>>() {
 
 fn check_all_reduce<Tp: ConstRankAxis + Divides<HiddenDim>>() {
     check::<(Batch, SeqLen, EmbedDim), Tp>(Input::Own, Loss::Same, |x, ranks| {
-        let terms = add(scale(Partial::term(x.with_empty_tape()), 0.5), Partial::term(x * 2.0));
+        let terms = add(scale(Partial::term(x.clone()), 0.5), Partial::term(x * 2.0));
         weighted_sum(all_reduce(terms, ranks))
     });
 }

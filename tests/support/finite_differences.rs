@@ -2,12 +2,16 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
-use crate::numbers::{F64, Taped, random_like};
+use crate::{
+    numbers::{F64, Taped, random_like},
+    recorded::Recorded,
+};
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::*,
     tensor_ops::*,
 };
+use typed_transformer::train::{Backpropagate, GradientsOf};
 
 pub fn random<Dims: Shape + Default>(seed: u64) -> F64<Dims> {
     random_like(seed, Dims::default())
@@ -25,10 +29,10 @@ pub fn weighted_sum<Dims: Shape>(output: Taped<Dims>) -> Taped<()> {
 #[track_caller]
 pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Dims>) -> Taped<()>) {
     const STEP: f64 = 1e-5;
-    let gradient = function(input.leaky_trace()).backward().get(&input).as_vec();
+    let gradient = function(input.recorded()).backward().of(&input).unwrap().as_vec();
     let at = |elements: Vec<f64>| {
         let shifted: F64<Dims> = Cpu::default().tensor_from_vec(elements, Dims::default());
-        function(shifted.leaky_trace()).array()
+        function(shifted.recorded()).array()
     };
     for i in 0..gradient.len() {
         let [mut above, mut below] = [input.as_vec(), input.as_vec()];
@@ -45,11 +49,11 @@ pub fn check<Dims: Shape + Default>(input: F64<Dims>, function: impl Fn(Taped<Di
 #[track_caller]
 pub fn check_parameter<Dims: Shape + Default>(
     parameter: &F64<Dims>,
-    gradients: &Gradients<f64, Cpu>,
+    gradients: &mut GradientsOf<(), f64>,
     value: impl Fn(&F64<Dims>) -> f64,
 ) {
     const STEP: f64 = 1e-5;
-    let gradient = gradients.get(parameter).as_vec();
+    let gradient = gradients.of(parameter).unwrap().as_vec();
     for i in 0..gradient.len() {
         let shifted = |step: f64| {
             let mut elements = parameter.as_vec();

@@ -2,12 +2,13 @@
 
 #![allow(dead_code, reason = "each binary uses a part of it")]
 
+use crate::recorded::OwnTape;
 use dfdx::{shapes::Shape, tensor::*};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::ops::Range;
 
 pub type F64<Dims, T = NoneTape> = Tensor<Dims, f64, Cpu, T>;
-pub type Taped<Dims> = F64<Dims, OwnedTape<f64, Cpu>>;
+pub type Taped<Dims> = F64<Dims, OwnTape<f64>>;
 
 /// Numbers from -1 to 1.
 pub fn random_like<Dims: Shape>(seed: u64, shape: Dims) -> F64<Dims> {

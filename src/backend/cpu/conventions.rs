@@ -9,6 +9,14 @@ pub enum ActivationKind {
     GeluTanh,
     /// GELU by the error function.
     Gelu,
+    /// `x σ(x)`.
+    Silu,
+    /// `tanh x`.
+    Tanh,
+    /// `σ(x) = 1 / (1 + e⁻ˣ)`.
+    Sigmoid,
+    /// `ln(1 + eˣ)`.
+    Softplus,
 }
 
 /// The kind of norm.
@@ -44,4 +52,23 @@ pub struct ContractionAxis {
     pub right: Option<usize>,
     /// Whether the output has it. If not, it is summed over.
     pub is_in_output: bool,
+}
+
+/// An operation on two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Maximum,
+    Minimum,
+}
+
+/// What is left of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    Sum,
+    Mean,
+    Max,
 }

@@ -1,15 +1,16 @@
-//! The fused kernels that replace definitions on the CPU in `f32`.
+//! The kernels of operations on the CPU in `f32`, forward and backward.
 //!
-//! A kernel adds one tape entry and reads memory once. The definition adds about ten entries and reads
-//! memory about ten times.
+//! An operation has one kernel: it runs in vectors and on all threads, and adds one entry to the tape. The definition
+//! of an operation, composed of dfdx's operations, adds an entry for each of them.
+//!
 //! Loops are compiled for several widths of vector registers. The processor's width is chosen at run time, so
 //! no compiler flags are needed.
 //!
-//! - `simd`: reductions, elementary functions, and `Context`, which makes loops generic over the layout;
-//! - `autograd`: operands, the tape, scratch memory and threads;
-//! - `matmul`: matrix products and the layout of rows;
-//! - `kernels`: the kernels of single operations;
-//! - `fused`: whole sublayers;
+//! - `simd`: the level of vector instructions, reductions, elementary functions, and `Context`, which makes loops generic
+//!   over rows and lanes;
+//! - `autograd`: operands, the tape, gradients, scratch memory and threads;
+//! - `matmul`: matrix products;
+//! - `kernels`: the kernels, one file for each operation;
 //! - `mask_rule`, `conventions`: what a kernel is told besides its operands.
 //!
 //! Kernels know sizes, not types of dimensions. So they are a crate of their own, which is compiled once and
@@ -17,22 +18,21 @@
 
 mod autograd;
 mod conventions;
-mod fused;
 mod kernels;
 mod mask_rule;
 mod matmul;
 mod simd;
 
 pub use autograd::{
-    FlatTensor, KernelOutput, Operand, Unnamed, UnnamedTensor, View, elements, elements_mut, gradient_hook,
-    parallel_map, record_kernel, unnamed,
+    BackwardError, FlatTensor, KernelError, KernelOutput, Leaves, Operand, SharedTape, Tape, Unnamed, UnnamedTensor,
+    View, elements, elements_mut, gradient_hook, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
-pub use conventions::{ActivationKind, ContractionAxis, MaskFill, NormKind};
-pub use fused::{Projections, ResidualNorm, attention_sublayer_kernel, feed_forward_kernel};
+pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use kernels::{
-    AdamStep, Linear, Norm, SgdStep,
-    attention::{AttentionConfig, AttentionDims, attention_kernel},
-    contraction_kernel, cross_entropy_kernel, embedding_kernel, linear_kernel, norm_kernel, positions_kernel,
-    residual_kernel, sum_of_squares, sum_of_squares_f32,
+    AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, arithmetic_kernel,
+    attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel},
+    concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, embedding_kernel,
+    gather_kernel, linear_kernel, norm_kernel, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel,
+    scale_kernel, softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;

@@ -43,7 +43,7 @@ impl Causal {
 
 impl MaskRule {
     /// A matrix `(B, Q, K)`.
-    pub fn matrix((batch, queries, keys): (usize, usize, usize), visible: Arc<[bool]>) -> Self {
+    pub fn from_matrix((batch, queries, keys): (usize, usize, usize), visible: Arc<[bool]>) -> Self {
         Self { visible: Visible::Matrix(visible), batch, queries, keys }
     }
 

@@ -1,6 +1,6 @@
 use super::{ChosenFrom, FeedForward, MixtralConfig};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims,
     dims::{Dim, Sum, along, axis},
     module,
@@ -14,25 +14,26 @@ use crate::{
 };
 use dfdx::{
     shapes::{ConstDim as _, HasShape},
-    tensor::{PutTape, SplitTape, Tape, Tensor, WithEmptyTape},
+    tensor::{PutTape, SplitTape, Tensor},
     tensor_ops::ReshapeTo,
 };
 
-module! {
-    /// The best experts for each token, weighted by the softmax of the router's logits for them.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
-    /// let layer = MixtureOfExperts::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &layer.router;
-    /// assert_eq!(layer.experts.len(), 4);
-    /// ```
-    pub struct MixtureOfExperts<Config: MixtralConfig; E, D> -> Config::EmbedDim {
-        /// To a logit for each expert.
-        pub router: param (Config::NumExperts, Config::EmbedDim) = |weight| init::normal(weight, 0.02),
-        /// The experts.
-        pub experts: layers(Config::NumExperts) FeedForward<Config, E, D>,
-    }
+/// The best experts for each token, weighted by the softmax of the router's logits for them.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::mixtral::MixtureOfExperts, prelude::*};
+/// let layer = MixtureOfExperts::<Small, f32, Cpu>::build(&Cpu::default());
+/// let router: &Tensor<(NumExperts, EmbedDim), f32, Cpu> = &layer.router;
+/// assert_eq!(layer.experts.len(), 4);
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct MixtureOfExperts<Config: MixtralConfig, E, D> {
+    /// To a logit for each expert.
+    #[param(|weight| init::normal(weight, 0.02))]
+    pub router: Tensor<(Config::NumExperts, Config::EmbedDim), E, D>,
+    /// The experts.
+    #[layers(Config::NumExperts::SIZE)]
+    pub experts: Vec<FeedForward<Config, E, D>>,
 }
 
 dims! {
@@ -60,7 +61,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
         let shape @ (batch, len, width) = *x.shape();
         let tokens = Tokens::new(batch.size() * len.size());
         let x = x.try_reshape_like(&(One, tokens, width)).map_err(device_error::<D::Err>(OP))?;
-        let logits = try_linear(x.with_empty_tape(), &self.router, None)?; // (One, Tokens, NumExperts)
+        let logits = try_linear(x.clone(), &self.router, None)?; // (One, Tokens, NumExperts)
         let (logits, chosen) = try_top_k(logits, axis::<Config::NumExperts>(), ExpertsPerToken::<Config>::default())?;
         let chosen: Indices<(One, Tokens, ExpertsPerToken<Config>), Config::NumExperts> = chosen;
         let weights: Tensor<(One, Tokens, ExpertsPerToken<Config>), E, D, T> =
@@ -81,7 +82,7 @@ impl<Config: MixtralConfig, E: Real, D: Backend<E>> MixtureOfExperts<Config, E, 
                 choices.filter(|(_, choices)| choices.contains(&index.value())).map(|(token, _)| token).collect();
             if !routed.is_empty() {
                 // (One, Tokens)
-                let weight = try_select(weights.with_empty_tape(), axis::<Config::NumExperts>(), index)?;
+                let weight = try_select(weights.clone(), axis::<Config::NumExperts>(), index)?;
                 output = try_residual(output, try_routed(expert, x.retaped::<T>(), weight, routed)?)?;
             }
         }

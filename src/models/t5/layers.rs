@@ -1,6 +1,6 @@
 use super::{Columns, KeyValueHeadsOf, PositionBias, T5Config};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::Dim,
     mask::AttentionMask,
     module,
@@ -10,35 +10,32 @@ use crate::{
         try_multi_head_attention_with_bias, try_residual, try_rms_norm,
     },
 };
-use dfdx::{
-    shapes::ConstDim as _,
-    tensor::{Tape, Tensor, WithEmptyTape},
-};
+use dfdx::{shapes::ConstDim as _, tensor::Tensor};
 
-module! {
-    /// Attention without a scale, with a norm of the queries' input before it and a residual around it.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::t5::Attention, prelude::*};
-    /// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.norm;
-    /// ```
-    pub struct Attention<Config: T5Config; E, D> in Config -> Config::EmbedDim {
-        /// The weight of the norm.
-        pub norm: param (Config::EmbedDim,) = init::ones,
-        /// To the queries of all heads. The scores are not divided by `√HeadDim`; the initial weights are instead.
-        pub query: param (Columns<Config>, Config::EmbedDim)
-            = |weight| init::normal(weight, 1.0 / ((Config::EmbedDim::SIZE * Config::HeadDim::SIZE) as f64).sqrt()),
-        /// To the keys of all heads.
-        pub key: param (Columns<Config>, Config::EmbedDim)
-            = |weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
-        /// To the values of all heads.
-        pub value: param (Columns<Config>, Config::EmbedDim)
-            = |weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
-        /// Mixes the outputs of the heads.
-        pub output: param (Config::EmbedDim, Columns<Config>)
-            = |weight| init::normal(weight, 1.0 / (Columns::<Config>::SIZE as f64).sqrt()),
-    }
+/// Attention without a scale, with a norm of the queries' input before it and a residual around it.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::Attention, prelude::*};
+/// let layer = Attention::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct Attention<Config: T5Config, E, D> {
+    /// The weight of the norm.
+    #[param(init::ones)]
+    pub norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// To the queries of all heads. The scores are not divided by `√HeadDim`; the initial weights are instead.
+    #[param(|weight| init::normal(weight, 1.0 / ((Config::EmbedDim::SIZE * Config::HeadDim::SIZE) as f64).sqrt()))]
+    pub query: Tensor<(Columns<Config>, Config::EmbedDim), E, D>,
+    /// To the keys of all heads.
+    #[param(|weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
+    pub key: Tensor<(Columns<Config>, Config::EmbedDim), E, D>,
+    /// To the values of all heads.
+    #[param(|weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
+    pub value: Tensor<(Columns<Config>, Config::EmbedDim), E, D>,
+    /// Mixes the outputs of the heads.
+    #[param(|weight| init::normal(weight, 1.0 / (Columns::<Config>::SIZE as f64).sqrt()))]
+    pub output: Tensor<(Config::EmbedDim, Columns<Config>), E, D>,
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
@@ -47,7 +44,7 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
         &self,
         x: Tensor<(B, K, Config::EmbedDim), E, D, T>,
     ) -> Result<KeysAndValues<B, K, KeyValueHeadsOf<Config>, E, D, T>, OpError> {
-        Ok((try_linear(x.with_empty_tape(), &self.key, None)?, try_linear(x, &self.value, None)?))
+        Ok((try_linear(x.clone(), &self.key, None)?, try_linear(x, &self.value, None)?))
     }
 
     /// `x + output(softmax(q kᵀ + position_bias) v)`:
@@ -62,8 +59,8 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
         position_bias: Option<PositionBias<Q, K, Config, E, D, T>>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Result<Tensor<(B, Q, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.with_empty_tape(), &self.norm, Config::NORM_EPSILON)?;
-        let (key, value) = keys_and_values(normalized.with_empty_tape())?;
+        let normalized = try_rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
+        let (key, value) = keys_and_values(normalized.clone())?;
         let query = try_linear(normalized, &self.query, None)?;
         let (scale, fill) = (AttentionScale::One, MaskFill::MinValue);
         let attended = match position_bias {
@@ -74,24 +71,24 @@ impl<Config: T5Config, E: Real, D: Backend<E>> Attention<Config, E, D> {
     }
 }
 
-module! {
-    /// `x + output(relu(hidden(norm(x))))`
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::t5::FeedForward, prelude::*};
-    /// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden;
-    /// ```
-    pub struct FeedForward<Config: T5Config; E, D> in Config -> Config::EmbedDim {
-        /// The weight of the norm.
-        pub norm: param (Config::EmbedDim,) = init::ones,
-        /// From `EmbedDim` to `HiddenDim`.
-        pub hidden: param (Config::HiddenDim, Config::EmbedDim)
-            = |weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()),
-        /// From `HiddenDim` back to `EmbedDim`.
-        pub output: param (Config::EmbedDim, Config::HiddenDim)
-            = |weight| init::normal(weight, 1.0 / (Config::HiddenDim::SIZE as f64).sqrt()),
-    }
+/// `x + output(relu(hidden(norm(x))))`
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::FeedForward, prelude::*};
+/// let layer = FeedForward::<Small, f32, Cpu>::build(&Cpu::default());
+/// let weight: &Tensor<(HiddenDim, EmbedDim), f32, Cpu> = &layer.hidden;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct FeedForward<Config: T5Config, E, D> {
+    /// The weight of the norm.
+    #[param(init::ones)]
+    pub norm: Tensor<(Config::EmbedDim,), E, D>,
+    /// From `EmbedDim` to `HiddenDim`.
+    #[param(|weight| init::normal(weight, 1.0 / (Config::EmbedDim::SIZE as f64).sqrt()))]
+    pub hidden: Tensor<(Config::HiddenDim, Config::EmbedDim), E, D>,
+    /// From `HiddenDim` back to `EmbedDim`.
+    #[param(|weight| init::normal(weight, 1.0 / (Config::HiddenDim::SIZE as f64).sqrt()))]
+    pub output: Tensor<(Config::EmbedDim, Config::HiddenDim), E, D>,
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
@@ -100,26 +97,25 @@ impl<Config: T5Config, E: Real, D: Backend<E>> FeedForward<Config, E, D> {
         &self,
         x: Tensor<(B, S, Config::EmbedDim), E, D, T>,
     ) -> Result<Tensor<(B, S, Config::EmbedDim), E, D, T>, OpError> {
-        let normalized = try_rms_norm(x.with_empty_tape(), &self.norm, Config::NORM_EPSILON)?;
+        let normalized = try_rms_norm(x.clone(), &self.norm, Config::NORM_EPSILON)?;
         let hidden = Relu::try_apply(try_linear(normalized, &self.hidden, None)?)?;
         try_residual(x, try_linear(hidden, &self.output, None)?)
     }
 }
 
-module! {
-    /// Self-attention, then feed-forward layer.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::t5::EncoderLayer, prelude::*};
-    /// let layer = EncoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.self_attention.norm;
-    /// ```
-    pub struct EncoderLayer<Config: T5Config; E, D> in Config -> Config::EmbedDim {
-        /// Each position attends to all that are not padding.
-        pub self_attention: module Attention<Config, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<Config, E, D>,
-    }
+/// Self-attention, then feed-forward layer.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::EncoderLayer, prelude::*};
+/// let layer = EncoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.self_attention.norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct EncoderLayer<Config: T5Config, E, D> {
+    /// Each position attends to all that are not padding.
+    pub self_attention: Attention<Config, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
@@ -136,22 +132,21 @@ impl<Config: T5Config, E: Real, D: Backend<E>> EncoderLayer<Config, E, D> {
     }
 }
 
-module! {
-    /// Self-attention, attention to the source, then feed-forward layer.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::t5::DecoderLayer, prelude::*};
-    /// let layer = DecoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.cross_attention.norm;
-    /// ```
-    pub struct DecoderLayer<Config: T5Config; E, D> in Config -> Config::EmbedDim {
-        /// Each position attends to itself and the ones before it.
-        pub self_attention: module Attention<Config, E, D>,
-        /// Each position attends to the source.
-        pub cross_attention: module Attention<Config, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module FeedForward<Config, E, D>,
-    }
+/// Self-attention, attention to the source, then feed-forward layer.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::t5::DecoderLayer, prelude::*};
+/// let layer = DecoderLayer::<Small, f32, Cpu>::build(&Cpu::default());
+/// let norm: &Tensor<(EmbedDim,), f32, Cpu> = &layer.cross_attention.norm;
+/// ```
+#[module(conventions = Config, output = Config::EmbedDim)]
+pub struct DecoderLayer<Config: T5Config, E, D> {
+    /// Each position attends to itself and the ones before it.
+    pub self_attention: Attention<Config, E, D>,
+    /// Each position attends to the source.
+    pub cross_attention: Attention<Config, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: FeedForward<Config, E, D>,
 }
 
 impl<Config: T5Config, E: Real, D: Backend<E>> DecoderLayer<Config, E, D> {

@@ -1,15 +1,12 @@
 use super::VitConfig;
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{Const, Dim, Product, Sum, along, axis},
     module,
     nn::{Linear, init},
     ops::{OpError, PatchGrid, Real, try_add_positions, try_broadcast, try_concat, try_patches},
 };
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Tape, Tensor},
-};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 
 /// The numbers of a patch.
 type PatchDim<Config> = Product<
@@ -38,22 +35,23 @@ pub type NumPatches<Config> = PatchGrid<
 /// ```
 pub type ClassAndPatches<Config> = Sum<Const<1>, NumPatches<Config>>;
 
-module! {
-    /// The class token and a linear map of each patch, with a vector for each position added.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Embeddings}, prelude::*};
-    /// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
-    /// let positions: &Tensor<(ClassAndPatches<Small>, EmbedDim), f32, Cpu> = &layer.position;
-    /// ```
-    pub struct Embeddings<Config: VitConfig; E, D> -> Config::EmbedDim {
-        /// The vector of the class token.
-        pub class_token: param (Config::EmbedDim,) = |token| init::normal(token, 0.02),
-        /// From the numbers of a patch to its vector.
-        pub patch: module Linear<PatchDim<Config>, Config::EmbedDim, E, D>,
-        /// A vector for each position.
-        pub position: param (ClassAndPatches<Config>, Config::EmbedDim) = |table| init::normal(table, 0.02),
-    }
+/// The class token and a linear map of each patch, with a vector for each position added.
+///
+/// ```
+/// use typed_transformer::{doctest::*, models::vit::{ClassAndPatches, Embeddings}, prelude::*};
+/// let layer = Embeddings::<Small, f32, Cpu>::build(&Cpu::default());
+/// let positions: &Tensor<(ClassAndPatches<Small>, EmbedDim), f32, Cpu> = &layer.position;
+/// ```
+#[module(output = Config::EmbedDim)]
+pub struct Embeddings<Config: VitConfig, E, D> {
+    /// The vector of the class token.
+    #[param(|token| init::normal(token, 0.02))]
+    pub class_token: Tensor<(Config::EmbedDim,), E, D>,
+    /// From the numbers of a patch to its vector.
+    pub patch: Linear<PatchDim<Config>, Config::EmbedDim, E, D>,
+    /// A vector for each position.
+    #[param(|table| init::normal(table, 0.02))]
+    pub position: Tensor<(ClassAndPatches<Config>, Config::EmbedDim), E, D>,
 }
 
 impl<Config: VitConfig, E: Real, D: Backend<E>> Embeddings<Config, E, D> {

@@ -1,14 +1,74 @@
-mod declare;
-mod field;
+mod param_shape;
 mod summary;
 
+pub use param_shape::ParamShape;
 pub use summary::{Summary, SummaryRow, child_path};
 
 use std::collections::BTreeSet;
 
+/// Declares a module: a struct of parameters and other modules.
+///
+/// From the fields it derives:
+///
+/// - `Clone` and `Debug`;
+/// - dfdx's [`TensorCollection`](dfdx::nn::TensorCollection), which gives building, resetting, moving between
+///   devices and dtypes, and dfdx's optimizers;
+/// - [`Module`], with `NUM_PARAMS` and the summary.
+///
+/// The name of a parameter in a weights file is its field path.
+///
+/// The last two type parameters are the dtype `E` and the device `D`. Their bounds and defaults are added:
+/// `E: Dtype = f32, D: Device<E> = Cpu`.
+///
+/// | field | what it is |
+/// | --- | --- |
+/// | `#[param(init)] weight: Tensor<(OutDim, InDim), E, D>` | a parameter; `init` is a function that fills it, such as those in [`init`](crate::nn::init) |
+/// | `norm: Norm<EmbedDim, A, E, D>` | a module |
+/// | `#[layers(NumLayers::SIZE)] layers: Vec<EncoderLayer<EmbedDim, A, E, D>>` | modules, as many as the constant says |
+/// | `#[some_if(FLAG)] norm: Option<…>` | a parameter or a module, `Some` if the constant `FLAG` is true |
+///
+/// Two options stand in the attribute, as in `#[module(output = EmbedDim, conventions = A::Conventions)]`:
+///
+/// - `output` is the last dimension of the output, shown in the summary;
+/// - `conventions` are those on which the module itself depends, which are stored with saved parameters. The type has a
+///   function `conventions`, as [`Conventions`](crate::nn::Conventions) and the configurations of
+///   [`models`](crate::models) have.
+///
+/// ```
+/// use typed_transformer::{nn::{Linear, Module, init}, ops::mul, prelude::*};
+///
+/// /// A linear map with a factor for each column of its output.
+/// #[module(output = EmbedDim)]
+/// pub struct Gated<EmbedDim: ConstDim, E, D> {
+///     /// The linear map.
+///     pub map: Linear<EmbedDim, EmbedDim, E, D>,
+///     /// The factor of each column.
+///     #[param(init::ones)]
+///     pub gate: Tensor<(EmbedDim,), E, D>,
+/// }
+///
+/// impl<EmbedDim: ConstDim, E: Real, D: Backend<E>> Gated<EmbedDim, E, D> {
+///     fn forward<B: Dim, S: Dim, T: Tape<E, D>>(
+///         &self,
+///         input: Tensor<(B, S, EmbedDim), E, D, T>,
+///     ) -> Tensor<(B, S, EmbedDim), E, D, T> {
+///         mul(self.map.forward(input), &self.gate)
+///     }
+/// }
+///
+/// dims! { EmbedDim = 3; }
+/// const _: () = assert!(Gated::<EmbedDim, f32, Cpu>::NUM_PARAMS == 15);
+/// let device = Cpu::default();
+/// let gated = Gated::<EmbedDim, f32, Cpu>::build(&device);
+/// let x: Tensor<(Const<2>, Const<4>, EmbedDim), f32, Cpu> = device.zeros();
+/// assert_eq!(gated.forward(x).as_vec().len(), 24);
+/// ```
+#[doc(inline)]
+pub use typed_transformer_macros::module;
+
 /// A module whose parameters and dimensions are known from its type alone.
 ///
-/// [`module!`](crate::module!) implements it.
+/// [`#[module]`](macro@crate::module) implements it.
 ///
 /// ```
 /// use typed_transformer::{doctest::*, nn::{Linear, Module}, prelude::*};

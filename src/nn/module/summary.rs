@@ -87,7 +87,6 @@ impl fmt::Display for Summary {
 }
 
 /// The path of the field `field` of the module at `path`.
-#[doc(hidden)]
 #[must_use]
 pub fn child_path(path: &str, field: &str) -> String {
     if path.is_empty() {

@@ -6,21 +6,23 @@ mod sum;
 pub(super) use sum::sum_to;
 
 use super::{
-    OpError, Real, device_error,
+    OpError, Real, device_error, try_arithmetic,
     views::{Sizes, permuted, with_leading_axes},
 };
 use crate::{
-    backend::{Backend, LinearParams},
+    backend::{Arithmetic, Backend, Linear, Tape, linear_kernel, run_kernel},
     dims,
-    dims::Label,
 };
 use dfdx::{
     shapes::{Axes2, HasShape, Shape},
-    tensor::{PutTape, SplitTape, Tape, Tensor},
-    tensor_ops::{Device, PermuteTo, RealizeTo, ReshapeTo, TryMatMul, TryMul},
+    tensor::Tensor,
+    tensor_ops::{PermuteTo, RealizeTo, ReshapeTo, TryMatMul},
 };
 use kernel::contract_by_kernel;
 use std::array;
+
+/// A number in place of an axis's name. Two axes have the same label if and only if they have the same name.
+pub type Label = u8;
 
 /// The label of the only axis of a tensor without axes.
 pub const NO_AXIS: Label = Label::MAX;
@@ -31,7 +33,7 @@ pub fn label_array<const N: usize>(labels: &[Label]) -> [Label; N] {
 }
 
 /// A tensor whose axes have labels.
-pub struct Labelled<const N: usize, E: Real, D: Device<E>, T>
+pub struct Labelled<const N: usize, E: Real, D: Backend<E>, T>
 where
     [usize; N]: Sizes,
 {
@@ -39,7 +41,7 @@ where
     pub labels: [Label; N],
 }
 
-impl<const N: usize, E: Real, D: Device<E>, T> Labelled<N, E, D, T>
+impl<const N: usize, E: Real, D: Backend<E>, T> Labelled<N, E, D, T>
 where
     [usize; N]: Sizes,
 {
@@ -77,7 +79,7 @@ where
 {
     let mut shared = x.labels.iter().filter(|label| w.has(**label));
     if shared.clone().count() > 0 && shared.all(|label| to.contains(label)) {
-        return multiply(x, w, to).map_err(device_error(op));
+        return multiply(op, x, w, to);
     }
     // A product has its rows before its columns. So the operand whose own axis is first in the result is the left one.
     let first_of = |one: &[Label], other: &[Label]| {
@@ -90,22 +92,28 @@ where
 }
 
 /// `x · w`, where each of the axes `to` is an axis of `x` or of `w`.
-fn multiply<const X: usize, const W: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn multiply<const X: usize, const W: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
+    op: &'static str,
     x: Labelled<X, E, D, T>,
     w: Labelled<W, E, D, T>,
     to: [Label; N],
-) -> Result<Tensor<[usize; N], E, D, T>, D::Err>
+) -> Result<Tensor<[usize; N], E, D, T>, OpError>
 where
     [usize; X]: Sizes,
     [usize; W]: Sizes,
     [usize; N]: Sizes,
 {
     let sizes = to.map(|label| x.size(label).max(w.size(label)));
-    broadcast(x, to, sizes)?.try_mul(broadcast(w, to, sizes)?)
+    let is_x_larger = x.len() >= w.len();
+    let (x, w) =
+        (broadcast(x, to, sizes).map_err(device_error(op))?, broadcast(w, to, sizes).map_err(device_error(op))?);
+    // The kernel reads the second operand in place, also where it repeats itself.
+    let (larger, smaller) = if is_x_larger { (x, w) } else { (w, x) };
+    try_arithmetic(op, Arithmetic::Mul, larger, smaller)
 }
 
 /// A view of `x` with the axes `to`. `x` repeats itself along those that it does not have.
-pub fn broadcast<const R: usize, const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+pub fn broadcast<const R: usize, const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Labelled<R, E, D, T>,
     to: [Label; N],
     sizes: [usize; N],
@@ -196,16 +204,18 @@ fn linear_map<L: Shape, R: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     right: Tensor<R, E, D, T>,
     (rows, columns, inner): (Rows, Columns, Inner),
 ) -> Result<Tensor<(Rows, Columns), E, D, T>, OpError> {
-    let error = device_error::<D::Err>(op);
-    let (weight, weight_tape) = right.try_reshape_like(&(columns, inner)).map_err(&error)?.split_tape();
-    let (left, tape) = left.split_tape();
-    let left = left.put_tape(tape.merge(weight_tape));
     if D::HAS_KERNELS {
-        return D::linear_kernel(left, LinearParams { weight: &weight, bias: None }, (rows, columns));
+        return run_kernel(op, (rows, columns), T::default(), |tape| {
+            let left = D::read(left, tape)?;
+            let weight = D::read(right, tape)?;
+            Ok(linear_kernel(left, Linear::new(weight, None, inner.size(), columns.size()))?)
+        });
     }
-    let left = left.try_reshape_like(&(rows, inner)).map_err(&error)?;
-    let product = || left.try_matmul(weight.put_tape(T::default()).try_permute::<_, Axes2<1, 0>>()?);
-    product().map_err(error)
+    let product = || {
+        let weight = right.try_reshape_like(&(columns, inner))?.try_permute::<_, Axes2<1, 0>>()?;
+        left.try_reshape_like(&(rows, inner))?.try_matmul(weight)
+    };
+    product().map_err(device_error::<D::Err>(op))
 }
 
 /// Batched matrices: two axes count them, then there are rows and columns.
@@ -214,7 +224,7 @@ type Matrices<E, D, T> = Tensor<(usize, usize, usize, usize), E, D, T>;
 /// Merges the axes of `x` into four: two of the batch, then two of the matrices.
 ///
 /// Nothing is copied if the axes of each block are neighbours in `x`.
-fn into_blocks<const N: usize, E: Real, D: Device<E>, T: Tape<E, D>>(
+fn into_blocks<const N: usize, E: Real, D: Backend<E>, T: Tape<E, D>>(
     x: Labelled<N, E, D, T>,
     blocks: [&[Label]; 4],
 ) -> Result<Matrices<E, D, T>, D::Err>

@@ -1,7 +1,6 @@
-use super::{Labelled, kernel::contract_by_kernel, label_array, position};
+use super::{Label, Labelled, broadcast, kernel::contract_by_kernel, label_array, position};
 use crate::{
-    backend::Backend,
-    dims::Label,
+    backend::{Backend, Tape},
     ops::{
         OpError, Real, device_error,
         views::{Sizes, permuted},
@@ -9,7 +8,7 @@ use crate::{
 };
 use dfdx::{
     shapes::Axis,
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{ReshapeTo, SumTo},
 };
 use std::array;
@@ -26,7 +25,11 @@ where
 {
     let error = device_error::<D::Err>(op);
     let summed: Vec<Label> = x.labels.iter().copied().filter(|label| !to.contains(label)).collect();
-    if D::HAS_KERNELS && !summed.is_empty() {
+    if summed.is_empty() {
+        let sizes = to.map(|label| x.size(label));
+        return broadcast(x, to, sizes).map_err(error);
+    }
+    if D::HAS_KERNELS {
         // A contraction with the number 1 reads `x` in place.
         let one: Tensor<[usize; 1], E, D> = x.tensor.device().try_ones_like(&[1]).map_err(&error)?;
         return contract_by_kernel(

@@ -1,11 +1,11 @@
 //! The functions that [`try_einsum!`](crate::try_einsum!) calls.
 
 use crate::{
-    backend::Backend,
-    dims::{DimError, Label},
+    backend::{Backend, Tape},
+    dims::DimError,
     ops::{
         OpError, Real,
-        contraction::{Labelled, contract, label_array, sum_to},
+        contraction::{Label, Labelled, contract, label_array, sum_to},
         dim_error, ensure_not_empty,
         operand::{AsWritten, JoinTapes, JoinedTape, OperandTape, TensorOrRef, distinct_from},
         views::{NamedAxes, Sizes},
@@ -13,7 +13,7 @@ use crate::{
 };
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{PutTape, Storage, Tape, Tensor},
+    tensor::{PutTape, Storage, Tensor},
 };
 use std::marker::PhantomData;
 

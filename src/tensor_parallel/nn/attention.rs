@@ -1,6 +1,6 @@
 use super::{ColumnProjection, DividesLayersOf, RowProjection};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded, Product},
     mask::{AttentionMask, MaskKind, PaddingMask, mk_cross_mask, mk_mask},
     module,
@@ -11,43 +11,48 @@ use crate::{
         Entered, attention::try_rotate_heads, dropout::same_dropout, try_enter, try_multi_head_attention,
     },
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// [`MHAttention`](crate::nn::MHAttention), of which each rank has its heads.
-    ///
-    /// A rank projects to its heads, attends in them, and projects their outputs. The sum over the ranks is the output.
-    ///
-    /// ```
-    /// use typed_transformer::{
-    ///     doctest::*, prelude::*, ranks, ranks::Ranks,
-    ///     tensor_parallel::{ShardedAttention, enter},
-    /// };
-    /// ranks! { pub Tp = 1; }
-    /// let ranks = Ranks::<Tp>::single()?;
-    /// let layer =
-    ///     ShardedAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-    /// let [query, key, value] = [0, 1, 2].map(|_| enter(x.clone(), &ranks));
-    /// let mask = mk_mask::<CausalMask, PadSourceKeys, _, _>(&PaddingMask::without_padding((Batch, SeqLen)));
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(query, key, value, &mask, &ranks);
-    /// # Ok::<(), typed_transformer::ranks::RanksError>(())
-    /// ```
-    pub struct ShardedAttention<QDim: ConstDim, KDim: ConstDim, VDim: ConstDim, OutputDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> in A::Conventions -> OutputDim {
-        /// Projects to the queries of this rank's heads.
-        pub query_proj: module ColumnProjection<
-            QDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Projects to the keys of this rank's heads.
-        pub key_proj: module ColumnProjection<
-            KDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
-        /// Projects to the values of this rank's heads.
-        pub value_proj: module ColumnProjection<
-            VDim, Product<Shard<A::NumHeads, Axis>, A::VODim>, AttentionProjection<A>, E, D>,
-        /// Mixes the outputs of the heads of all ranks.
-        pub output_proj: module RowProjection<
-            Product<Shard<A::NumHeads, Axis>, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
-    }
+/// [`MHAttention`](crate::nn::MHAttention), of which each rank has its heads.
+///
+/// A rank projects to its heads, attends in them, and projects their outputs. The sum over the ranks is the output.
+///
+/// ```
+/// use typed_transformer::{
+///     doctest::*, prelude::*, ranks, ranks::Ranks,
+///     tensor_parallel::{ShardedAttention, enter},
+/// };
+/// ranks! { pub Tp = 1; }
+/// let ranks = Ranks::<Tp>::single()?;
+/// let layer =
+///     ShardedAttention::<EmbedDim, EmbedDim, EmbedDim, EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// let [query, key, value] = [0, 1, 2].map(|_| enter(x.clone(), &ranks));
+/// let mask = mk_mask::<CausalMask, PadSourceKeys, _, _>(&PaddingMask::without_padding((Batch, SeqLen)));
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(query, key, value, &mask, &ranks);
+/// # Ok::<(), typed_transformer::ranks::RanksError>(())
+/// ```
+#[module(conventions = A::Conventions, output = OutputDim)]
+pub struct ShardedAttention<
+    QDim: ConstDim,
+    KDim: ConstDim,
+    VDim: ConstDim,
+    OutputDim: ConstDim,
+    A: Arch,
+    Axis: DividesLayersOf<A>,
+    E,
+    D,
+> {
+    /// Projects to the queries of this rank's heads.
+    pub query_proj: ColumnProjection<QDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
+    /// Projects to the keys of this rank's heads.
+    pub key_proj: ColumnProjection<KDim, Product<Shard<A::NumHeads, Axis>, A::QKDim>, AttentionProjection<A>, E, D>,
+    /// Projects to the values of this rank's heads.
+    pub value_proj: ColumnProjection<VDim, Product<Shard<A::NumHeads, Axis>, A::VODim>, AttentionProjection<A>, E, D>,
+    /// Mixes the outputs of the heads of all ranks.
+    pub output_proj:
+        RowProjection<Product<Shard<A::NumHeads, Axis>, A::VODim>, OutputDim, AttentionProjection<A>, E, D>,
 }
 
 impl<
@@ -104,15 +109,14 @@ impl<
     }
 }
 
-module! {
-    /// [`SelfAttention`](crate::nn::SelfAttention), of which each rank has its heads.
-    pub struct ShardedSelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
-        /// The attention; query, key, value and output all have width `EmbedDim`.
-        pub attention: module ShardedAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, Axis, E, D>,
-        /// The norm, if each sublayer has one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// [`SelfAttention`](crate::nn::SelfAttention), of which each rank has its heads.
+#[module(output = EmbedDim)]
+pub struct ShardedSelfAttention<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E, D> {
+    /// The attention; query, key, value and output all have width `EmbedDim`.
+    pub attention: ShardedAttention<EmbedDim, EmbedDim, EmbedDim, EmbedDim, A, Axis, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
@@ -134,21 +138,20 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: E
         let rotary = const { rotary::<A::Conventions>() };
         try_residual_norm(&self.norm, input, |x| {
             let x = try_enter(x, ranks)?;
-            let (query, key) = (x.with_empty_tape(), x.with_empty_tape());
+            let (query, key) = (x.clone(), x.clone());
             self.attention.try_forward_rotary(query, key, x, &mask, rotary, ranks)
         })
     }
 }
 
-module! {
-    /// [`CrossAttention`](crate::nn::CrossAttention), of which each rank has its heads.
-    pub struct ShardedCrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> -> QDim {
-        /// The attention; query and output have width `QDim`, key and value `KVDim`.
-        pub attention: module ShardedAttention<QDim, KVDim, KVDim, QDim, A, Axis, E, D>,
-        /// The norm, if each sublayer has one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
-            module Norm<QDim, A, E, D>,
-    }
+/// [`CrossAttention`](crate::nn::CrossAttention), of which each rank has its heads.
+#[module(output = QDim)]
+pub struct ShardedCrossAttention<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E, D> {
+    /// The attention; query and output have width `QDim`, key and value `KVDim`.
+    pub attention: ShardedAttention<QDim, KVDim, KVDim, QDim, A, Axis, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<QDim, A, E, D>>,
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
@@ -175,7 +178,7 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Elem
         .map_err(dim_error("cross-attention"))?;
         try_residual_norm(&self.norm, query, |x| {
             let (query, key_value) = (try_enter(x, ranks)?, try_enter(key_value, ranks)?);
-            self.attention.try_forward(query, key_value.with_empty_tape(), key_value, &mask, ranks)
+            self.attention.try_forward(query, key_value.clone(), key_value, &mask, ranks)
         })
     }
 }

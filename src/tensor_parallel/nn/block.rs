@@ -1,6 +1,6 @@
 use super::{DividesLayersOf, ShardedFeedForward, ShardedSelfAttention};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
     mask::{MaskKind, NoMask, PaddingMask},
     module,
@@ -9,20 +9,19 @@ use crate::{
     ranks::{Element, Ranks},
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// [`Block`](crate::nn::Block), whose heads and hidden columns are divided among the ranks.
-    pub struct ShardedBlock<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
-        /// Each position attends to the positions that `Mask` shows to it.
-        pub self_attention: module ShardedSelfAttention<EmbedDim, Mask, A, Axis, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module ShardedFeedForward<EmbedDim, A, Axis, E, D>,
-        /// The norm that both sublayers share, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// [`Block`](crate::nn::Block), whose heads and hidden columns are divided among the ranks.
+#[module(output = EmbedDim)]
+pub struct ShardedBlock<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E, D> {
+    /// Each position attends to the positions that `Mask` shows to it.
+    pub self_attention: ShardedSelfAttention<EmbedDim, Mask, A, Axis, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: ShardedFeedForward<EmbedDim, A, Axis, E, D>,
+    /// The norm that both sublayers share, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
@@ -46,15 +45,23 @@ impl<EmbedDim: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>, E: E
     }
 }
 
-module! {
-    /// [`BlockStack`](crate::nn::BlockStack), whose heads and hidden columns are divided among the ranks.
-    pub struct ShardedBlockStack<EmbedDim: ConstDim, NumLayers: ConstDim, Mask: MaskKind, A: Arch, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
-        /// The layers, first to last.
-        pub layers: layers(NumLayers) ShardedBlock<EmbedDim, Mask, A, Axis, E, D>,
-        /// The norm after the last layer, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// [`BlockStack`](crate::nn::BlockStack), whose heads and hidden columns are divided among the ranks.
+#[module(output = EmbedDim)]
+pub struct ShardedBlockStack<
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    Mask: MaskKind,
+    A: Arch,
+    Axis: DividesLayersOf<A>,
+    E,
+    D,
+> {
+    /// The layers, first to last.
+    #[layers(NumLayers::SIZE)]
+    pub layers: Vec<ShardedBlock<EmbedDim, Mask, A, Axis, E, D>>,
+    /// The norm after the last layer, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<
@@ -80,14 +87,22 @@ impl<
     }
 }
 
-module! {
-    /// [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder), whose heads and hidden columns are divided among the ranks.
-    pub struct ShardedEmbeddingEncoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, EmbedDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<EmbedDim>, Axis: DividesLayersOf<A>; E, D> -> EmbedDim {
-        /// From token ids to vectors.
-        pub embedder: module Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
-        /// The layers.
-        pub encoder: module ShardedBlockStack<EmbedDim, NumLayers, NoMask, A, Axis, E, D>,
-    }
+/// [`EmbeddingEncoder`](crate::nn::EmbeddingEncoder), whose heads and hidden columns are divided among the ranks.
+#[module(output = EmbedDim)]
+pub struct ShardedEmbeddingEncoder<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    EmbedDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<EmbedDim>,
+    Axis: DividesLayersOf<A>,
+    E,
+    D,
+> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<VocabSize, MaxSeqLen, EmbedDim, A, E, D>,
+    /// The layers.
+    pub encoder: ShardedBlockStack<EmbedDim, NumLayers, NoMask, A, Axis, E, D>,
 }
 
 impl<

@@ -1,6 +1,6 @@
 use super::{DividesLayersOf, ShardedCrossAttention, ShardedFeedForward, ShardedSelfAttention};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, ConstDim, Dim, MaybeSharded},
     mask::{CausalMask, PaddingMask},
     module,
@@ -9,21 +9,20 @@ use crate::{
     ranks::{Element, Ranks},
     tokens::TokenIds,
 };
-use dfdx::tensor::{PutTape, SplitTape, Tape, Tensor};
+use dfdx::tensor::Tensor;
 
-module! {
-    /// [`DecoderLayer`](crate::nn::DecoderLayer), whose heads and hidden columns are divided among the ranks.
-    pub struct ShardedDecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> -> QDim {
-        /// Each target position attends to itself and earlier ones.
-        pub self_attention: module ShardedSelfAttention<QDim, CausalMask, A, Axis, E, D>,
-        /// Each target position attends to the source.
-        pub cross_attention: module ShardedCrossAttention<QDim, KVDim, A, Axis, E, D>,
-        /// Transforms each position on its own.
-        pub feed_forward: module ShardedFeedForward<QDim, A, Axis, E, D>,
-        /// The norm that the three sublayers share, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())
-            module Norm<QDim, A, E, D>,
-    }
+/// [`DecoderLayer`](crate::nn::DecoderLayer), whose heads and hidden columns are divided among the ranks.
+#[module(output = QDim)]
+pub struct ShardedDecoderLayer<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E, D> {
+    /// Each target position attends to itself and earlier ones.
+    pub self_attention: ShardedSelfAttention<QDim, CausalMask, A, Axis, E, D>,
+    /// Each target position attends to the source.
+    pub cross_attention: ShardedCrossAttention<QDim, KVDim, A, Axis, E, D>,
+    /// Transforms each position on its own.
+    pub feed_forward: ShardedFeedForward<QDim, A, Axis, E, D>,
+    /// The norm that the three sublayers share, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_block())]
+    pub norm: Option<Norm<QDim, A, E, D>>,
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
@@ -52,15 +51,16 @@ impl<QDim: ConstDim, KVDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Elem
     }
 }
 
-module! {
-    /// [`Decoder`](crate::nn::Decoder), whose heads and hidden columns are divided among the ranks.
-    pub struct ShardedDecoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> -> QDim {
-        /// The layers, first to last.
-        pub layers: layers(NumLayers) ShardedDecoderLayer<QDim, KVDim, A, Axis, E, D>,
-        /// The norm after the last layer, if the conventions have one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())
-            module Norm<QDim, A, E, D>,
-    }
+/// [`Decoder`](crate::nn::Decoder), whose heads and hidden columns are divided among the ranks.
+#[module(output = QDim)]
+pub struct ShardedDecoder<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E, D>
+{
+    /// The layers, first to last.
+    #[layers(NumLayers::SIZE)]
+    pub layers: Vec<ShardedDecoderLayer<QDim, KVDim, A, Axis, E, D>>,
+    /// The norm after the last layer, if the conventions have one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.has_final_norm())]
+    pub norm: Option<Norm<QDim, A, E, D>>,
 }
 
 impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>
@@ -75,25 +75,30 @@ impl<QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: Arch, Axis: Divide
         key_value_padding_mask: &PaddingMask<B, K>,
         ranks: &Ranks<Axis>,
     ) -> Result<Tensor<(B, Q, QDim), E, D, T>, OpError> {
-        // Merge the encoder's tape into the query's tape here, so each layer gets the source with an empty tape.
-        let (query, tape) = query.split_tape();
-        let (key_value, source_tape) = key_value.split_tape();
-        let query = query.put_tape(tape.merge(source_tape));
         let output = self.layers.iter().try_fold(query, |query, layer| {
-            layer.try_forward(query, key_value.retaped::<T>(), query_padding_mask, key_value_padding_mask, ranks)
+            layer.try_forward(query, key_value.clone(), query_padding_mask, key_value_padding_mask, ranks)
         });
         try_optional_norm(&self.norm, output?)
     }
 }
 
-module! {
-    /// [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder), whose heads and hidden columns are divided among the ranks.
-    pub struct ShardedEmbeddingDecoder<VocabSize: ConstDim, MaxSeqLen: ConstDim, QDim: ConstDim, KVDim: ConstDim, NumLayers: ConstDim, A: HasPositionsFor<QDim>, Axis: DividesLayersOf<A>; E, D> -> QDim {
-        /// From token ids to vectors.
-        pub embedder: module Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
-        /// The layers.
-        pub decoder: module ShardedDecoder<QDim, KVDim, NumLayers, A, Axis, E, D>,
-    }
+/// [`EmbeddingDecoder`](crate::nn::EmbeddingDecoder), whose heads and hidden columns are divided among the ranks.
+#[module(output = QDim)]
+pub struct ShardedEmbeddingDecoder<
+    VocabSize: ConstDim,
+    MaxSeqLen: ConstDim,
+    QDim: ConstDim,
+    KVDim: ConstDim,
+    NumLayers: ConstDim,
+    A: HasPositionsFor<QDim>,
+    Axis: DividesLayersOf<A>,
+    E,
+    D,
+> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<VocabSize, MaxSeqLen, QDim, A, E, D>,
+    /// The layers.
+    pub decoder: ShardedDecoder<QDim, KVDim, NumLayers, A, Axis, E, D>,
 }
 
 impl<

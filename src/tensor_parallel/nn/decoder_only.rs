@@ -1,6 +1,6 @@
 use super::{DividesLayersOf, ShardedBlockStack};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, MaybeSharded},
     mask::CausalMask,
     module,
@@ -10,31 +10,29 @@ use crate::{
     tensor_parallel::{Sharded, dropout::same_dropout},
     tokens::TokenIds,
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms
-    /// and logits.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
-    /// ranks! { pub Tp = 1; } // as many as divide `NumHeads` and `HiddenDim`
-    /// let ranks = Ranks::<Tp>::single()?;
-    /// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
-    /// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
-    /// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape, &ranks);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub struct ShardedDecoderOnly<Config: SingleStack, Axis: DividesLayersOf<Config>; E, D> -> Config::VocabSize {
-        /// From token ids to vectors.
-        pub embedder: module Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
-        /// The layers; each position attends to itself and earlier ones.
-        pub decoder: module ShardedBlockStack<
-            Config::EmbedDim, Config::NumLayers, CausalMask, Config, Axis, E, D>,
-        /// From vectors to logits.
-        pub logit: module LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
-    }
+/// [`DecoderOnly`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms
+/// and logits.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedDecoderOnly}};
+/// ranks! { pub Tp = 1; } // as many as divide `NumHeads` and `HiddenDim`
+/// let ranks = Ranks::<Tp>::single()?;
+/// let model = Distributed::<ShardedDecoderOnly<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
+/// let ids = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SeqLen))?;
+/// let logits: Tensor<(Batch, SeqLen, VocabSize), f32, Cpu> = model.forward(&ids, NoneTape, &ranks);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(output = Config::VocabSize)]
+pub struct ShardedDecoderOnly<Config: SingleStack, Axis: DividesLayersOf<Config>, E, D> {
+    /// From token ids to vectors.
+    pub embedder: Embedder<Config::VocabSize, Config::MaxSeqLen, Config::EmbedDim, Config, E, D>,
+    /// The layers; each position attends to itself and earlier ones.
+    pub decoder: ShardedBlockStack<Config::EmbedDim, Config::NumLayers, CausalMask, Config, Axis, E, D>,
+    /// From vectors to logits.
+    pub logit: LmHead<Config::EmbedDim, Config::VocabSize, Config, E, D>,
 }
 
 #[diagnostic::do_not_recommend]

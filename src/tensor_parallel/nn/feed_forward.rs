@@ -1,6 +1,6 @@
 use super::{ColumnProjection, DividesLayersOf, RowProjection};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AxisOf, ConstDim, Dim, MaybeSharded, axis},
     module,
     nn::{Arch, Conventions, FeedForwardProjection, Norm, try_residual_norm},
@@ -8,35 +8,32 @@ use crate::{
     ranks::{Element, Ranks, Shard},
     tensor_parallel::{dropout::same_dropout, try_all_gather, try_enter},
 };
-use dfdx::tensor::{Tape, Tensor};
+use dfdx::tensor::Tensor;
 use typed_transformer_macros::panicking;
 
-module! {
-    /// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::ShardedFeedForward};
-    /// ranks! { pub Tp = 1; }
-    /// let ranks = Ranks::<Tp>::single()?;
-    /// let layer = ShardedFeedForward::<EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
-    /// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x, &ranks);
-    /// # Ok::<(), typed_transformer::ranks::RanksError>(())
-    /// ```
-    pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>; E, D> in A::Conventions -> EmbedDim {
-        /// From `EmbedDim` to this rank's part of `HiddenDim`.
-        pub hidden: module ColumnProjection<
-            EmbedDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
-        /// More layers of the hidden width; each reads all hidden columns.
-        pub inner: layers({ A::FEED_FORWARD_EXTRA_LAYERS })
-            ColumnProjection<A::HiddenDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
-        /// From this rank's part of `HiddenDim` back to `EmbedDim`.
-        pub output: module RowProjection<
-            Shard<A::HiddenDim, Axis>, EmbedDim, FeedForwardProjection<A>, E, D>,
-        /// The norm, if each sublayer has one.
-        pub norm: optional(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())
-            module Norm<EmbedDim, A, E, D>,
-    }
+/// [`FeedForward`](crate::nn::FeedForward), of which each rank has its part of the hidden columns.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::ShardedFeedForward};
+/// ranks! { pub Tp = 1; }
+/// let ranks = Ranks::<Tp>::single()?;
+/// let layer = ShardedFeedForward::<EmbedDim, Model, Tp, f32, Cpu>::build(&Cpu::default());
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = Cpu::default().zeros();
+/// let x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu> = layer.forward(x, &ranks);
+/// # Ok::<(), typed_transformer::ranks::RanksError>(())
+/// ```
+#[module(conventions = A::Conventions, output = EmbedDim)]
+pub struct ShardedFeedForward<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E, D> {
+    /// From `EmbedDim` to this rank's part of `HiddenDim`.
+    pub hidden: ColumnProjection<EmbedDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>,
+    /// More layers of the hidden width; each reads all hidden columns.
+    #[layers(A::FEED_FORWARD_EXTRA_LAYERS)]
+    pub inner: Vec<ColumnProjection<A::HiddenDim, Shard<A::HiddenDim, Axis>, FeedForwardProjection<A>, E, D>>,
+    /// From this rank's part of `HiddenDim` back to `EmbedDim`.
+    pub output: RowProjection<Shard<A::HiddenDim, Axis>, EmbedDim, FeedForwardProjection<A>, E, D>,
+    /// The norm, if each sublayer has one.
+    #[some_if(<A::Conventions as Conventions>::NORM_PLACEMENT.per_sublayer())]
+    pub norm: Option<Norm<EmbedDim, A, E, D>>,
 }
 
 impl<EmbedDim: ConstDim, A: Arch, Axis: DividesLayersOf<A>, E: Element, D: Backend<E>>

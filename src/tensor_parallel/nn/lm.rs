@@ -1,6 +1,6 @@
 use super::{DividesLayersOf, ShardedEmbeddingDecoder, ShardedEmbeddingEncoder};
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{AtMost, MaybeSharded},
     module,
     nn::{LM, LmHead, Output, Seq2Seq},
@@ -9,34 +9,48 @@ use crate::{
     tensor_parallel::{Sharded, dropout::same_dropout},
     tokens::TokenIds,
 };
-use dfdx::tensor::{PutTape, SplitTape, Tape};
 use typed_transformer_macros::panicking;
 
-module! {
-    /// [`LM`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms and logits.
-    ///
-    /// ```
-    /// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedLM}};
-    /// ranks! { pub Tp = 1; } // as many as divide `NumHeads` and `HiddenDim`
-    /// let ranks = Ranks::<Tp>::single()?;
-    /// let model = Distributed::<ShardedLM<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
-    /// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
-    /// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
-    /// let output = model.forward(&source, &target, NoneTape, &ranks);
-    /// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub struct ShardedLM<Config: Seq2Seq, Axis: DividesLayersOf<Config>; E, D> -> Config::TgtVocab {
-        /// Encodes the source.
-        pub encoder: module ShardedEmbeddingEncoder<
-            Config::SrcVocab, Config::MaxSrcLen, Config::EmbedDim, Config::NumEncoderLayers, Config, Axis, E, D>,
-        /// Decodes the target so far, attending to the encoder's output.
-        pub decoder: module ShardedEmbeddingDecoder<
-            Config::TgtVocab, Config::MaxTgtLen, Config::EmbedDim, Config::EmbedDim, Config::NumDecoderLayers, Config,
-            Axis, E, D>,
-        /// From vectors to logits.
-        pub logit: module LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
-    }
+/// [`LM`], whose heads and hidden columns are divided among the ranks. All ranks have embeddings, norms and logits.
+///
+/// ```
+/// use typed_transformer::{doctest::*, prelude::*, ranks, ranks::Ranks, tensor_parallel::{Distributed, ShardedLM}};
+/// ranks! { pub Tp = 1; } // as many as divide `NumHeads` and `HiddenDim`
+/// let ranks = Ranks::<Tp>::single()?;
+/// let model = Distributed::<ShardedLM<Model, Tp, f32, Cpu>, Tp>::build(&Cpu::default(), &ranks)?;
+/// let source = TokenIds::from_ids(&[7, 4, 24, 0], None, (Batch, SrcLen))?;
+/// let target = TokenIds::from_ids(&[26, 20, 17], None, (Batch, TgtLen))?;
+/// let output = model.forward(&source, &target, NoneTape, &ranks);
+/// let logits: Tensor<(Batch, TgtLen, VocabSize), f32, Cpu> = output.logit_output;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[module(output = Config::TgtVocab)]
+pub struct ShardedLM<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E, D> {
+    /// Encodes the source.
+    pub encoder: ShardedEmbeddingEncoder<
+        Config::SrcVocab,
+        Config::MaxSrcLen,
+        Config::EmbedDim,
+        Config::NumEncoderLayers,
+        Config,
+        Axis,
+        E,
+        D,
+    >,
+    /// Decodes the target so far, attending to the encoder's output.
+    pub decoder: ShardedEmbeddingDecoder<
+        Config::TgtVocab,
+        Config::MaxTgtLen,
+        Config::EmbedDim,
+        Config::EmbedDim,
+        Config::NumDecoderLayers,
+        Config,
+        Axis,
+        E,
+        D,
+    >,
+    /// From vectors to logits.
+    pub logit: LmHead<Config::EmbedDim, Config::TgtVocab, Config, E, D>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -71,12 +85,14 @@ impl<Config: Seq2Seq, Axis: DividesLayersOf<Config>, E: Element, D: Backend<E>> 
     > {
         let device = self.decoder.embedder.token_embedder.weight.device();
         let _seed = same_dropout::<E, D, T, _>(Config::DROPOUT, device, ranks)?;
-        let (encoder_output, tape) = self.encoder.try_forward(encoder_ids, tape, ranks)?.split_tape();
-        let source = encoder_output.clone().put_tape(tape);
-        let decoder_out = self.decoder.try_forward(decoder_ids, source, &encoder_ids.padding_mask(), ranks)?;
-        let (decoder_output, tape) = decoder_out.split_tape();
+        let enc_out = self.encoder.try_forward(encoder_ids, tape, ranks)?;
+        let padding = encoder_ids.padding_mask();
+        let decoder_out = self.decoder.try_forward(decoder_ids, enc_out.clone(), &padding, ranks)?;
         let table = &self.decoder.embedder.token_embedder;
-        let logit_output = self.logit.try_forward(decoder_output.clone().put_tape(tape), table)?;
-        Ok(Output { encoder_output, decoder_output, logit_output })
+        Ok(Output {
+            encoder_output: enc_out.retaped(),
+            decoder_output: decoder_out.retaped(),
+            logit_output: self.logit.try_forward(decoder_out, table)?,
+        })
     }
 }

@@ -1,5 +1,5 @@
 use crate::{
-    backend::Backend,
+    backend::{Backend, Tape},
     dims::{ConstDim, Dim, MaybeSharded},
     module,
     nn::{ProjectionRule, init},
@@ -9,19 +9,21 @@ use crate::{
 };
 use dfdx::{
     shapes::{Axes2, HasShape},
-    tensor::{Tape, Tensor},
+    tensor::Tensor,
     tensor_ops::{BroadcastTo, TryAdd},
 };
 
-module! {
-    /// `x Wᵀ + b`, of which each rank has its part of the columns: the sharded form of a
-    /// [`Projection`](crate::nn::Projection).
-    pub struct ColumnProjection<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule; E, D> -> Columns {
-        /// This rank's rows of `W`.
-        pub weight: param (Columns, InDim) = init::zeros,
-        /// This rank's part of `b`.
-        pub bias: optional(Rule::BIAS) param (Columns,) = init::zeros,
-    }
+/// `x Wᵀ + b`, of which each rank has its part of the columns: the sharded form of a
+/// [`Projection`](crate::nn::Projection).
+#[module(output = Columns)]
+pub struct ColumnProjection<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule, E, D> {
+    /// This rank's rows of `W`.
+    #[param(init::zeros)]
+    pub weight: Tensor<(Columns, InDim), E, D>,
+    /// This rank's part of `b`.
+    #[some_if(Rule::BIAS)]
+    #[param(init::zeros)]
+    pub bias: Option<Tensor<(Columns,), E, D>>,
 }
 
 impl<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule, E: Real, D: Backend<E>>
@@ -36,15 +38,17 @@ impl<InDim: ConstDim, Columns: ShardedColumns, Rule: ProjectionRule, E: Real, D:
     }
 }
 
-module! {
-    /// `x Wᵀ + b`, of which each rank has its part of the columns of `x`: the sharded form of a
-    /// [`Projection`](crate::nn::Projection). All ranks have the bias.
-    pub struct RowProjection<Columns: ShardedColumns, OutDim: ConstDim, Rule: ProjectionRule; E, D> -> OutDim {
-        /// This rank's columns of `W`.
-        pub weight: param (OutDim, Columns) = init::zeros,
-        /// `b`.
-        pub bias: optional(Rule::BIAS) param (OutDim,) = init::zeros,
-    }
+/// `x Wᵀ + b`, of which each rank has its part of the columns of `x`: the sharded form of a
+/// [`Projection`](crate::nn::Projection). All ranks have the bias.
+#[module(output = OutDim)]
+pub struct RowProjection<Columns: ShardedColumns, OutDim: ConstDim, Rule: ProjectionRule, E, D> {
+    /// This rank's columns of `W`.
+    #[param(init::zeros)]
+    pub weight: Tensor<(OutDim, Columns), E, D>,
+    /// `b`.
+    #[some_if(Rule::BIAS)]
+    #[param(init::zeros)]
+    pub bias: Option<Tensor<(OutDim,), E, D>>,
 }
 
 impl<Columns: ShardedColumns, OutDim: ConstDim, Rule: ProjectionRule, E: Element, D: Backend<E>>

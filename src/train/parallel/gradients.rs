@@ -65,7 +65,7 @@ where
     D: Backend<E>,
     W: RankAxis,
 {
-    /// No rank can call it: the gradients are a sum.
+    /// Exists for its error message: the gradients are already summed, so no type fulfils the bound.
     #[doc(hidden)]
     pub fn all_reduce(self, _: &Ranks<W>, _: &Replicated<Model, W>) -> Result<Self, RanksError>
     where

@@ -63,7 +63,7 @@ fn experts<B: Dim, S: Dim, M: ConstDim, Hidden: ConstDim, X: ConstDim, E: Real, 
     hidden_bias: &Tensor<(Hidden, X), E, D>,
     output: &Tensor<(X, M, Hidden), E, D>,
 ) -> Tensor<(B, S, M), E, D, T> {
-    let logits: Tensor<(B, S, X), E, D, T> = linear(input.with_empty_tape(), gate, None);
+    let logits: Tensor<(B, S, X), E, D, T> = linear(input.clone(), gate, None);
     let weights: Tensor<(B, S, X), E, D, T> = softmax_over(logits, axis::<X>()); // or over B, S
     let inner: Tensor<(B, S, X, Hidden), E, D, T> =
         einsum!(input: (B, S, M), hidden: (X, Hidden, M) -> (B, S, X, Hidden));

@@ -34,13 +34,13 @@ ranks! {
     Tp = 2;
 }
 
-module! {
-    /// From letters to sounds, each on its own.
-    struct Speller<E, D> {
-        table: param (Letters, EmbedDim) = |table| init::normal(table, 0.1),
-        hidden: module Linear<EmbedDim, HiddenDim, E, D>,
-        output: module Linear<HiddenDim, Sounds, E, D>,
-    }
+/// From letters to sounds, each on its own.
+#[module]
+struct Speller<E, D> {
+    #[param(|table| init::normal(table, 0.1))]
+    table: Tensor<(Letters, EmbedDim), E, D>,
+    hidden: Linear<EmbedDim, HiddenDim, E, D>,
+    output: Linear<HiddenDim, Sounds, E, D>,
 }
 
 type Model = Speller<f32, Cpu>;

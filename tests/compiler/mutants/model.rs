@@ -58,19 +58,27 @@ impl Seq2Seq for Speech {
     type NumDecoderLayers = NumDecoderLayers;
 }
 
-module! {
-    /// Cross-attention from `Tgt` columns to `Src` columns, then a feed-forward block.
-    struct Reader<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidden: ConstDim; E, D> {
-        query_proj: param (Product<H, QK>, Tgt) = init::zeros,
-        key_proj: param (Product<H, QK>, Src) = init::zeros,
-        value_proj: param (Product<H, VO>, Src) = init::zeros,
-        output_proj: param (Tgt, Product<H, VO>) = init::zeros,
-        hidden: param (Hidden, Tgt) = init::zeros,
-        output: param (Tgt, Hidden) = init::zeros,
-        output_bias: param (Tgt,) = init::zeros,
-        scale: param (Tgt,) = init::ones,
-        shift: param (Tgt,) = init::zeros,
-    }
+/// Cross-attention from `Tgt` columns to `Src` columns, then a feed-forward block.
+#[module]
+struct Reader<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidden: ConstDim, E, D> {
+    #[param(init::zeros)]
+    query_proj: Tensor<(Product<H, QK>, Tgt), E, D>,
+    #[param(init::zeros)]
+    key_proj: Tensor<(Product<H, QK>, Src), E, D>,
+    #[param(init::zeros)]
+    value_proj: Tensor<(Product<H, VO>, Src), E, D>,
+    #[param(init::zeros)]
+    output_proj: Tensor<(Tgt, Product<H, VO>), E, D>,
+    #[param(init::zeros)]
+    hidden: Tensor<(Hidden, Tgt), E, D>,
+    #[param(init::zeros)]
+    output: Tensor<(Tgt, Hidden), E, D>,
+    #[param(init::zeros)]
+    output_bias: Tensor<(Tgt,), E, D>,
+    #[param(init::ones)]
+    scale: Tensor<(Tgt,), E, D>,
+    #[param(init::zeros)]
+    shift: Tensor<(Tgt,), E, D>,
 }
 
 impl<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidden: ConstDim, E: Real, D: Backend<E>>
@@ -82,8 +90,8 @@ impl<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidd
         source: Tensor<(B, K, Src), E, D, T>,
         mask: &AttentionMask<B, Q, K>,
     ) -> Tensor<(B, Q, Tgt), E, D, T> {
-        let query = linear(target.with_empty_tape(), &self.query_proj, None);
-        let key = linear(source.with_empty_tape(), &self.key_proj, None);
+        let query = linear(target.clone(), &self.query_proj, None);
+        let key = linear(source.clone(), &self.key_proj, None);
         let value = linear(source, &self.value_proj, None);
         let query: Tensor<(B, H, Q, QK), E, D, T> = split_heads(query);
         let key: Tensor<(B, H, K, QK), E, D, T> = split_heads(key);
@@ -94,7 +102,7 @@ impl<Tgt: ConstDim, Src: ConstDim, H: ConstDim, QK: ConstDim, VO: ConstDim, Hidd
         let answer: Tensor<(B, Q, Tgt), E, D, T> = linear(answer, &self.output_proj, None);
         let answered: Tensor<(B, Q, Tgt), E, D, T> = residual(target, answer);
 
-        let hidden: Tensor<(B, Q, Hidden), E, D, T> = linear(answered.with_empty_tape(), &self.hidden, None);
+        let hidden: Tensor<(B, Q, Hidden), E, D, T> = linear(answered.clone(), &self.hidden, None);
         let output: Tensor<(B, Q, Tgt), E, D, T> = linear(gelu(hidden), &self.output, Some(&self.output_bias));
         layer_norm(residual(answered, output), &self.scale, Some(&self.shift), 1e-5)
     }
@@ -106,16 +114,17 @@ fn gelu<B: Dim, S: Dim, M: ConstDim, E: Real, D: Backend<E>, T: Tape<E, D>>(
     GeluTanh::try_apply(input).expect("the device has memory")
 }
 
-module! {
-    /// The translator.
-    struct Translator<E, D> {
-        encoder: module EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, E, D>,
-        table: param (Sounds, EmbedDim) = init::embedding::<Speech, _, _, _, _>,
-        positions: param (MaxSounds, EmbedDim) = init::embedding::<Speech, _, _, _, _>,
-        decoder: module Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, E, D>,
-        reader: module Reader<EmbedDim, EmbedDim, NumHeads, QKDim, VODim, HiddenDim, E, D>,
-        logit: module Linear<EmbedDim, Sounds, E, D>,
-    }
+/// The translator.
+#[module]
+struct Translator<E, D> {
+    encoder: EmbeddingEncoder<Letters, MaxLetters, EmbedDim, NumEncoderLayers, Speech, E, D>,
+    #[param(init::embedding::<Speech, _, _, _, _>)]
+    table: Tensor<(Sounds, EmbedDim), E, D>,
+    #[param(init::embedding::<Speech, _, _, _, _>)]
+    positions: Tensor<(MaxSounds, EmbedDim), E, D>,
+    decoder: Decoder<EmbedDim, EmbedDim, NumDecoderLayers, Speech, E, D>,
+    reader: Reader<EmbedDim, EmbedDim, NumHeads, QKDim, VODim, HiddenDim, E, D>,
+    logit: Linear<EmbedDim, Sounds, E, D>,
 }
 
 impl<E: Real, D: Backend<E>> Translator<E, D> {
@@ -160,8 +169,7 @@ impl<E: Real, D: Backend<E>> Translator<E, D> {
         let embeds: Tensor<(B, Q, EmbedDim), E, D, T> = add_positions(embeds, positions);
 
         let (heard, spoken): (PaddingMask<B, S>, PaddingMask<B, Q>) = (letters.padding_mask(), sounds.padding_mask());
-        let decoded: Tensor<(B, Q, EmbedDim), E, D, T> =
-            self.decoder.forward(embeds, source.with_empty_tape(), &spoken, &heard);
+        let decoded: Tensor<(B, Q, EmbedDim), E, D, T> = self.decoder.forward(embeds, source.clone(), &spoken, &heard);
         let mask: AttentionMask<B, Q, S> =
             mk_cross_mask::<PadQueriesAndKeys, B, Q, S>(&spoken, &heard).expect("one batch");
         let read: Tensor<(B, Q, EmbedDim), E, D, T> = self.reader.forward(decoded, source, &mask);

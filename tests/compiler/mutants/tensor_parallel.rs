@@ -47,9 +47,8 @@ fn attend<B: Dim, S: Dim, M: ConstDim>(
     tp: &Ranks<Tp>,
 ) -> Plain<(B, S, M)> {
     let x: In<(B, S, M)> = enter(x, tp);
-    let query: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> =
-        linear_column(x.with_empty_tape(), query_weight, None);
-    let key: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.with_empty_tape(), key_weight, None);
+    let query: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.clone(), query_weight, None);
+    let key: Plain<(B, S, Product<Shard<NumHeads, Tp>, QKDim>)> = linear_column(x.clone(), key_weight, None);
     let value: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> = linear_column(x, value_weight, None);
     let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
     let attended: Plain<(B, S, Product<Shard<NumHeads, Tp>, VODim>)> =

@@ -25,7 +25,7 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
         for (scale, fill) in CONVENTIONS {
             compare!(
                 ops::try_grouped_query_attention_with_bias(
-                    query.single.leaky_trace(),
+                    query.single.recorded(),
                     key.single.retaped(),
                     value.single.retaped(),
                     bias.single.retaped(),
@@ -35,7 +35,7 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
                     0.0,
                 ),
                 ops::try_grouped_query_attention_with_bias(
-                    query.double.leaky_trace(),
+                    query.double.recorded(),
                     key.double.retaped(),
                     value.double.retaped(),
                     bias.double.retaped(),
@@ -82,12 +82,12 @@ fn a_bias_that_is_a_permuted_broadcast_gets_its_gradient() {
         macro_rules! attended {
             ($precision:ident) => {
                 ops::try_multi_head_attention_with_bias(
-                    query.$precision.leaky_trace(),
+                    query.$precision.recorded(),
                     key.$precision.retaped(),
                     key.$precision.retaped(),
                     numbers
                         .$precision
-                        .leaky_trace()
+                        .recorded()
                         .permute::<(Const<3>, Unchecked), Axes2<1, 0>>()
                         .broadcast_like::<_, Axis<1>>(&shape),
                     &mask,
@@ -117,10 +117,10 @@ fn a_bias_of_minus_infinity_hides_a_key() {
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let run = |output: Taped<(Unchecked, Unchecked, Width<2, 8>), f32>| {
             let elements = output.as_vec();
-            let gradients = gradients!(output, f32);
-            [elements, gradients.get(&query.single).as_vec(), gradients.get(&key.single).as_vec()]
+            let mut gradients = gradients!(output, f32);
+            [elements, gradients.of(&query.single).unwrap().as_vec(), gradients.of(&key.single).unwrap().as_vec()]
         };
-        let operands = || (query.single.leaky_trace(), key.single.retaped(), key.single.retaped());
+        let operands = || (query.single.recorded(), key.single.retaped(), key.single.retaped());
         let (q, k, v) = operands();
         let biased = ops::multi_head_attention_with_bias(q, k, v, bias.retaped(), &all, scale, fill, 0.0);
         let (q, k, v) = operands();
@@ -143,7 +143,7 @@ fn the_gradient_of_a_bias_is_reproducible() {
         let mask = AttentionMask::all_visible((batch, queries, keys));
         let (scale, fill) = (AttentionScale::HeadDim, MaskFill::MinValue);
         let y: Taped<_, f32> = ops::multi_head_attention_with_bias(
-            query.leaky_trace(),
+            query.recorded(),
             key.retaped(),
             key.retaped(),
             bias.retaped(),
@@ -152,7 +152,7 @@ fn the_gradient_of_a_bias_is_reproducible() {
             fill,
             0.0,
         );
-        gradients!(y, f32).get(&bias).as_vec()
+        gradients!(y, f32).of(&bias).unwrap().as_vec()
     };
     assert_eq!(run(), run());
 }

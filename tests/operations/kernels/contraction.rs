@@ -15,8 +15,8 @@ fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
 macro_rules! compare_einsum {
     ($x:ident: $xd:tt, $w:ident: $wd:tt -> $($od:tt)|+) => {
         $(compare!(
-            try_einsum!($x.single.leaky_trace(): $xd, &$w.single: $wd -> $od),
-            try_einsum!($x.double.leaky_trace(): $xd, &$w.double: $wd -> $od),
+            try_einsum!($x.single.recorded(): $xd, &$w.single: $wd -> $od),
+            try_einsum!($x.double.recorded(): $xd, &$w.double: $wd -> $od),
             [$x, $w]
         );)+
     };
@@ -71,8 +71,8 @@ fn sums_of_one_operand_agree() {
         macro_rules! compare_sum {
             ($($od:tt)|+) => {
                 $(compare!(
-                    try_einsum!(x.single.leaky_trace(): (Batch, EmbedDim, QLen, KLen) -> $od),
-                    try_einsum!(x.double.leaky_trace(): (Batch, EmbedDim, QLen, KLen) -> $od),
+                    try_einsum!(x.single.recorded(): (Batch, EmbedDim, QLen, KLen) -> $od),
+                    try_einsum!(x.double.recorded(): (Batch, EmbedDim, QLen, KLen) -> $od),
                     [x]
                 );)+
             };
@@ -88,7 +88,7 @@ fn views_are_read_by_their_strides() {
         // Permuted, repeated along an axis of the sum, and along one of the result.
         macro_rules! product {
             ($dtype:ty, $x:expr, $weight:expr) => {{
-                let x: Taped<(Batch, QLen, EmbedDim), $dtype> = permute($x.leaky_trace());
+                let x: Taped<(Batch, QLen, EmbedDim), $dtype> = permute($x.recorded());
                 let shape = (b, q, EmbedDim, Repeats, NumHeads);
                 let x: Taped<(Batch, QLen, EmbedDim, Repeats), $dtype> =
                     broadcast(x, (b, q, EmbedDim, Repeats), axis::<Repeats>());

@@ -21,7 +21,7 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
         {
             compare!(
                 ops::try_grouped_query_attention(
-                    query.single.leaky_trace(),
+                    query.single.recorded(),
                     key.single.retaped(),
                     value.single.retaped(),
                     &mask,
@@ -30,7 +30,7 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
                     0.0,
                 ),
                 ops::try_grouped_query_attention(
-                    query.double.leaky_trace(),
+                    query.double.recorded(),
                     key.double.retaped(),
                     value.double.retaped(),
                     &mask,

@@ -49,9 +49,10 @@ impl Pool {
         fitting.find_map(|(_, idle)| idle.pop()).map(|idle| idle.memory)
     }
 
-    /// `len` rounded up, to one of four lengths between two powers of two. Lengths that change from step to step then
-    /// share memory, and all free memory is at most about six times the peak in use.
-    fn round_up(len: usize) -> usize {
+    /// The length of the memory for `len` elements: `len` rounded up to one of four lengths between two powers of two.
+    /// Lengths that change from step to step then share memory, and all free memory is at most about six times the peak
+    /// in use.
+    fn size_class(len: usize) -> usize {
         len.next_multiple_of((len.next_power_of_two() / 8).max(1))
     }
 
@@ -80,7 +81,7 @@ impl Buffer {
         if len == 0 {
             return Self { memory: Vec::new(), start: 0, len };
         }
-        let capacity = Pool::round_up(len + CACHE_LINE_BYTES / size_of::<f32>() - 1);
+        let capacity = Pool::size_class(len + CACHE_LINE_BYTES / size_of::<f32>() - 1);
         let memory = pool().take(capacity);
         let memory = memory.unwrap_or_else(|| vec![0.0; capacity]);
         let start = memory.as_ptr().align_offset(CACHE_LINE_BYTES);
@@ -94,6 +95,12 @@ impl Buffer {
         let mut buffer = Self::recycled(len);
         buffer.fill(0.0);
         buffer
+    }
+}
+
+impl From<Vec<f32>> for Buffer {
+    fn from(memory: Vec<f32>) -> Self {
+        Self { len: memory.len(), memory, start: 0 }
     }
 }
 
@@ -131,7 +138,7 @@ mod tests {
     fn step(pool: &mut Pool, lens: impl IntoIterator<Item = usize>) -> usize {
         let mut new = 0;
         let take = |len: usize| {
-            let len = Pool::round_up(len);
+            let len = Pool::size_class(len);
             pool.take(len).unwrap_or_else(|| {
                 new += 1;
                 vec![0.0; len]
@@ -173,7 +180,7 @@ mod tests {
     #[test]
     fn lengths_are_rounded_up_by_at_most_a_quarter() {
         for len in 1..5_000 {
-            let rounded = Pool::round_up(len);
+            let rounded = Pool::size_class(len);
             assert!(len <= rounded && 4 * rounded <= 5 * len + 4, "{len}: {rounded}");
         }
     }

@@ -1,18 +1,27 @@
 //! Everything that kernels need besides arithmetic: operands, the tape, scratch memory and threads.
 
 mod buffer;
+pub mod elementwise;
 pub mod gradient_hook;
+mod gradients;
 mod operand;
 mod partition;
+mod reshape;
+mod shared_tape;
 mod storage;
 mod unnamed;
 mod view;
 mod worker_pool;
 
 pub use buffer::Buffer;
-pub use operand::{FlatTensor, KernelOutput, Operand, record_kernel, with_backward};
+pub use gradients::{Leaves, tensor_id};
+pub use operand::{
+    FlatTensor, KernelError, KernelGradients, KernelOutput, Operand, OperandGradient, record_kernel, with_backward,
+};
 pub use partition::{Partition, Split, UnitRange};
+pub use reshape::reshape;
+pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut};
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
-pub use view::View;
+pub use view::{Runs, View};
 pub use worker_pool::parallel_map;

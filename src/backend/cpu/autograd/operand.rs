@@ -1,22 +1,73 @@
-use super::{gradient_hook, storage, unnamed};
-use crate::simd::add_assign;
+use super::{
+    Buffer,
+    elementwise::add_in_parallel,
+    gradient_hook,
+    gradients::{Gradients, KernelSlot},
+    reshape::{contiguous, flat_view},
+    shared_tape::Tape,
+    storage,
+};
 use dfdx::{
     shapes::{HasShape, Shape},
-    tensor::{Cpu, CpuError, Gradients, PutTape, SplitTape, Storage, Tape, Tensor, TensorFromVec},
+    tensor::{Cpu, CpuError, PutTape, SplitTape, Storage, Tensor, TensorFromVec},
     tensor_ops::ReshapeTo,
 };
-use std::mem;
+use std::{fmt, mem};
 
 /// A tensor without its dimensions: kernels are compiled once, not for every model.
 pub type FlatTensor = Tensor<(usize,), f32, Cpu>;
 
-/// The output of a kernel, and its backward pass.
-pub type KernelOutput = (FlatTensor, Backward);
-type Backward = Box<dyn FnOnce(&mut Gradients<f32, Cpu>) -> Result<(), CpuError>>;
+/// The output of a kernel, and its backward pass, which gets the gradient of the output.
+pub type KernelOutput = (FlatTensor, KernelBackward);
+type KernelBackward = Box<dyn FnOnce(Buffer, &mut KernelGradients) -> Result<(), CpuError>>;
 
-/// A tensor that a kernel reads in place. Its tensor's id is the key of its gradient.
+/// The gradients that a kernel adds to.
+pub type KernelGradients = Gradients<f32, Cpu>;
+
+/// A tensor that a kernel reads in place.
+#[derive(Clone)]
 pub struct Operand {
     pub tensor: FlatTensor,
+    pub gradient: OperandGradient,
+}
+
+/// Where a kernel puts the gradient of an operand.
+#[derive(Clone)]
+pub enum OperandGradient {
+    /// Between this kernel and the one that made the operand.
+    Slot(KernelSlot),
+    /// Among the gradients of the parameters.
+    Parameter(FlatTensor),
+    /// Nothing is recorded.
+    None,
+}
+
+impl OperandGradient {
+    /// Adds a term.
+    pub fn add(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
+        match self {
+            Self::Slot(slot) => gradients.add(slot, term),
+            Self::Parameter(parameter) => add_in_parallel(gradients.of_parameter(parameter)?, &term),
+            Self::None => {}
+        }
+        Ok(())
+    }
+
+    /// Calls `add`, which adds a term to memory of `len` elements: to the gradient of a parameter in place.
+    pub fn add_with(
+        &self,
+        gradients: &mut KernelGradients,
+        len: usize,
+        add: impl FnOnce(&mut [f32]),
+    ) -> Result<(), CpuError> {
+        if let Self::Parameter(parameter) = self {
+            add(gradients.of_parameter(parameter)?);
+            return Ok(());
+        }
+        let mut term = Buffer::zeros(len);
+        add(&mut term);
+        self.add(gradients, term)
+    }
 }
 
 impl Operand {
@@ -25,11 +76,13 @@ impl Operand {
         tensor: Tensor<Dims, f32, Cpu, T>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
-        let len = tensor.shape().num_elements();
-        // This shares the storage of a contiguous tensor, and copies any other into new storage.
-        let (tensor, tensor_tape) = unnamed(tensor).try_reshape_like(&(len,))?.split_tape();
+        let (tensor, tensor_tape) = contiguous(tensor)?.split_tape();
         *tape = mem::take(tape).merge(tensor_tape);
-        Ok(Self { tensor })
+        let gradient = match T::OWNS_TAPE {
+            true => OperandGradient::Slot(KernelSlot::of(&tensor)),
+            false => OperandGradient::None,
+        };
+        Ok(Self { tensor, gradient })
     }
 
     /// Reads a parameter of a model.
@@ -37,16 +90,25 @@ impl Operand {
         tensor: &Tensor<Dims, f32, Cpu>,
         tape: &mut T,
     ) -> Result<Self, CpuError> {
-        let operand = Self::read(tensor.retaped::<T>(), tape)?;
+        let Some(tensor) = flat_view(tensor)? else {
+            // The kernel reads a copy, whose gradient leads to the parameter.
+            return Self::read(tensor.retaped::<T>(), tape);
+        };
+        let operand = Self { gradient: OperandGradient::Parameter(tensor.clone()), tensor };
         let address = operand.address();
-        if T::OWNS_TAPE && gradient_hook::is_first_read(address) {
+        if let Some(tape) = tape.shared().filter(|_| gradient_hook::is_first_read(address)) {
             let parameter = operand.tensor.clone();
-            tape.add_backward_op(move |gradients| {
-                gradient_hook::gradient_is_complete(address, gradients.get_or_alloc_mut(&parameter)?);
+            tape.record_kernel(Box::new(move |gradients| {
+                gradient_hook::gradient_is_complete(address, gradients.of_parameter(&parameter)?);
                 Ok(())
-            });
+            }));
         }
         Ok(operand)
+    }
+
+    /// A tensor whose gradient is not asked for.
+    pub fn without_gradient(tensor: &FlatTensor) -> Self {
+        Self { tensor: tensor.clone(), gradient: OperandGradient::None }
     }
 
     /// The address of the elements.
@@ -75,23 +137,9 @@ impl Operand {
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
 
-    /// Takes the gradient accumulated so far, because dfdx lends only one gradient at a time.
-    /// [`put_gradient`](Self::put_gradient) must follow.
-    pub fn take_gradient(&self, gradients: &mut Gradients<f32, Cpu>) -> Result<Vec<f32>, CpuError> {
-        Ok(mem::take(gradients.get_or_alloc_mut(&self.tensor)?))
-    }
-
-    /// Puts back a gradient that [`take_gradient`](Self::take_gradient) took.
-    pub fn put_gradient(&self, gradients: &mut Gradients<f32, Cpu>, gradient: Vec<f32>) -> Result<(), CpuError> {
-        **gradients.get_or_alloc_mut(&self.tensor)? = gradient;
-        Ok(())
-    }
-
-    /// Adds `part` to the gradient. Parts are added one after the other, because two operands of a
-    /// kernel may be the same tensor.
-    pub fn accumulate_gradient(&self, gradients: &mut Gradients<f32, Cpu>, part: &[f32]) -> Result<(), CpuError> {
-        add_assign(gradients.get_or_alloc_mut(&self.tensor)?, part);
-        Ok(())
+    /// Adds a term to the gradient.
+    pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) -> Result<(), CpuError> {
+        self.gradient.add(gradients, term)
     }
 }
 
@@ -108,28 +156,49 @@ pub fn alloc_output(device: &Cpu, len: usize) -> Result<Vec<f32>, CpuError> {
 /// Pairs an output with its backward pass, which receives the gradient of the output.
 pub fn with_backward(
     output: FlatTensor,
-    backward: impl FnOnce(&[f32], &mut Gradients<f32, Cpu>) -> Result<(), CpuError> + 'static,
+    backward: impl FnOnce(Buffer, &mut KernelGradients) -> Result<(), CpuError> + 'static,
 ) -> KernelOutput {
-    let slot = output.ghost();
-    let backward = move |gradients: &mut Gradients<f32, Cpu>| {
-        let d_output = mem::take(&mut **gradients.get_or_alloc_mut(&slot)?);
-        backward(&d_output, gradients)?;
-        **gradients.get_or_alloc_mut(&slot)? = d_output;
-        Ok(())
-    };
     (output, Box::new(backward))
 }
 
-/// Runs a kernel and records its backward pass. The output gets `shape`, and a tape that merges the tapes of
-/// all tensors read by `run`.
+/// Records the backward pass of a kernel. Its output gets `shape`, and `tape`, which merges the tapes of all operands.
 pub fn record_kernel<Dims: Shape, T: Tape<f32, Cpu>>(
+    (output, backward): KernelOutput,
     shape: Dims,
     mut tape: T,
-    run: impl FnOnce(&mut T) -> Result<KernelOutput, CpuError>,
 ) -> Result<Tensor<Dims, f32, Cpu, T>, CpuError> {
-    let (output, backward) = run(&mut tape)?;
-    tape.add_backward_op(backward);
+    if let Some(tape) = tape.shared() {
+        let slot = KernelSlot::of(&output);
+        tape.record_kernel(Box::new(move |gradients| match gradients.take(&slot)? {
+            Some(d_output) => backward(d_output, gradients),
+            // The loss does not depend on the output.
+            None => Ok(()),
+        }));
+    }
     Ok(output.try_reshape_like(&shape)?.put_tape(tape))
+}
+
+/// Why a kernel has no output.
+#[derive(Debug)]
+pub enum KernelError {
+    /// The device runs definitions.
+    NoKernels,
+    Device(CpuError),
+}
+
+impl From<CpuError> for KernelError {
+    fn from(error: CpuError) -> Self {
+        Self::Device(error)
+    }
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoKernels => f.write_str("the device has no kernels"),
+            Self::Device(error) => error.fmt(f),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -130,18 +130,6 @@ impl Partition {
         parallel_map(self.assign_to_threads(chunks), run)
     }
 
-    /// Like [`map_threads`](Self::map_threads), with a state for each thread, which the calling thread makes.
-    pub fn try_map_threads<Chunk: Send, State: Send, Value: Send, Error>(
-        self,
-        chunks: impl Iterator<Item = Chunk>,
-        mut new_state: impl FnMut() -> Result<State, Error>,
-        run: impl Fn(State, Vec<Chunk>) -> Value + Sync,
-    ) -> Result<Vec<Value>, Error> {
-        let parts = self.assign_to_threads(chunks).into_iter();
-        let parts = parts.map(|chunks| Ok((new_state()?, chunks))).collect::<Result<_, _>>()?;
-        Ok(parallel_map(parts, |(state, chunks)| run(state, chunks)))
-    }
-
     /// The chunks of each thread.
     fn assign_to_threads<Chunk>(self, chunks: impl Iterator<Item = Chunk>) -> Vec<Vec<Chunk>> {
         let mut chunks: Vec<_> = chunks.collect();

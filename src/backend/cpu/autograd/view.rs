@@ -1,17 +1,46 @@
-use super::operand::{FlatTensor, alloc_output};
-use dfdx::{
-    shapes::HasShape,
-    tensor::{Cpu, CpuError, Gradients, Tensor, TensorFromVec},
+use super::{
+    Buffer,
+    gradients::KernelSlot,
+    operand::{FlatTensor, KernelGradients, alloc_output},
+    unnamed,
 };
-use std::{mem, slice};
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{Cpu, CpuError, Tensor, TensorFromVec},
+};
+use std::{ops::Range, slice};
 
-/// The number of axes of a [`View`]; a tensor with fewer has axes of size 1 before its own.
-pub const AXES: usize = 6;
-
-/// A tensor that a kernel reads in place, whatever its strides are. Its tensor's id is the key of its gradient.
+/// A tensor that a kernel reads in place, whatever its strides are.
 pub struct View {
-    tensor: Tensor<[usize; AXES], f32, Cpu>,
-    strides: [usize; AXES],
+    tensor: Box<dyn AnyTensor>,
+    sizes: Vec<usize>,
+    strides: Vec<usize>,
+}
+
+/// A tensor of any number of axes.
+trait AnyTensor: Send + Sync {
+    fn device(&self) -> &Cpu;
+    /// Where an element lies. The index is checked.
+    fn element(&self, index: &[usize]) -> *const f32;
+    fn slot(&self) -> KernelSlot;
+}
+
+impl<Dims: Shape> AnyTensor for Tensor<Dims, f32, Cpu> {
+    fn device(&self) -> &Cpu {
+        self.device()
+    }
+
+    fn element(&self, index: &[usize]) -> *const f32 {
+        let mut concrete = Dims::Concrete::default();
+        for (axis, index) in index.iter().enumerate() {
+            concrete[axis] = *index;
+        }
+        &raw const self[concrete]
+    }
+
+    fn slot(&self) -> KernelSlot {
+        KernelSlot::of(self)
+    }
 }
 
 impl View {
@@ -19,18 +48,27 @@ impl View {
     ///
     /// # Panics
     /// If the tensor has no elements.
-    pub fn new(tensor: Tensor<[usize; AXES], f32, Cpu>) -> Self {
-        let first: *const f32 = &tensor[[0; AXES]];
+    pub fn new<Dims: Shape>(tensor: Tensor<Dims, f32, Cpu>) -> Self {
+        let sizes: Vec<usize> = tensor.shape().concrete().into();
+        let tensor: Box<dyn AnyTensor> = Box::new(unnamed(tensor));
+        let mut index = vec![0; sizes.len()];
+        let first = tensor.element(&index);
         // dfdx does not show the strides, but it lends each element.
-        let stride = |axis: usize| {
-            let mut index = [0; AXES];
-            index[axis] = 1;
-            match tensor.shape()[axis] {
-                1 => 0,
-                _ => ((&raw const tensor[index]).addr() - first.addr()) / size_of::<f32>(),
+        let mut stride = |axis: usize| {
+            if sizes[axis] == 1 {
+                return 0;
             }
+            index[axis] = 1;
+            let second = tensor.element(&index);
+            index[axis] = 0;
+            (second.addr() - first.addr()) / size_of::<f32>()
         };
-        Self { strides: std::array::from_fn(stride), tensor }
+        Self { strides: (0..sizes.len()).map(&mut stride).collect(), sizes, tensor }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.sizes.iter().product()
     }
 
     /// The stride of an axis, in elements; 0 if the axis has one element, or repeats one.
@@ -40,9 +78,9 @@ impl View {
 
     /// The elements in the tensor's storage, from the first to the last of the view.
     pub fn storage(&self) -> &[f32] {
-        let last = self.tensor.shape().map(|size| size - 1);
-        let offset: usize = last.iter().zip(self.strides).map(|(index, stride)| index * stride).sum();
-        let (first, last) = (&raw const self.tensor[[0; AXES]], &raw const self.tensor[last]);
+        let last: Vec<usize> = self.sizes.iter().map(|size| size - 1).collect();
+        let offset: usize = last.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
+        let (first, last) = (self.tensor.element(&vec![0; last.len()]), self.tensor.element(&last));
         assert_eq!(last, first.wrapping_add(offset), "the tensor has other strides");
         #[allow(unsafe_code, reason = "dfdx lends single elements only")]
         // SAFETY: indexing checked that `first` and `last` are elements of the tensor's storage, a `Vec<f32>`, and
@@ -67,16 +105,66 @@ impl View {
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
 
-    /// Takes the gradient accumulated so far, which has the layout of the tensor's storage, because dfdx lends only one
-    /// gradient at a time. [`put_gradient`](Self::put_gradient) must follow.
-    pub fn take_gradient(&self, gradients: &mut Gradients<f32, Cpu>) -> Result<Vec<f32>, CpuError> {
-        Ok(mem::take(gradients.get_or_alloc_mut(&self.tensor)?))
+    /// Where the gradient is kept. It has the layout of the tensor's storage.
+    pub fn slot(&self) -> KernelSlot {
+        self.tensor.slot()
     }
 
-    /// Puts back a gradient that [`take_gradient`](Self::take_gradient) took.
-    pub fn put_gradient(&self, gradients: &mut Gradients<f32, Cpu>, gradient: Vec<f32>) -> Result<(), CpuError> {
-        **gradients.get_or_alloc_mut(&self.tensor)? = gradient;
-        Ok(())
+    /// Adds a term to the gradient, which has the layout of the tensor's storage.
+    pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) {
+        gradients.add(&self.slot(), term);
+    }
+}
+
+/// The elements of a view in row-major order, in runs of a constant stride.
+pub struct Runs {
+    /// Size and stride of the axes that count the runs.
+    axes: Vec<(usize, usize)>,
+    len: usize,
+    /// The distance of neighbours in a run, in elements of the storage.
+    pub stride: usize,
+}
+
+impl Runs {
+    pub fn new(view: &View) -> Self {
+        let mut axes: Vec<(usize, usize)> = Vec::new();
+        for (&size, &stride) in view.sizes.iter().zip(&view.strides).filter(|(size, _)| **size > 1) {
+            match axes.last_mut() {
+                // Both axes together have one stride.
+                Some(last) if last.1 == size * stride => *last = (last.0 * size, stride),
+                _ => axes.push((size, stride)),
+            }
+        }
+        let (len, stride) = axes.pop().unwrap_or((1, 0));
+        Self { axes, len, stride }
+    }
+
+    /// Whether the view has all elements of its storage, in their order.
+    pub fn is_contiguous(&self) -> bool {
+        self.axes.is_empty() && self.stride == 1
+    }
+
+    /// The place of the first element of a run.
+    fn start(&self, mut run: usize) -> usize {
+        let mut start = 0;
+        for (size, stride) in self.axes.iter().rev() {
+            start += run % size * stride;
+            run /= size;
+        }
+        start
+    }
+
+    /// Calls `visit` with each part of a run in a range of elements: the elements, and the place of the first one in the
+    /// storage.
+    #[inline(always)]
+    pub fn for_each(&self, elements: Range<usize>, mut visit: impl FnMut(Range<usize>, usize)) {
+        let mut at = elements.start;
+        while at < elements.end {
+            let (run, skipped) = (at / self.len, at % self.len);
+            let end = elements.end.min(at - skipped + self.len);
+            visit(at..end, self.start(run) + skipped * self.stride);
+            at = end;
+        }
     }
 }
 
@@ -100,6 +188,6 @@ mod tests {
         assert_eq!(view.storage(), matrix.as_vec());
         let first_column: Tensor<[usize; 2], f32, Cpu> = matrix.reshape_like(&[12, 1]);
         let view = View::new(first_column.broadcast_like::<_, Axes4<0, 1, 2, 3>>(&[1, 1, 1, 1, 12, 1]));
-        assert_eq!((view.strides, view.storage().len()), ([0, 0, 0, 0, 1, 0], 12));
+        assert_eq!((&view.strides[..], view.storage().len()), (&[0, 0, 0, 0, 1, 0][..], 12));
     }
 }

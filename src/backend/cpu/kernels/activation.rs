@@ -1,9 +1,9 @@
 use crate::{
-    autograd::{Partition, Split},
+    autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
     conventions::ActivationKind,
     simd::{dispatch_simd, erf, exp},
 };
-use itertools::izip;
+use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;
 
 /// The cost of an element, in multiply-adds.
@@ -13,10 +13,25 @@ const SQRT_2_OVER_PI: f32 = 0.797_884_6;
 const GELU_CUBIC: f32 = 0.044_715;
 const INV_SQRT_2PI: f32 = 0.398_942_3;
 
-/// `$f` returns (value, derivative); an unused derivative is optimized away. This is a macro because a
+/// Calls `$loop` with the function of an activation, which returns value and derivative. This is a macro because a
 /// function passed as a value would not be inlined into the loop that is compiled for wide registers.
-macro_rules! map_simd {
-    ($y:ident, $x:ident, $f:ident) => {
+macro_rules! with_function {
+    ($activation:expr, $loop:ident ! ($($argument:ident),*)) => {
+        match $activation {
+            ActivationKind::Relu => $loop!(relu, $($argument),*),
+            ActivationKind::GeluTanh => $loop!(gelu_tanh, $($argument),*),
+            ActivationKind::Gelu => $loop!(gelu, $($argument),*),
+            ActivationKind::Silu => $loop!(silu, $($argument),*),
+            ActivationKind::Tanh => $loop!(tanh, $($argument),*),
+            ActivationKind::Sigmoid => $loop!(sigmoid, $($argument),*),
+            ActivationKind::Softplus => $loop!(softplus, $($argument),*),
+        }
+    };
+}
+
+/// `y = f(x)`; the unused derivative is optimized away.
+macro_rules! write_values {
+    ($f:ident, $y:ident, $x:ident) => {
         dispatch_simd(
             #[inline(always)]
             || {
@@ -28,64 +43,40 @@ macro_rules! map_simd {
     };
 }
 
-macro_rules! map_simd_with_derivative {
-    ($y:ident, $derivative:ident, $x:ident, $f:ident) => {
+/// `dx = f'(x) dy`.
+macro_rules! write_gradients {
+    ($f:ident, $dx:ident, $x:ident) => {
         dispatch_simd(
             #[inline(always)]
             || {
-                for ((y, derivative), x) in $y.iter_mut().zip($derivative.iter_mut()).zip($x) {
-                    (*y, *derivative) = $f(*x);
+                for (dx, x) in $dx.iter_mut().zip($x) {
+                    *dx *= $f(*x).1;
                 }
             },
         )
     };
 }
 
-/// `(N,) -> (N,)`: `y = f(x)`.
-pub fn activation_forward(y: &mut [f32], x: &[f32], activation: ActivationKind, split: Split) {
-    let partition = partition(x.len(), split);
-    let chunks = partition.ranges().zip(partition.split_mut(y, 1));
-    partition.map_chunks(chunks, |(elements, y)| forward(y, elements.slice(x, 1), activation));
-}
-
-fn forward(y: &mut [f32], x: &[f32], activation: ActivationKind) {
-    // One loop for each function, so that no loop branches.
-    match activation {
-        ActivationKind::Relu => map_simd!(y, x, relu),
-        ActivationKind::GeluTanh => map_simd!(y, x, gelu_tanh),
-        ActivationKind::Gelu => map_simd!(y, x, gelu),
-    }
-}
-
-/// `(N,) -> (N,), (N,)`: `y = f(x)` and `derivative = f'(x)`.
-pub fn activation_forward_with_derivative(
-    y: &mut [f32],
-    derivative: &mut [f32],
-    x: &[f32],
-    activation: ActivationKind,
-    split: Split,
-) {
-    let partition = partition(x.len(), split);
-    let chunks = izip!(partition.ranges(), partition.split_mut(y, 1), partition.split_mut(derivative, 1));
-    partition.map_chunks(chunks, |(elements, y, derivative)| {
-        forward_with_derivative(y, derivative, elements.slice(x, 1), activation);
+/// `(N,) -> (N,)`: `y = f(x)`. Backward computes the derivative again from `x`.
+pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<KernelOutput, CpuError> {
+    let partition = partition_elements(input.len(), MACS_PER_ELEMENT);
+    let mut y = input.alloc_output(input.len())?;
+    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+    partition.map_chunks(chunks, |(elements, y)| {
+        let x = elements.slice(input.elements(), 1);
+        with_function!(activation, write_values!(y, x));
     });
-}
+    let output = input.new_tensor(y)?;
 
-/// One chunk if the rows are split already.
-fn partition(len: usize, split: Split) -> Partition {
-    match split {
-        Split::Rows => Partition::whole(len),
-        Split::Columns => Partition::new(len, MACS_PER_ELEMENT, usize::MAX),
-    }
-}
-
-fn forward_with_derivative(y: &mut [f32], derivative: &mut [f32], x: &[f32], activation: ActivationKind) {
-    match activation {
-        ActivationKind::Relu => map_simd_with_derivative!(y, derivative, x, relu),
-        ActivationKind::GeluTanh => map_simd_with_derivative!(y, derivative, x, gelu_tanh),
-        ActivationKind::Gelu => map_simd_with_derivative!(y, derivative, x, gelu),
-    }
+    Ok(with_backward(output, move |dy, gradients| {
+        let mut dx = dy;
+        let chunks = partition.ranges().zip(partition.split_mut(&mut dx, 1));
+        partition.map_chunks(chunks, |(elements, dx)| {
+            let x = elements.slice(input.elements(), 1);
+            with_function!(activation, write_gradients!(dx, x));
+        });
+        input.add_gradient(gradients, dx)
+    }))
 }
 
 #[inline(always)]
@@ -117,6 +108,52 @@ fn gelu(x: f32) -> (f32, f32) {
     (x * cdf, cdf + clamped * density)
 }
 
+/// `1 / (1 + e⁻ˣ)`, whose derivative is `σ(x) (1 - σ(x))`.
+#[inline(always)]
+fn sigmoid(x: f32) -> (f32, f32) {
+    let y = 1.0 / (1.0 + exp(-x));
+    (y, y * (1.0 - y))
+}
+
+/// `x σ(x)`, whose derivative is `σ(x) (1 + x (1 - σ(x)))`.
+#[inline(always)]
+fn silu(x: f32) -> (f32, f32) {
+    let (factor, _) = sigmoid(x);
+    // Beyond 88 one of the factors is 0. Clamping keeps the product with it finite.
+    (x * factor, factor * (1.0 + x.clamp(-88.0, 88.0) * (1.0 - factor)))
+}
+
+/// `tanh x`, whose derivative is `1 - tanh² x`.
+#[inline(always)]
+fn tanh(x: f32) -> (f32, f32) {
+    // Near 0 by the polynomial of Cephes' `tanhf`, elsewhere by the exponential function.
+    let square = x * x;
+    let mut polynomial = -5.704_988_7e-3;
+    for coefficient in [2.063_909e-2, -5.373_971_6e-2, 0.133_314_42, -0.333_332_8] {
+        polynomial = polynomial * square + coefficient;
+    }
+    let near = x + x * square * polynomial;
+    let far = 1.0 - 2.0 / (exp(2.0 * x.abs()) + 1.0);
+    let y = if x.abs() < 0.625 { near } else { far.copysign(x) };
+    (y, 1.0 - y * y)
+}
+
+/// `ln(1 + eˣ)`, whose derivative is `σ(x)`.
+#[inline(always)]
+fn softplus(x: f32) -> (f32, f32) {
+    // `max(x, 0) + ln(1 + t)` with `t = e⁻|ˣ|`, and `ln(1 + t) = 2 artanh(t / (2 + t))`.
+    let t = exp(-x.abs());
+    let ratio = t / (2.0 + t);
+    let square = ratio * ratio;
+    let mut series = 1.0 / 15.0;
+    for denominator in [13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
+        series = series * square + 1.0 / denominator;
+    }
+    // NaN is not greater than 0, and `t` has it.
+    let positive = if x > 0.0 { x } else { 0.0 };
+    (positive + 2.0 * ratio * series, sigmoid(x).0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,15 +166,18 @@ mod tests {
         all.collect()
     }
 
+    /// The function and its derivative, as the kernel computes them.
+    fn run(activation: ActivationKind, x: &[f32]) -> (Vec<f32>, Vec<f32>) {
+        let (mut y, mut derivatives) = (vec![0.0; x.len()], vec![1.0; x.len()]);
+        let (values, gradients) = (&mut y, &mut derivatives);
+        with_function!(activation, write_values!(values, x));
+        with_function!(activation, write_gradients!(gradients, x));
+        (y, derivatives)
+    }
+
     fn assert_near(activation: ActivationKind, exact: impl Fn(f64) -> (f64, f64)) {
         let x = arguments();
-        let (mut y, mut same_y, mut derivatives) = <(Vec<f32>, Vec<f32>, Vec<f32>)>::default();
-        for result in [&mut y, &mut same_y, &mut derivatives] {
-            result.resize(x.len(), 0.0);
-        }
-        activation_forward(&mut y, &x, activation, Split::Columns);
-        activation_forward_with_derivative(&mut same_y, &mut derivatives, &x, activation, Split::Rows);
-        assert_eq!(y, same_y);
+        let (y, derivatives) = run(activation, &x);
         for ((&x, y), derivative) in x.iter().zip(y).zip(derivatives) {
             let (exact_y, exact_derivative) = exact(f64::from(x));
             let bound = 1e-6 * f64::from(x).abs().max(1.0);
@@ -175,15 +215,50 @@ mod tests {
         });
     }
 
+    fn logistic(x: f64) -> f64 {
+        1.0 / (1.0 + (-x).exp())
+    }
+
+    #[test]
+    fn sigmoid_silu_and_softplus_are_within_their_bounds() {
+        assert_near(ActivationKind::Sigmoid, |x| (logistic(x), logistic(x) * logistic(-x)));
+        assert_near(ActivationKind::Silu, |x| {
+            (x * logistic(x), logistic(x) + if x.abs() < 700.0 { x * logistic(x) * logistic(-x) } else { 0.0 })
+        });
+        assert_near(ActivationKind::Softplus, |x| (x.max(0.0) + (-x.abs()).exp().ln_1p(), logistic(x)));
+    }
+
+    #[test]
+    fn tanh_and_softplus_have_all_digits_where_they_are_small() {
+        assert_near(ActivationKind::Tanh, |x| (x.tanh(), 1.0 - x.tanh().powi(2)));
+        let x: Vec<f32> = (1..2_000).map(|step| step as f32 * -0.03).chain([1e-30, 1e-7, -0.3, 0.624, 0.626]).collect();
+        let assert_digits = |activation, exact: fn(f64) -> f64| {
+            for (&x, y) in x.iter().zip(run(activation, &x).0) {
+                let exact = exact(f64::from(x));
+                assert!((f64::from(y) - exact).abs() <= 4e-7 * exact.abs(), "{activation:?} of {x} = {y}");
+            }
+        };
+        assert_digits(ActivationKind::Tanh, f64::tanh);
+        assert_digits(ActivationKind::Softplus, |x| x.max(0.0) + (-x.abs()).exp().ln_1p());
+    }
+
     #[test]
     fn infinity_and_nan_are_passed_on() {
-        for activation in [ActivationKind::Relu, ActivationKind::GeluTanh, ActivationKind::Gelu] {
-            let x = [f32::INFINITY, f32::NAN, -f32::MAX];
-            let (mut y, mut derivatives) = ([0.0; 3], [0.0; 3]);
-            activation_forward_with_derivative(&mut y, &mut derivatives, &x, activation, Split::Rows);
-            assert_eq!((y[0], derivatives[0]), (f32::INFINITY, 1.0), "{activation:?}");
-            assert!(y[1].is_nan(), "{activation:?}");
-            assert_eq!((y[2], derivatives[2]), (0.0, 0.0), "{activation:?}");
+        use ActivationKind::{Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh};
+        let x = [f32::INFINITY, f32::NAN, -f32::MAX];
+        for (activation, limit, derivative, lowest) in [
+            (Relu, f32::INFINITY, 1.0, 0.0),
+            (GeluTanh, f32::INFINITY, 1.0, 0.0),
+            (Gelu, f32::INFINITY, 1.0, 0.0),
+            (Silu, f32::INFINITY, 1.0, 0.0),
+            (Softplus, f32::INFINITY, 1.0, 0.0),
+            (Sigmoid, 1.0, 0.0, 0.0),
+            (Tanh, 1.0, 0.0, -1.0),
+        ] {
+            let (y, derivatives) = run(activation, &x);
+            assert_eq!((y[0], derivatives[0]), (limit, derivative), "{activation:?}");
+            assert!(y[1].is_nan() && (derivatives[1].is_nan() || activation == Relu), "{activation:?}");
+            assert_eq!((y[2], derivatives[2]), (lowest, 0.0), "{activation:?}");
         }
     }
 }

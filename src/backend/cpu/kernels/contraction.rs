@@ -1,5 +1,5 @@
 use crate::{
-    autograd::{KernelOutput, View, with_backward},
+    autograd::{Buffer, KernelOutput, View, with_backward},
     conventions::ContractionAxis,
     matmul::{StridedAxis, contract},
 };
@@ -23,14 +23,15 @@ pub fn contraction_kernel(left: View, right: View, axes: &[ContractionAxis]) -> 
     Ok(with_backward(output, move |d_output, gradients| {
         let for_left = |axis: &StridedAxis| StridedAxis { output: axis.left, left: axis.output, ..*axis };
         let for_right = |axis: &StridedAxis| StridedAxis { output: axis.right, right: axis.output, ..*axis };
-        let mut d_left = left.take_gradient(gradients)?;
+        let mut d_left = Buffer::zeros(left.storage().len());
         let axes_of_left: Vec<_> = axes.iter().map(for_left).collect();
-        contract(&mut d_left, d_output, right.storage(), &axes_of_left, true);
-        left.put_gradient(gradients, d_left)?;
+        contract(&mut d_left, &d_output, right.storage(), &axes_of_left, true);
 
-        let mut d_right = right.take_gradient(gradients)?;
+        let mut d_right = Buffer::zeros(right.storage().len());
         let axes_of_right: Vec<_> = axes.iter().map(for_right).collect();
-        contract(&mut d_right, left.storage(), d_output, &axes_of_right, true);
-        right.put_gradient(gradients, d_right)
+        contract(&mut d_right, left.storage(), &d_output, &axes_of_right, true);
+        left.add_gradient(gradients, d_left);
+        right.add_gradient(gradients, d_right);
+        Ok(())
     }))
 }

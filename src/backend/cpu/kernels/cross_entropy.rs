@@ -55,8 +55,8 @@ pub fn cross_entropy_kernel(
 
     Ok(with_backward(output, move |d_loss, gradients| {
         let d_loss: f32 = d_loss.iter().sum();
-        let d_logits = gradients.get_or_alloc_mut(&logits.tensor)?;
-        let chunks = izip!(partition.ranges(), partition.split_mut(d_logits, vocab_size), &parts);
+        let mut d_logits = Buffer::recycled(logits.len());
+        let chunks = izip!(partition.ranges(), partition.split_mut(&mut d_logits, vocab_size), &parts);
         partition.map_chunks(chunks, |(rows, d_logits, (_, saved))| {
             let mut exps = Buffer::recycled(block.rows * vocab_size);
             let blocks = izip!(
@@ -72,7 +72,7 @@ pub fn cross_entropy_kernel(
                 block.backward(d_logits, &mut exps, logits, scales, smoothing);
             }
         });
-        Ok(())
+        logits.add_gradient(gradients, d_logits)
     }))
 }
 
@@ -123,7 +123,7 @@ impl Block {
         loss
     }
 
-    /// `(N, V), (N,) -> (N, V)`: `d_logits += scale · (p - label distribution)`, given the label, the scale and the
+    /// `(N, V), (N,) -> (N, V)`: `d_logits = scale · (p - label distribution)`, given the label, the scale and the
     /// saved values of each row. `exps` is scratch memory.
     fn backward(
         self,
@@ -145,7 +145,7 @@ impl Block {
                 let all = row_chunks_mut(d_logits, self.vocab_size).zip(row_chunks(exps, self.vocab_size));
                 for ((d_row, row), (label, scale, saved)) in all.zip(rows.clone()) {
                     for (d_logit, exp) in d_row.iter_mut().zip(row) {
-                        *d_logit += scale * (exp * saved.inv_sum_exp - off_value);
+                        *d_logit = scale * (exp * saved.inv_sum_exp - off_value);
                     }
                     d_row[label] -= scale * on_value;
                 }

@@ -14,12 +14,12 @@ pub fn embedding_kernel(table: Operand, ids: Arc<[usize]>, width: usize) -> Resu
     }
     let output = table.new_tensor(y)?;
 
-    let table = table.tensor.ghost();
+    let (table_len, table) = (table.len(), table.gradient);
     Ok(with_backward(output, move |dy, gradients| {
-        let d_table = gradients.get_or_alloc_mut(&table)?;
-        for (id, d_row) in ids.iter().zip(row_chunks(dy, width)) {
-            add_row(&mut d_table[id * width..][..width], d_row);
-        }
-        Ok(())
+        table.add_with(gradients, table_len, |d_table| {
+            for (id, d_row) in ids.iter().zip(row_chunks(&dy, width)) {
+                add_row(&mut d_table[id * width..][..width], d_row);
+            }
+        })
     }))
 }

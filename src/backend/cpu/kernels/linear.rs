@@ -1,9 +1,8 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
-    matmul::{Layout, Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy},
+    autograd::{Buffer, KernelGradients, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
+    matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy},
 };
-use dfdx::tensor::{Cpu, CpuError, Gradients};
-use itertools::izip;
+use dfdx::tensor::CpuError;
 use std::mem;
 
 /// The most rows for which products of contiguous rows are faster than gemm, which packs the weight first.
@@ -19,97 +18,65 @@ pub struct Linear {
     bias: Option<Operand>,
     in_features: usize,
     out_features: usize,
-    layout: Layout,
     split: Split,
     /// Transposed copy of the weight; made only for enough rows to be worth it.
     weight_t: Option<Buffer>,
 }
 
 /// A thread's part of the gradients of a linear layer.
-pub struct LinearGradient {
-    weight: WeightGradient,
+struct LinearGradient {
+    weight: Buffer,
     bias: Option<Buffer>,
-    /// Whether `weight` is still unwritten. The first product overwrites it, which is cheaper than adding to
-    /// zeros.
+    /// Whether `weight` is still unwritten. The first product overwrites it.
     is_empty: bool,
-}
-
-enum WeightGradient {
-    /// To be added to the gradient.
-    Part(Buffer),
-    /// The gradient itself.
-    Whole(Vec<f32>),
 }
 
 impl Linear {
     pub fn new(weight: Operand, bias: Option<Operand>, in_features: usize, out_features: usize) -> Self {
-        let (layout, split) = (Layout::RowMajor, Split::Rows);
-        Self { weight, bias, in_features, out_features, layout, split, weight_t: None }
+        Self { weight, bias, in_features, out_features, split: Split::Rows, weight_t: None }
     }
 
-    /// Prepares the weight for a forward pass on `rows` rows in a layout.
-    pub fn pack(self, layout: Layout, split: Split, rows: usize) -> Self {
+    /// Prepares the weight for a forward pass on `rows` rows.
+    fn pack(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_pack = match split {
             Split::Columns => self.in_features + 1,
             Split::Rows if self.in_features >= 256 => 128,
             Split::Rows => 1024,
         };
-        let weight_t = (layout == Layout::RowMajor && rows >= min_rows_to_pack.max(MAX_FEW_ROWS + 1))
+        let weight_t = (rows >= min_rows_to_pack.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
-        Self { layout, split, weight_t, ..self }
+        Self { split, weight_t, ..self }
     }
 
     /// Frees the packed weight, which only the forward pass uses.
-    pub fn drop_packed(self) -> Self {
+    fn drop_packed(self) -> Self {
         Self { weight_t: None, ..self }
     }
 
-    pub fn in_features(&self) -> usize {
-        self.in_features
-    }
-
-    pub fn out_features(&self) -> usize {
-        self.out_features
-    }
-
-    pub fn weight_len(&self) -> usize {
+    /// Each weight is used once for a row.
+    fn macs_per_row(&self) -> usize {
         self.in_features * self.out_features
     }
 
-    /// Each weight is used once for a row.
-    pub fn macs_per_row(&self) -> usize {
-        self.weight_len()
-    }
-
     /// `(N, In) -> (N, Out)`: `y = x Wᵀ + b`.
-    pub fn forward(&self, y: &mut [f32], x: &[f32]) {
-        self.multiply_forward(y, x, false);
-    }
-
-    /// `(N, In) -> (N, Out)`: `y += x Wᵀ + b`.
-    pub fn forward_accumulate(&self, y: &mut [f32], x: &[f32]) {
-        self.multiply_forward(y, x, true);
-    }
-
-    fn multiply_forward(&self, y: &mut [f32], x: &[f32], accumulate: bool) {
-        let rows = self.layout.matrix_rows(y, self.out_features);
+    fn forward(&self, y: &mut [f32], x: &[f32]) {
+        let rows = y.len() / self.out_features.max(1);
         let bias = self.bias.as_ref().map(Operand::elements);
-        let is_row_major = self.layout == Layout::RowMajor;
         match &self.weight_t {
             Some(weight_t) => {
                 let weight_t = Matrix::new(weight_t, self.in_features, self.out_features);
-                self.multiply_rows(y, x, weight_t, bias, accumulate);
+                self.multiply_rows(y, x, weight_t, bias);
             }
-            None if is_row_major && rows <= MAX_FEW_ROWS => {
-                fill_rows(y, bias, self.out_features, accumulate);
+            None if rows <= MAX_FEW_ROWS => {
+                fill_rows(y, bias, self.out_features);
                 self.add_few_rows(y, x, rows);
             }
-            None if is_row_major && self.split == Split::Columns => {
-                fill_rows(y, bias, self.out_features, accumulate);
+            None if self.split == Split::Columns => {
+                fill_rows(y, bias, self.out_features);
                 self.add_output_columns(y, x, rows);
             }
-            None => self.multiply_rows(y, x, self.weight().transposed(), bias, accumulate),
+            None => self.multiply_rows(y, x, self.weight().transposed(), bias),
         }
     }
 
@@ -136,18 +103,20 @@ impl Linear {
         Matrix::new(self.weight.elements(), self.out_features, self.in_features)
     }
 
-    /// Each thread computes rows of the product.
-    fn multiply_rows(&self, y: &mut [f32], x: &[f32], b: Matrix, bias: Option<&[f32]>, accumulate: bool) {
+    /// `y = x b + bias`. Each thread computes rows of the product.
+    fn multiply_rows(&self, y: &mut [f32], x: &[f32], b: Matrix, bias: Option<&[f32]>) {
         let (inner, columns) = (b.rows(), b.columns());
-        let rows = self.layout.matrix_rows(y, columns);
         let multiply = |y: &mut [f32], x: &[f32]| {
-            let rows = self.layout.matrix_rows(y, columns);
-            self.layout.multiply(y, Matrix::strided(x, rows, inner, inner), b, bias, accumulate);
+            let rows = y.len() / columns.max(1);
+            if bias.is_some() {
+                fill_rows(y, bias, columns);
+            }
+            matmul(y, Matrix::new(x, rows, inner), b, bias.is_some());
         };
         if self.split == Split::Rows {
             return multiply(y, x);
         }
-        let partition = Partition::new(rows, self.macs_per_row(), usize::MAX);
+        let partition = Partition::new(y.len() / columns.max(1), self.macs_per_row(), usize::MAX);
         let chunks = partition.ranges().zip(partition.split_mut(y, columns));
         partition.map_chunks(chunks, |(rows, y)| multiply(y, rows.slice(x, inner)));
     }
@@ -169,7 +138,8 @@ impl Linear {
         });
     }
 
-    /// A partition of columns that has one thread if the rows are split already.
+    /// Divides columns among threads under [`Split::Columns`]. Under [`Split::Rows`] all columns are one chunk, because a
+    /// thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
             Split::Rows => Partition::whole(columns),
@@ -178,21 +148,12 @@ impl Linear {
     }
 
     /// `(N, Out) -> (N, In)`: `dx = dy W`.
-    pub fn backward_input(&self, dx: &mut [f32], dy: &[f32]) {
-        self.multiply_backward(dx, dy, false);
-    }
-
-    /// `(N, Out) -> (N, In)`: `dx += dy W`.
-    pub fn backward_input_accumulate(&self, dx: &mut [f32], dy: &[f32]) {
-        self.multiply_backward(dx, dy, true);
-    }
-
-    fn multiply_backward(&self, dx: &mut [f32], dy: &[f32], accumulate: bool) {
-        let rows = self.layout.matrix_rows(dx, self.in_features);
+    fn backward_input(&self, dx: &mut [f32], dy: &[f32]) {
+        let rows = dx.len() / self.in_features.max(1);
         if self.split == Split::Rows || rows > self.in_features {
-            return self.multiply_rows(dx, dy, self.weight(), None, accumulate);
+            return self.multiply_rows(dx, dy, self.weight(), None);
         }
-        fill_rows(dx, None, self.in_features, accumulate);
+        dx.fill(0.0);
         self.add_by_columns(dx, rows, self.in_features, self.out_features, |product, columns| {
             let weight = &self.weight.elements()[columns.start()..];
             let weight = Matrix::strided(weight, self.out_features, columns.len(), self.in_features);
@@ -201,73 +162,49 @@ impl Linear {
         });
     }
 
-    /// `(N, Out), (N, In) -> (Out, In), (Out,)`: `dW += dyᵀ x`, `db += Σ dy`.
-    pub fn backward_params(&self, gradient: &mut LinearGradient, dy: &[f32], x: &[f32]) {
-        let rows = self.layout.matrix_rows(dy, self.out_features);
-        let x = Matrix::strided(x, rows, self.in_features, self.in_features);
-        let accumulate = !mem::take(&mut gradient.is_empty);
-        let d_weight = match &mut gradient.weight {
-            WeightGradient::Part(part) => &mut part[..],
-            WeightGradient::Whole(whole) => &mut whole[..],
-        };
+    /// `(N, Out), (N, In) -> (Out, In)`: `dW = dyᵀ x`, or `dW += dyᵀ x` if `accumulate`.
+    fn backward_weight(&self, d_weight: &mut [f32], dy: &[f32], x: &[f32], accumulate: bool) {
+        let rows = x.len() / self.in_features.max(1);
+        let x = Matrix::new(x, rows, self.in_features);
         let partition = self.partition_columns(self.out_features, rows * self.in_features, usize::MAX);
-        let row_len = d_weight.len() / self.out_features.max(1);
-        let chunks = partition.ranges().zip(partition.split_mut(d_weight, row_len));
+        let chunks = partition.ranges().zip(partition.split_mut(d_weight, self.in_features));
         partition.map_chunks(chunks, |(columns, d_weight)| {
             let dy = Matrix::strided(&dy[columns.start()..], rows, columns.len(), self.out_features);
-            self.layout.multiply_over_rows(d_weight, dy.transposed(), x, accumulate);
+            matmul(d_weight, dy.transposed(), x, accumulate);
         });
-        if let Some(d_bias) = &mut gradient.bias {
-            add_column_sums(d_bias, dy);
+    }
+
+    /// A part of the gradients that nothing was added to.
+    fn empty_part(&self) -> LinearGradient {
+        LinearGradient {
+            weight: Buffer::recycled(self.weight.len()),
+            bias: self.bias.as_ref().map(|bias| Buffer::zeros(bias.len())),
+            is_empty: true,
         }
     }
 
-    /// Memory for a thread's part of the gradients: the gradient itself if this thread is the only one.
-    pub fn new_gradient(&self, gradients: &mut Gradients<f32, Cpu>) -> Result<LinearGradient, CpuError> {
-        let part_len = self.layout.partial_gradient_len(&self.weight);
-        let whole = match self.split {
-            Split::Columns => self.weight.take_gradient(gradients)?,
-            Split::Rows => Vec::new(),
-        };
-        // It was taken already if another operand is the same tensor.
-        let is_empty = whole.len() != part_len;
-        let weight = match is_empty {
-            true => WeightGradient::Part(Buffer::recycled(part_len)),
-            false => WeightGradient::Whole(whole),
-        };
-        let bias = self.bias.as_ref().map(|bias| self.layout.zero_gradient(bias));
-        Ok(LinearGradient { weight, bias, is_empty })
-    }
-
-    /// Adds a thread's part to the gradients.
-    pub fn accumulate_gradient(
-        &self,
-        gradients: &mut Gradients<f32, Cpu>,
-        gradient: LinearGradient,
-    ) -> Result<(), CpuError> {
-        match gradient.weight {
-            WeightGradient::Whole(whole) => self.weight.put_gradient(gradients, whole)?,
-            // Without rows the gradient is 0, but must exist.
-            WeightGradient::Part(_) if gradient.is_empty => {
-                gradients.get_or_alloc_mut(&self.weight.tensor)?;
-            }
-            WeightGradient::Part(part) => self.layout.accumulate_gradient(&self.weight, gradients, &part)?,
+    /// Adds the threads' parts to the gradients.
+    fn add_gradients(&self, gradients: &mut KernelGradients, parts: Vec<LinearGradient>) -> Result<(), CpuError> {
+        let (weights, biases): (Vec<_>, Vec<_>) =
+            parts.into_iter().filter(|part| !part.is_empty).map(|part| (part.weight, part.bias)).unzip();
+        for weight in weights {
+            self.weight.add_gradient(gradients, weight)?;
         }
-        match (&self.bias, &gradient.bias) {
-            (Some(bias), Some(part)) => self.layout.accumulate_gradient(bias, gradients, part),
-            _ => Ok(()),
-        }
+        let Some(bias) = &self.bias else { return Ok(()) };
+        biases.into_iter().flatten().try_for_each(|part| bias.add_gradient(gradients, part))
     }
 }
 
-/// `(N, In) -> (N, Out)`: [`Linear::forward`] as one product for all sequences. The definition makes one
-/// product for each sequence.
+/// `(N, In) -> (N, Out)`: `y = x Wᵀ + b`, for all rows.
 pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, CpuError> {
     let (in_features, out_features) = (linear.in_features, linear.out_features);
     let rows = input.len() / in_features.max(1);
-    let (layout, split) = (Layout::RowMajor, Split::choose(rows, rows));
-    let linear = linear.pack(layout, split, rows);
-    let partition = layout.partition(split, rows, linear.macs_per_row(), usize::MAX);
+    let split = Split::choose(rows, rows);
+    let linear = linear.pack(split, rows);
+    let partition = match split {
+        Split::Rows => Partition::new(rows, linear.macs_per_row(), usize::MAX),
+        Split::Columns => Partition::whole(rows),
+    };
     let mut y = input.alloc_output(rows * out_features)?;
     let chunks = partition.ranges().zip(partition.split_mut(&mut y, out_features));
     partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.slice(input.elements(), in_features)));
@@ -275,18 +212,31 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     let linear = linear.drop_packed();
 
     Ok(with_backward(output, move |dy, gradients| {
-        let mut dx = input.take_gradient(gradients)?;
-        let chunks = izip!(partition.ranges(), partition.split_mut(&mut dx, in_features));
-        let new_gradient = || linear.new_gradient(gradients);
-        let parts = partition.try_map_threads(chunks, new_gradient, |mut gradient, chunks| {
-            for (rows, dx) in chunks {
-                let (x, dy) = (rows.slice(input.elements(), in_features), rows.slice(dy, out_features));
-                linear.backward_input_accumulate(dx, dy);
-                linear.backward_params(&mut gradient, dy, x);
+        let mut dx = Buffer::recycled(input.len());
+        if split == Split::Columns {
+            linear.backward_input(&mut dx, &dy);
+            linear.weight.gradient.add_with(gradients, linear.weight.len(), |d_weight| {
+                linear.backward_weight(d_weight, &dy, input.elements(), true);
+            })?;
+            if let Some(bias) = &linear.bias {
+                bias.gradient.add_with(gradients, bias.len(), |d_bias| add_column_sums(d_bias, &dy))?;
             }
-            gradient
-        })?;
-        input.put_gradient(gradients, dx)?;
-        parts.into_iter().try_for_each(|part| linear.accumulate_gradient(gradients, part))
+            return input.add_gradient(gradients, dx);
+        }
+        let chunks = partition.ranges().zip(partition.split_mut(&mut dx, in_features));
+        let parts = partition.map_threads(chunks, |chunks| {
+            let mut part = linear.empty_part();
+            for (rows, dx) in chunks {
+                let (x, dy) = (rows.slice(input.elements(), in_features), rows.slice(&dy, out_features));
+                linear.backward_input(dx, dy);
+                linear.backward_weight(&mut part.weight, dy, x, !mem::take(&mut part.is_empty));
+                if let Some(d_bias) = &mut part.bias {
+                    add_column_sums(d_bias, dy);
+                }
+            }
+            part
+        });
+        linear.add_gradients(gradients, parts)?;
+        input.add_gradient(gradients, dx)
     }))
 }

@@ -1,21 +1,33 @@
-use crate::{
-    autograd::{KernelOutput, Operand, with_backward},
-    simd::add_assign,
+use crate::autograd::{
+    KernelOutput, Operand,
+    elementwise::{copied, partition_elements},
+    with_backward,
 };
+use crate::simd::dispatch_simd;
 use dfdx::tensor::CpuError;
+use itertools::izip;
 
-/// `(N,), (N,) -> (N,)`: `input + sublayer_output` in one pass. The definition needs two, because dfdx cannot add a
-/// tensor to itself.
+/// `(N,), (N,) -> (N,)`: `input + sublayer_output`.
 pub fn residual_kernel(input: Operand, sublayer_output: Operand) -> Result<KernelOutput, CpuError> {
     let mut sum = input.alloc_output(input.len())?;
-    sum.copy_from_slice(input.elements());
-    add_assign(&mut sum, sublayer_output.elements());
+    let partition = partition_elements(sum.len(), 0);
+    let chunks = partition.ranges().zip(partition.split_mut(&mut sum, 1));
+    partition.map_chunks(chunks, |(elements, sum)| {
+        let (x, y) = (elements.slice(input.elements(), 1), elements.slice(sublayer_output.elements(), 1));
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                for (sum, x, y) in izip!(sum.iter_mut(), x, y) {
+                    *sum = x + y;
+                }
+            },
+        );
+    });
     let output = input.new_tensor(sum)?;
 
-    let (input, sublayer_output) = (input.tensor.ghost(), sublayer_output.tensor.ghost());
-    Ok(with_backward(output, move |d_out, gradients| {
-        add_assign(gradients.get_or_alloc_mut(&input)?, d_out);
-        add_assign(gradients.get_or_alloc_mut(&sublayer_output)?, d_out);
-        Ok(())
+    let (input, sublayer_output) = (input.gradient, sublayer_output.gradient);
+    Ok(with_backward(output, move |d_sum, gradients| {
+        sublayer_output.add(gradients, copied(&d_sum))?;
+        input.add(gradients, d_sum)
     }))
 }

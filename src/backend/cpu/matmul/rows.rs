@@ -5,21 +5,10 @@ use crate::{
     simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
 };
 
-/// Sets each row to the bias or 0, or adds the bias if `accumulate`.
-pub fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize, accumulate: bool) {
+/// Sets each row to the bias, or to 0.
+pub fn fill_rows(rows: &mut [f32], bias: Option<&[f32]>, width: usize) {
     match bias {
-        Some(bias) => dispatch_simd(
-            #[inline(always)]
-            || {
-                for row in row_chunks_mut(rows, width) {
-                    match accumulate {
-                        true => add_row(row, bias),
-                        false => row.copy_from_slice(bias),
-                    }
-                }
-            },
-        ),
-        None if accumulate => {}
+        Some(bias) => row_chunks_mut(rows, width).for_each(|row| row.copy_from_slice(bias)),
         None => rows.fill(0.0),
     }
 }

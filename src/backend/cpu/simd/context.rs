@@ -42,8 +42,9 @@ pub trait Context: Copy {
 
     /// `Σ a`.
     fn sum(self, a: &[Self::Element]) -> Self::Element;
-    /// `Σ f(a)`; replaces each element `a` by `f(a)`.
-    fn map_sum(self, a: &mut [Self::Element], f: impl Fn(Self::Element) -> Self::Element) -> Self::Element;
+    /// Replaces each element `a` by `f(a)`, and returns `Σ f(a)`.
+    fn map_in_place_and_sum(self, a: &mut [Self::Element], f: impl Fn(Self::Element) -> Self::Element)
+    -> Self::Element;
     /// `Σ a b`.
     fn dot(self, a: &[Self::Element], b: &[Self::Element]) -> Self::Element;
     /// The largest element; -∞ for an empty row.
@@ -58,12 +59,6 @@ macro_rules! elementwise {
             $body
         }
     )*};
-}
-
-/// A loop body that is generic over the layout of its rows, as pulp's [`WithSimd`](pulp::WithSimd) is generic
-/// over the instruction set.
-pub trait WithContext {
-    fn with_context<C: Context>(self, context: C);
 }
 
 /// Each row is contiguous. The compiler vectorizes along it.
@@ -125,7 +120,7 @@ impl<S: Simd> Context for RowWise<S> {
         reduce::sum(a)
     }
     #[inline(always)]
-    fn map_sum(self, a: &mut [f32], f: impl Fn(f32) -> f32) -> f32 {
+    fn map_in_place_and_sum(self, a: &mut [f32], f: impl Fn(f32) -> f32) -> f32 {
         for a in a.iter_mut() {
             *a = f(*a);
         }
@@ -203,7 +198,7 @@ impl<S: Simd> Context for LaneWise<S> {
         a.iter().fold(self.splat(0.0), |sum, a| self.add(sum, *a))
     }
     #[inline(always)]
-    fn map_sum(self, a: &mut [S::f32s], f: impl Fn(S::f32s) -> S::f32s) -> S::f32s {
+    fn map_in_place_and_sum(self, a: &mut [S::f32s], f: impl Fn(S::f32s) -> S::f32s) -> S::f32s {
         // One loop, so that computing `f` hides the latency of the additions.
         let mut sum = self.splat(0.0);
         for a in a {

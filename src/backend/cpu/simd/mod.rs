@@ -6,10 +6,10 @@ mod level;
 mod math;
 mod reduce;
 
-pub use context::{Context, LaneWise, RowWise, WithContext};
+pub use context::{Context, LaneWise, RowWise};
 pub use level::level;
 pub use math::{erf, exp, exp_element};
-pub use reduce::{dot, max, round_up, sum};
+pub use reduce::{dot, max, padded_len, sum};
 
 use pulp::{Simd, WithSimd};
 use std::slice::{Chunks, ChunksMut};
@@ -50,18 +50,6 @@ pub fn row_chunks<T>(all: &[T], len: usize) -> Chunks<'_, T> {
 /// [`row_chunks`] of a mutable slice.
 pub fn row_chunks_mut(all: &mut [f32], len: usize) -> ChunksMut<'_, f32> {
     all.chunks_mut(len.max(1))
-}
-
-/// `to *= by`, elementwise.
-pub fn multiply_assign(to: &mut [f32], by: &[f32]) {
-    dispatch_simd(
-        #[inline(always)]
-        || {
-            for (to, by) in to.iter_mut().zip(by) {
-                *to *= by;
-            }
-        },
-    );
 }
 
 /// `to += from`, elementwise.

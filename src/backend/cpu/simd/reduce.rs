@@ -4,8 +4,8 @@
 /// The number of accumulators: one vector of AVX-512, two of AVX2, four of SSE2 or NEON.
 pub const ACCUMULATORS: usize = 16;
 
-/// The next multiple of [`ACCUMULATORS`].
-pub fn round_up(len: usize) -> usize {
+/// The length of a row of `len` elements that is padded to whole vectors: the next multiple of [`ACCUMULATORS`].
+pub fn padded_len(len: usize) -> usize {
     len.next_multiple_of(ACCUMULATORS)
 }
 

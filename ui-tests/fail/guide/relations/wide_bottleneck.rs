@@ -1,5 +1,5 @@
 //! A user's own relation has an error message of its own.
-//! Right with `Bottleneck` for `HiddenDim` in line 24.
+//! Right with `Bottleneck` for `HiddenDim` in line 23.
 use typed_transformer::{nn::Linear, prelude::*};
 
 dims! { EmbedDim = 16; Bottleneck = 8; HiddenDim = 32; }
@@ -14,10 +14,9 @@ trait NarrowerThan<Wide: ConstDim>: ConstDim {}
 #[diagnostic::do_not_recommend]
 impl<Narrow: LessThan<Wide>, Wide: ConstDim> NarrowerThan<Wide> for Narrow {}
 
-module! {
-    struct Pool<Width: ConstDim, Narrow: NarrowerThan<Width>; E, D> {
-        squeeze: module Linear<Width, Narrow, E, D>,
-    }
+#[module]
+struct Pool<Width: ConstDim, Narrow: NarrowerThan<Width>, E, D> {
+    squeeze: Linear<Width, Narrow, E, D>,
 }
 
 struct Reader {

@@ -5,7 +5,7 @@ use typed_transformer::{models::transformer_from_scratch::unweighted_attention_a
 
 dims! { SrcLen = 5; TgtLen = 7; NumHeads = 4; QKDim = 10; VODim = 11; Batch; }
 
-type Recorded = OwnedTape<f32, Cpu>;
+type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 
 fn attend(
     query: Tensor<(Batch, TgtLen, Product<NumHeads, QKDim>), f32, Cpu, NoneTape>,

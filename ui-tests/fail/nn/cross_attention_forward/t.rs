@@ -6,7 +6,7 @@ use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; TgtLen = 7; SrcDim = 24; TgtDim = 20; Batch; }
 
-type Recorded = OwnedTape<f32, Cpu>;
+type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 
 fn attend<A: Arch>(
     attention: &CrossAttention<TgtDim, SrcDim, A, f32, Cpu>,

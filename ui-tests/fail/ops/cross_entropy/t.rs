@@ -6,7 +6,7 @@ use typed_transformer::prelude::*;
 
 dims! { Letters = 28; TgtLen = 7; Batch; }
 
-type Recorded = OwnedTape<f32, Cpu>;
+type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 
 fn loss(
     logits: Tensor<(Batch, TgtLen, Letters), f32, Cpu, NoneTape>,

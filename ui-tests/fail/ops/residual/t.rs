@@ -5,7 +5,7 @@ use typed_transformer::prelude::*;
 
 dims! { SrcLen = 5; EmbedDim = 8; Batch; }
 
-type Recorded = OwnedTape<f32, Cpu>;
+type Recorded = typed_transformer::train::Recording<(), f32, Cpu>;
 
 fn add(
     input: Tensor<(Batch, SrcLen, EmbedDim), f32, Cpu, Recorded>,

@@ -6,7 +6,7 @@ use typed_transformer::{prelude::*, ranks, ranks::Ranks, tensor_parallel::{Enter
 ranks! { Tp = 2; }
 dims! { EmbedDim = 8; SeqLen; Batch; }
 
-type Taped = OwnedTape<f32, Cpu>;
+type Taped = typed_transformer::train::Recording<(), f32, Cpu>;
 
 fn f(x: Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu, Taped>, tp: &Ranks<Tp>) -> Entered<Tensor<(Batch, SeqLen, EmbedDim), f32, Cpu>, Tp> {
     enter(x, tp)

@@ -7,7 +7,7 @@ use crate::{
     conventions::MaskFill,
     mask_rule::MaskRule,
     matmul::{Extent, Matrix, SimdMatrix, multiply},
-    simd::{LaneWise, RowWise, round_up},
+    simd::{LaneWise, RowWise, padded_len},
 };
 use pulp::Simd;
 use std::ops::Range;
@@ -57,15 +57,15 @@ impl<'a> SequenceMask<'a> {
     }
 
     /// The extent of a block of scores.
-    pub fn visible_lens(&self, block: &Range<usize>, queries: Range<usize>) -> VisibleLens {
-        let mut lens = [0; QUERIES_PER_BLOCK];
-        for (len, (keys, _)) in lens.iter_mut().zip(&self.queries[queries]) {
-            *len = keys.end.clamp(block.start, block.end) - block.start;
+    pub fn key_counts(&self, block: &Range<usize>, queries: Range<usize>) -> KeyCounts {
+        let mut counts = [0; QUERIES_PER_BLOCK];
+        for (count, (keys, _)) in counts.iter_mut().zip(&self.queries[queries]) {
+            *count = keys.end.clamp(block.start, block.end) - block.start;
         }
-        VisibleLens(lens)
+        KeyCounts(counts)
     }
 
-    /// The index within `queries` of the first one whose keys do not end before `key`; their number if there is none.
+    /// The number of `queries` before the first one that may see `key` or a later key.
     pub fn first_query_seeing(&self, key: usize, queries: Range<usize>) -> usize {
         let len = queries.len();
         self.queries[queries].iter().position(|(keys, _)| key < keys.end).unwrap_or(len)
@@ -109,10 +109,27 @@ impl<'a> SequenceMask<'a> {
     }
 }
 
-/// For each query of a block, the number of the block's keys from the first to the last that has a weight.
-pub struct VisibleLens([usize; QUERIES_PER_BLOCK]);
+/// The weights of a sequence that dropout keeps, `(H, Q, K)`, and the factor that they get.
+#[derive(Clone, Copy)]
+pub struct SequenceDropout<'a> {
+    pub is_kept: &'a [bool],
+    pub factor: f32,
+}
 
-impl VisibleLens {
+impl SequenceDropout<'_> {
+    /// Applies dropout to weights, or to their gradients, from a place in `(H, Q, K)` on.
+    #[inline(always)]
+    pub fn apply(self, weights: &mut [f32], place: usize) {
+        for (weight, is_kept) in weights.iter_mut().zip(&self.is_kept[place..]) {
+            *weight *= if *is_kept { self.factor } else { 0.0 };
+        }
+    }
+}
+
+/// For each query of a block of scores, the number of keys from the block's first key to the last key with a weight.
+pub struct KeyCounts([usize; QUERIES_PER_BLOCK]);
+
+impl KeyCounts {
     /// The largest number of some queries.
     #[inline(always)]
     pub fn max(&self, queries: Range<usize>) -> usize {
@@ -138,7 +155,7 @@ pub fn pack_transposed(matrix: Matrix) -> Buffer {
             }
         }
         for packed in packed.chunks_exact_mut(KEYS_PER_BLOCK) {
-            packed[len..round_up(len)].fill(0.0);
+            packed[len..padded_len(len)].fill(0.0);
         }
     }
     packed
@@ -147,7 +164,7 @@ pub fn pack_transposed(matrix: Matrix) -> Buffer {
 /// `(Rows, Dim)`: the matrix times `factor`, in rows that are padded with zeros to whole vectors.
 #[inline(always)]
 pub fn pack_rows(matrix: Matrix, factor: f32) -> Buffer {
-    let width = round_up(matrix.columns());
+    let width = padded_len(matrix.columns());
     let mut packed = Buffer::recycled(matrix.rows() * width);
     let rows = packed.chunks_exact_mut(width.max(1)).zip(matrix.contiguous_rows().into_iter().flatten());
     for (packed, row) in rows {
@@ -175,7 +192,7 @@ pub fn multiply_block<S: Simd>(
     inner: impl Fn(Range<usize>) -> Range<usize>,
     columns: impl Fn(Range<usize>) -> usize,
 ) {
-    let vectors = |len: usize| round_up(len) / S::F32_LANES;
+    let vectors = |len: usize| padded_len(len) / S::F32_LANES;
     let output = S::as_mut_simd_f32s(output).0;
     let b = Matrix::strided(b, a.columns(), vectors(b_stride), vectors(b_stride));
     let (a, b) = (SimdMatrix::new(RowWise(simd), a), SimdMatrix::new(LaneWise(simd), b));

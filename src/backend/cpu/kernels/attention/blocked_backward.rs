@@ -1,11 +1,14 @@
 use super::{
     AttentionConfig,
-    block::{KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceMask, blocks, multiply_block, pack_rows, pack_transposed},
+    block::{
+        KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, blocks, multiply_block, pack_rows,
+        pack_transposed,
+    },
 };
 use crate::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{Context, LaneWise, add_assign, add_row, dot, exp_element, round_up},
+    simd::{Context, LaneWise, add_assign, add_row, dot, exp_element, padded_len},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -31,6 +34,7 @@ pub struct BlockedBackward<'a> {
     /// `(Heads, Q, K)`: the sum of the bias' gradients over the sequences; empty without a bias.
     pub d_bias: &'a mut [f32],
     pub mask: &'a SequenceMask<'a>,
+    pub dropout: Option<SequenceDropout<'a>>,
     pub config: AttentionConfig,
 }
 
@@ -40,7 +44,7 @@ impl WithSimd for BlockedBackward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let (c, dims, scale) = (LaneWise(simd), self.config.dims, self.config.scale);
-        let (qk_len, vo_len) = (round_up(dims.qk_dim), round_up(dims.vo_dim));
+        let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let [mut weights, mut d_logits] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
         let mut dq = Buffer::recycled(dims.queries * qk_len);
         let mut dk = Buffer::recycled(KEYS_PER_BLOCK * qk_len);
@@ -78,7 +82,7 @@ impl WithSimd for BlockedBackward<'_> {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let lens = self.mask.visible_lens(&keys, queries.clone());
+                    let counts = self.mask.key_counts(&keys, queries.clone());
                     for (scores, a, b_t) in [(&mut weights, q, k_t), (&mut d_logits, d_out, v_t)] {
                         multiply_block(
                             simd,
@@ -89,16 +93,20 @@ impl WithSimd for BlockedBackward<'_> {
                             &b_t[keys.start * a.columns()..],
                             KEYS_PER_BLOCK,
                             |_| 0..a.columns(),
-                            |rows| lens.max(rows),
+                            |rows| counts.max(rows),
                         );
                     }
-                    let width = round_up(lens.max(0..queries.len()));
+                    let width = padded_len(counts.max(0..queries.len()));
                     let rows = weights.chunks_exact_mut(KEYS_PER_BLOCK).zip(d_logits.chunks_exact_mut(KEYS_PER_BLOCK));
-                    for ((query, len), (weights, d_logits)) in queries.clone().zip(lens.iter()).zip(rows) {
+                    for ((query, len), (weights, d_logits)) in queries.clone().zip(counts.iter()).zip(rows) {
                         if let Some(bias) = self.bias {
-                            add_row(&mut weights[..len], &bias[dims.bias_index(head, query, keys.start)..]);
+                            add_row(&mut weights[..len], &bias[dims.weight_index(head, query, keys.start)..]);
                         }
                         let visible = self.mask.mask_logits(&mut weights[..len], query, keys.start, &mut visible);
+                        let place = dims.weight_index(head, query, keys.start);
+                        if let Some(dropout) = self.dropout {
+                            dropout.apply(&mut d_logits[..len], place);
+                        }
                         let [max_logit, inv_sum, weighted_mean] =
                             [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
                         let weight_vectors = LaneWise::<S>::elements_mut(&mut weights[..width]);
@@ -106,6 +114,9 @@ impl WithSimd for BlockedBackward<'_> {
                         for (weight, d_logit) in weight_vectors.iter_mut().zip(d_logit_vectors) {
                             *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
                             *d_logit = c.mul(*weight, c.sub(*d_logit, weighted_mean));
+                        }
+                        if let Some(dropout) = self.dropout {
+                            dropout.apply(&mut weights[..len], place);
                         }
                         // Tiles of the products below may reach beyond `width`.
                         weights[len..].fill(0.0);
@@ -116,7 +127,7 @@ impl WithSimd for BlockedBackward<'_> {
                             }
                         }
                         if self.bias.is_some() {
-                            add_row(&mut self.d_bias[dims.bias_index(i, query, keys.start)..], &d_logits[..len]);
+                            add_row(&mut self.d_bias[dims.weight_index(i, query, keys.start)..], &d_logits[..len]);
                         }
                     }
                     let view = |scores| Matrix::strided(scores, queries.len(), keys.len(), KEYS_PER_BLOCK);
@@ -129,7 +140,7 @@ impl WithSimd for BlockedBackward<'_> {
                         view(&d_logits),
                         &k_rows[keys.start * qk_len..],
                         qk_len,
-                        |rows| 0..lens.max(rows),
+                        |rows| 0..counts.max(rows),
                         |_| dims.qk_dim,
                     );
                     // The first query that sees one of these keys has the shortest sums.

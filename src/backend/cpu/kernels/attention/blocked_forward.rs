@@ -1,11 +1,14 @@
 use super::{
     AttentionConfig,
-    block::{KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceMask, blocks, multiply_block, pack_rows, pack_transposed},
+    block::{
+        KEYS_PER_BLOCK, QUERIES_PER_BLOCK, SequenceDropout, SequenceMask, blocks, multiply_block, pack_rows,
+        pack_transposed,
+    },
 };
 use crate::{
     autograd::{Buffer, UnitRange},
     matmul::Matrix,
-    simd::{Context, LaneWise, add_row, dot, exp, exp_element, max, round_up},
+    simd::{Context, LaneWise, add_row, dot, exp, exp_element, max, padded_len},
 };
 use pulp::{Simd, WithSimd};
 
@@ -28,6 +31,7 @@ pub struct BlockedForward<'a> {
     /// `(H, Q, K)`: a term of the logits.
     pub bias: Option<&'a [f32]>,
     pub mask: &'a SequenceMask<'a>,
+    pub dropout: Option<SequenceDropout<'a>>,
     pub config: AttentionConfig,
 }
 
@@ -37,7 +41,7 @@ impl WithSimd for BlockedForward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let dims = self.config.dims;
-        let (qk_len, vo_len) = (round_up(dims.qk_dim), round_up(dims.vo_dim));
+        let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let mut scores = Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK);
         let mut sums = Buffer::recycled(QUERIES_PER_BLOCK * vo_len);
         let mut visible = [false; KEYS_PER_BLOCK];
@@ -63,7 +67,7 @@ impl WithSimd for BlockedForward<'_> {
                     if keys.end <= visible_keys.start || visible_keys.end <= keys.start {
                         continue;
                     }
-                    let lens = self.mask.visible_lens(&keys, queries.clone());
+                    let counts = self.mask.key_counts(&keys, queries.clone());
                     match &packed {
                         Some((k_t, _)) => multiply_block(
                             simd,
@@ -74,19 +78,22 @@ impl WithSimd for BlockedForward<'_> {
                             &k_t[keys.start * dims.qk_dim..],
                             KEYS_PER_BLOCK,
                             |_| 0..dims.qk_dim,
-                            |rows| lens.max(rows),
+                            |rows| counts.max(rows),
                         ),
                         None => multiply_rows(&mut scores, q.row_range(queries.clone()), k.row_range(keys.clone())),
                     }
-                    let width = round_up(lens.max(0..queries.len()));
+                    let width = padded_len(counts.max(0..queries.len()));
                     let rows = scores.chunks_exact_mut(KEYS_PER_BLOCK).zip(sums.chunks_exact_mut(vo_len.max(1)));
-                    for ((query, len), (row, sums)) in queries.clone().zip(lens.iter()).zip(rows) {
+                    for ((query, len), (row, sums)) in queries.clone().zip(counts.iter()).zip(rows) {
                         let row = &mut row[..width];
                         if let Some(bias) = self.bias {
-                            add_row(&mut row[..len], &bias[dims.bias_index(head, query, keys.start)..]);
+                            add_row(&mut row[..len], &bias[dims.weight_index(head, query, keys.start)..]);
                         }
                         self.mask.mask_logits(&mut row[..len], query, keys.start, &mut visible);
                         online_softmax(simd, row, len, sums, &mut max_logits[query], &mut sum_exps[query]);
+                        if let Some(dropout) = self.dropout {
+                            dropout.apply(&mut row[..len], dims.weight_index(head, query, keys.start));
+                        }
                     }
                     let weights = Matrix::strided(&scores, queries.len(), width.min(keys.len()), KEYS_PER_BLOCK);
                     match &packed {
@@ -98,7 +105,7 @@ impl WithSimd for BlockedForward<'_> {
                             weights,
                             &v[keys.start * vo_len..],
                             vo_len,
-                            |rows| 0..lens.max(rows),
+                            |rows| 0..counts.max(rows),
                             |_| dims.vo_dim,
                         ),
                         None => add_weighted_rows(&mut sums, vo_len, weights, v.row_range(keys)),
@@ -146,7 +153,8 @@ fn online_softmax<S: Simd>(
     }
     let c = LaneWise(simd);
     let max_logits = c.splat(*max_logit);
-    let sum_exps = c.map_sum(LaneWise::<S>::elements_mut(row), |logits| exp_element(c, c.sub(logits, max_logits)));
+    let sum_exps =
+        c.map_in_place_and_sum(LaneWise::<S>::elements_mut(row), |logits| exp_element(c, c.sub(logits, max_logits)));
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }
 

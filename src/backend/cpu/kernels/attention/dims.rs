@@ -1,9 +1,4 @@
-use crate::{
-    autograd::UnitRange,
-    conventions::MaskFill,
-    matmul::{Layout, Matrix},
-    simd::round_up,
-};
+use crate::{autograd::UnitRange, conventions::MaskFill, matmul::Matrix, simd::padded_len};
 use std::ops::Range;
 
 /// The dimensions of the attention of one sequence.
@@ -64,9 +59,9 @@ impl AttentionDims {
         Matrix::strided(elements, self.keys, head_dim, self.key_value_heads * head_dim)
     }
 
-    /// The position of an element of the bias, `(H, Q, K)`.
+    /// The place of a weight, or of an element of the bias, in `(H, Q, K)`.
     #[inline(always)]
-    pub fn bias_index(self, head: usize, query: usize, key: usize) -> usize {
+    pub fn weight_index(self, head: usize, query: usize, key: usize) -> usize {
         (head * self.queries + query) * self.keys + key
     }
 
@@ -74,14 +69,9 @@ impl AttentionDims {
         self.queries * self.keys
     }
 
-    /// The number of elements that forward saves of the softmax of a sequence: two numbers for each query and head, or
-    /// all attention weights in the interleaved layout, which is for short sequences.
-    pub fn saved_softmax_len(self, layout: Layout) -> usize {
-        let numbers_per_query = match layout {
-            Layout::RowMajor => 2,
-            Layout::Interleaved(_) => self.keys,
-        };
-        self.heads * self.queries * numbers_per_query
+    /// The number of elements that blocked attention saves of the softmax of a sequence: two for each query and head.
+    pub fn softmax_stats_len(self) -> usize {
+        2 * self.heads * self.queries
     }
 
     /// Multiply-adds for one sequence.
@@ -90,7 +80,7 @@ impl AttentionDims {
     }
 
     pub fn macs_per_head(self) -> usize {
-        self.queries * round_up(self.keys) * (self.qk_dim + self.vo_dim)
+        self.queries * padded_len(self.keys) * (self.qk_dim + self.vo_dim)
     }
 }
 

@@ -1,0 +1,117 @@
+//! `einsum!(x: (A, B), w: (B, C) -> (A, C))`
+
+use crate::axes::{Axes, spelling};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{
+    Error, Expr, Ident, Result, Token,
+    parse::{Parse, ParseStream},
+};
+
+const MAX_OPERANDS: usize = 3;
+
+struct Einsum {
+    operands: Vec<Operand>,
+    result: Axes,
+}
+
+/// `tensor: (A, B)`
+pub struct Operand {
+    pub tensor: Expr,
+    pub axes: Axes,
+}
+
+impl Parse for Operand {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let tensor = input.parse()?;
+        input.parse::<Token![:]>()?;
+        Ok(Self { tensor, axes: input.parse()? })
+    }
+}
+
+/// `-> (A, C)`, and a comma or not.
+pub fn parse_result(input: ParseStream) -> Result<Axes> {
+    input.parse::<Token![->]>()?;
+    let axes = input.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    Ok(axes)
+}
+
+impl Parse for Einsum {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let mut operands = vec![input.parse()?];
+        while input.parse::<Option<Token![,]>>()?.is_some() {
+            operands.push(input.parse()?);
+        }
+        Ok(Self { operands, result: parse_result(input)? })
+    }
+}
+
+/// The value of the contraction, which is a `Result`.
+pub fn expand(contraction: TokenStream) -> Result<TokenStream> {
+    let Einsum { operands, result } =
+        syn::parse2(contraction).map_err(|error| with_form(error, "einsum!(x: (A, B), w: (B, C) -> (A, C))"))?;
+    check(&operands, &result)?;
+
+    let mut names = Vec::new();
+    let labels: Vec<_> = operands.iter().map(|operand| operand.axes.labels(&mut names)).collect();
+    let result_labels = result.labels(&mut names);
+    let variables: Vec<Ident> =
+        (0..operands.len()).map(|i| format_ident!("operand_{i}", span = Span::mixed_site())).collect();
+    let bindings = operands.iter().zip(&variables).enumerate().map(|(i, (Operand { tensor, axes }, variable))| {
+        let first = &variables[0];
+        let value = match i {
+            0 => axes.call("operand", quote!(#tensor)),
+            _ => axes.call("operand_beside", quote!(&#first, #tensor)),
+        };
+        quote!(let #variable = #value;)
+    });
+    let texts = operands.iter().map(|operand| format!("`{}`", spelling(operand.tensor.to_token_stream())));
+    let labels_of_all = quote!([#(&[#(#labels),*],)* &[#(#result_labels),*]]);
+    let contraction = match &labels[..] {
+        [_] => result.call("contract_one", quote!(#(#variables),*, #labels_of_all)),
+        [_, _] => result.call("contract_two", quote!(#(#variables),*, [#(#texts),*], #labels_of_all)),
+        [x, w, v, ..] => {
+            let mut kept: Vec<_> = x.iter().chain(w).filter(|l| v.contains(l) || result_labels.contains(l)).collect();
+            kept.sort();
+            kept.dedup();
+            // A tensor without axes is computed as one with an axis of one element.
+            let num_axes = kept.len().max(1);
+            let num_axes = quote!(::typed_transformer::__private::NumAxes::<#num_axes>);
+            result.call("contract_three", quote!(#(#variables),*, #num_axes, [#(#texts),*], #labels_of_all))
+        }
+        [] => return Err(Error::new(result.span, "a contraction has an operand")),
+    };
+    Ok(quote!({ #(#bindings)* #contraction }))
+}
+
+/// The error of a call that is not of the form of the macro.
+pub fn with_form(error: Error, form: &str) -> Error {
+    Error::new(error.span(), format!("{error}\na call is of the form `{form}`"))
+}
+
+fn check(operands: &[Operand], result: &Axes) -> Result<()> {
+    if let Some(one_too_many) = operands.get(MAX_OPERANDS) {
+        return Err(Error::new_spanned(&one_too_many.tensor, "a contraction has one, two or three operands"));
+    }
+    for operand in operands {
+        operand.axes.check_distinct("operand")?;
+    }
+    result.check_distinct("result")?;
+    for axis in &result.list {
+        if !operands.iter().any(|operand| operand.axes.has(axis)) {
+            let note = "each axis of the result is an axis of an operand; `broadcast` adds a new one";
+            return Err(axis.error("of the result is in no operand", note));
+        }
+    }
+    for operand in operands.iter().filter(|_| operands.len() > 1) {
+        for axis in &operand.axes.list {
+            let num_operands = operands.iter().filter(|operand| operand.axes.has(axis)).count();
+            if num_operands == 1 && !result.has(axis) {
+                let note = "an axis of two operands may be summed over; `sum_over` sums over an axis of one";
+                return Err(axis.error("is in this operand alone", note));
+            }
+        }
+    }
+    Ok(())
+}

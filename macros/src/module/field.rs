@@ -1,0 +1,234 @@
+//! What a field of a module contributes to each implementation.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{
+    Attribute, Error, Expr, GenericArgument, PathArguments, Result, Type, parse_quote_spanned, spanned::Spanned,
+};
+
+/// A field of a module.
+pub struct Field {
+    pub name: Ident,
+    pub ty: Type,
+    kind: Kind,
+    /// For an `Option`: the constant that says whether it is `Some`.
+    flag: Option<Expr>,
+}
+
+enum Kind {
+    /// `#[param(init)] Tensor<Shape, E, D>`
+    Param { shape: Type, init: Expr },
+    /// Any other type without an attribute.
+    Module(Type),
+    /// `#[layers(count)] Vec<Layer>`
+    Layers { count: Expr, layer: Type },
+}
+
+impl Field {
+    /// Reads a field, and takes away the attributes that only a module has.
+    pub fn take(field: &mut syn::Field) -> Result<Self> {
+        let init = take(&mut field.attrs, "param")?;
+        let flag = take(&mut field.attrs, "some_if")?;
+        let count = take(&mut field.attrs, "layers")?;
+        let ty = match flag {
+            Some(_) => argument(&field.ty, "Option", "a field with `#[some_if(flag)]` is an `Option`")?,
+            None => &field.ty,
+        };
+        let kind = match (init, count) {
+            (Some(init), None) => {
+                let form = "a parameter is a `Tensor<Shape, E, D>`, or an `Option` of one with `#[some_if(flag)]`";
+                Kind::Param { shape: argument(ty, "Tensor", form)?.clone(), init }
+            }
+            (None, Some(count)) if flag.is_none() => {
+                let layer = argument(ty, "Vec", "layers are a `Vec<Layer>`")?.clone();
+                // `NumLayers::SIZE` needs no import.
+                let count = parse_quote_spanned!(count.span()=> {
+                    #[allow(unused_imports)]
+                    use ::typed_transformer::__private::DfdxConstDim as _;
+                    let count: usize = #count;
+                    count
+                });
+                Kind::Layers { count, layer }
+            }
+            (None, None) => {
+                for (name, needed) in [
+                    ("Tensor", "a parameter has an attribute that says what fills it, such as `#[param(init::zeros)]`"),
+                    (
+                        "Vec",
+                        "a `Vec` of modules has an attribute that says how many, such as `#[layers(NumLayers::SIZE)]`",
+                    ),
+                    ("Option", "an `Option` has an attribute that says whether it is `Some`: `#[some_if(FLAG)]`"),
+                ] {
+                    if argument(ty, name, needed).is_ok() {
+                        return Err(Error::new_spanned(ty, needed));
+                    }
+                }
+                Kind::Module(ty.clone())
+            }
+            _ => return Err(Error::new_spanned(&field.ident, "`#[layers(count)]` stands alone")),
+        };
+        let name = field.ident.clone().ok_or_else(|| Error::new_spanned(&field.ty, "a field has a name"))?;
+        Ok(Self { name, ty: field.ty.clone(), kind, flag })
+    }
+
+    /// Calls the visitor; an `Option` of the field, or an error.
+    pub fn visit(&self, visitor: &Ident, dtype: &Ident, device: &Ident) -> TokenStream {
+        let name = &self.name;
+        let span = self.ty.span();
+        let [get, get_mut] = match self.flag {
+            None => [quote_spanned!(span=> &module.#name), quote_spanned!(span=> &mut module.#name)],
+            Some(_) => ["as_ref", "as_mut"].map(|convert| {
+                let convert = Ident::new(convert, span);
+                quote_spanned!(span=> module.#name.#convert().expect("the type says that it is `Some`"))
+            }),
+        };
+        let visited = match &self.kind {
+            Kind::Param { shape, init } => quote_spanned! {span=> {
+                let init: fn(
+                    &mut ::typed_transformer::__private::Tensor<#shape, #dtype, #device>,
+                ) -> ::core::result::Result<(), _> = #init;
+                #visitor.visit_tensor(
+                    ::core::stringify!(#name),
+                    |module| #get,
+                    |module| #get_mut,
+                    <#shape as ::typed_transformer::__private::ParamShape>::options(init),
+                )?
+            }},
+            Kind::Module(module) => quote_spanned! {span=>
+                #visitor.visit_module::<#module, _, _>(
+                    ::core::stringify!(#name),
+                    |module| #get,
+                    |module| #get_mut,
+                )?
+            },
+            Kind::Layers { count, layer } => {
+                return quote_spanned!(span=> {
+                    let count = #count;
+                    let mut layers = ::core::option::Option::Some(::std::vec::Vec::with_capacity(count));
+                    for i in 0..count {
+                        let layer = #visitor.visit_module::<#layer, _, _>(
+                            &::std::format!("{}.{i}", ::core::stringify!(#name)),
+                            move |module| &module.#name[i],
+                            move |module| &mut module.#name[i],
+                        )?;
+                        match (&mut layers, layer) {
+                            (::core::option::Option::Some(layers), ::core::option::Option::Some(layer)) => {
+                                layers.push(layer);
+                            }
+                            _ => layers = ::core::option::Option::None,
+                        }
+                    }
+                    layers
+                });
+            }
+        };
+        match &self.flag {
+            None => visited,
+            // `Option::map` would be one more function for each field and visitor.
+            Some(flag) => quote! {
+                if #flag {
+                    match #visited {
+                        ::core::option::Option::Some(visited) => {
+                            ::core::option::Option::Some(::core::option::Option::Some(visited))
+                        }
+                        ::core::option::Option::None => ::core::option::Option::None,
+                    }
+                } else {
+                    ::core::option::Option::Some(::core::option::Option::None)
+                }
+            },
+        }
+    }
+
+    /// The number of parameters.
+    pub fn count(&self) -> TokenStream {
+        let count = match &self.kind {
+            Kind::Param { shape, .. } => quote!(<#shape as ::typed_transformer::__private::ParamShape>::NUM_ELEMENTS),
+            Kind::Module(module) => quote!(<#module as ::typed_transformer::nn::Module>::NUM_PARAMS),
+            Kind::Layers { count, layer } => {
+                quote!(#count * <#layer as ::typed_transformer::nn::Module>::NUM_PARAMS)
+            }
+        };
+        match &self.flag {
+            Some(flag) => quote!(if #flag { #count } else { 0 }),
+            None => count,
+        }
+    }
+
+    /// Adds a parameter to the row of its module.
+    pub fn describe_parameter(&self, row: &Ident) -> TokenStream {
+        let (Kind::Param { shape, .. }, name) = (&self.kind, &self.name) else { return TokenStream::new() };
+        self.if_some(quote! {
+            #row.parameters.push((
+                ::core::stringify!(#name),
+                <#shape as ::typed_transformer::__private::ParamShape>::describe(),
+            ));
+            #row.count += <#shape as ::typed_transformer::__private::ParamShape>::NUM_ELEMENTS;
+        })
+    }
+
+    /// Adds the rows of a submodule.
+    pub fn describe_child(&self, path: &Ident, rows: &Ident) -> TokenStream {
+        let name = &self.name;
+        let describe = |module: &Type, name: TokenStream| {
+            quote! {
+                <#module as ::typed_transformer::nn::Module>::describe(
+                    &::typed_transformer::__private::child_path(#path, #name),
+                    #rows,
+                );
+            }
+        };
+        self.if_some(match &self.kind {
+            Kind::Param { .. } => return TokenStream::new(),
+            Kind::Module(module) => describe(module, quote!(::core::stringify!(#name))),
+            Kind::Layers { count, layer } => {
+                let describe = describe(layer, quote!(&::std::format!("{}.{i}", ::core::stringify!(#name))));
+                quote! {
+                    let count = #count;
+                    for i in 0..count { #describe }
+                }
+            }
+        })
+    }
+
+    /// Adds the conventions of a submodule.
+    pub fn conventions(&self, out: &Ident) -> TokenStream {
+        let of = |module: &Type| quote!(<#module as ::typed_transformer::nn::Module>::conventions(#out););
+        self.if_some(match &self.kind {
+            Kind::Param { .. } => return TokenStream::new(),
+            Kind::Module(module) => of(module),
+            Kind::Layers { count, layer } => {
+                let of = of(layer);
+                quote! {
+                    let count = #count;
+                    if count > 0 { #of }
+                }
+            }
+        })
+    }
+
+    fn if_some(&self, statements: TokenStream) -> TokenStream {
+        match &self.flag {
+            Some(flag) => quote!(if #flag { #statements }),
+            None => statements,
+        }
+    }
+}
+
+/// Takes the attribute `#[name(expression)]` away.
+fn take(attributes: &mut Vec<Attribute>, name: &str) -> Result<Option<Expr>> {
+    let position = attributes.iter().position(|attribute| attribute.path().is_ident(name));
+    position.map(|position| attributes.remove(position).parse_args()).transpose()
+}
+
+/// The first argument of the type `name<…>`. `form` is the error for any other type.
+fn argument<'a>(ty: &'a Type, name: &str, form: &str) -> Result<&'a Type> {
+    if let Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last().filter(|last| last.ident == name)
+        && let PathArguments::AngleBracketed(list) = &last.arguments
+        && let Some(GenericArgument::Type(argument)) = list.args.first()
+    {
+        return Ok(argument);
+    }
+    Err(Error::new_spanned(ty, form))
+}

@@ -1,0 +1,78 @@
+//! `rearrange!(x: (A, Product<B, C>) -> (B, A, C))`
+
+use crate::{
+    axes::{Axes, Axis},
+    einsum::{Operand, parse_result, with_form},
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{
+    Result,
+    parse::{Parse, ParseStream},
+};
+
+struct Rearrange {
+    operand: Operand,
+    result: Axes,
+}
+
+impl Parse for Rearrange {
+    fn parse(input: ParseStream) -> Result<Self> {
+        Ok(Self { operand: input.parse()?, result: parse_result(input)? })
+    }
+}
+
+/// The value of the rearrangement, which is a `Result`.
+pub fn expand(rearrangement: TokenStream) -> Result<TokenStream> {
+    let Rearrange { operand: Operand { tensor, axes: operand }, result } = syn::parse2(rearrangement)
+        .map_err(|error| with_form(error, "rearrange!(x: (A, Product<B, C>) -> (B, A, C))"))?;
+    let (from_factors, from) = split(&operand)?;
+    let (to_factors, to) = split(&result)?;
+    check(&from, &to)?;
+
+    let factors = from_factors.iter().map(|factors| match &factors[..] {
+        [_] => quote!(&[]),
+        _ => {
+            let factors = factors.iter().map(|factor| &factor.ty);
+            quote!(&[#(<#factors as ::typed_transformer::__private::DfdxConstDim>::SIZE),*])
+        }
+    });
+    let merged = to_factors.iter().map(Vec::len);
+    let mut names = Vec::new();
+    let (from, to) = (from.labels(&mut names), to.labels(&mut names));
+    // A tensor without axes is computed as one with an axis of one element.
+    let num_axes = names.len().max(1);
+    let operand = operand.call("operand", quote!(#tensor));
+    let arguments = quote! {
+        #operand,
+        ::typed_transformer::__private::NumAxes::<#num_axes>,
+        ::typed_transformer::__private::Rearrangement {
+            factors: &[#(#factors),*],
+            from: &[#(#from),*],
+            to: &[#(#to),*],
+            merged: &[#(#merged),*],
+        },
+    };
+    Ok(result.call("rearrange", arguments))
+}
+
+/// The factors of each axis, and all of them as one list.
+fn split(axes: &Axes) -> Result<(Vec<Vec<Axis>>, Axes)> {
+    let factors: Vec<_> = axes.list.iter().map(Axis::factors).collect::<Result<_>>()?;
+    let list = factors.concat();
+    Ok((factors, Axes { list, span: axes.span }))
+}
+
+fn check(from: &Axes, to: &Axes) -> Result<()> {
+    from.check_distinct("operand")?;
+    to.check_distinct("result")?;
+    if let Some(new) = to.list.iter().find(|axis| !from.has(axis)) {
+        let note = "a rearrangement adds no axis; `broadcast` does";
+        return Err(new.error("of the result is not in the operand", note));
+    }
+    if let Some(lost) = from.list.iter().find(|axis| !to.has(axis)) {
+        let note = "a rearrangement keeps all axes; `sum_over` and `mean_over` remove one";
+        return Err(lost.error("is not in the result", note));
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! Loops over all elements, in vectors and on all threads.
+
+use super::{Buffer, Partition};
+use crate::simd::add_assign;
+
+/// The cost of an element that is read and written, in multiply-adds.
+const MACS_PER_ELEMENT: usize = 16;
+
+/// Elements in chunks for all threads. `macs_per_element` is the cost of computing one.
+pub fn partition_elements(len: usize, macs_per_element: usize) -> Partition {
+    Partition::new(len, MACS_PER_ELEMENT + macs_per_element, usize::MAX)
+}
+
+/// `to += from`.
+pub fn add_in_parallel(to: &mut [f32], from: &[f32]) {
+    let partition = partition_elements(to.len(), 0);
+    let chunks = partition.ranges().zip(partition.split_mut(to, 1));
+    partition.map_chunks(chunks, |(elements, to)| add_assign(to, elements.slice(from, 1)));
+}
+
+/// `to = from`.
+pub fn copy_in_parallel(to: &mut [f32], from: &[f32]) {
+    let partition = partition_elements(to.len(), 0);
+    let chunks = partition.ranges().zip(partition.split_mut(to, 1));
+    partition.map_chunks(chunks, |(elements, to)| to.copy_from_slice(elements.slice(from, 1)));
+}
+
+/// A copy of some elements.
+pub fn copied(elements: &[f32]) -> Buffer {
+    let mut copy = Buffer::recycled(elements.len());
+    copy_in_parallel(&mut copy, elements);
+    copy
+}

@@ -1,0 +1,165 @@
+//! The gradients of a backward pass.
+//!
+//! dfdx fills the memory of a gradient with zeros before the first operation adds to it. A kernel writes its first
+//! gradient, so the gradients between kernels are kept here, and dfdx's only have those of parameters and of dfdx's own
+//! operations.
+
+use super::{Buffer, elementwise::add_in_parallel, operand::FlatTensor};
+use dfdx::{
+    optim::UnusedTensors,
+    shapes::{Shape, Unit},
+    tensor::{Cpu, CpuError, HasErr, Storage, Tensor, UniqueId},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+    sync::Arc,
+};
+
+/// The key of a tensor's gradient. Views of a tensor share it.
+pub fn tensor_id<Dims: Shape, E: Unit, D: Storage<E>>(tensor: &Tensor<Dims, E, D>) -> UniqueId {
+    // dfdx shows the id here alone.
+    let mut tensors = UnusedTensors::default();
+    tensors.add(tensor);
+    tensors.ids[0]
+}
+
+/// Where the gradient of a tensor is kept.
+pub struct GradientSlot<E, D: Storage<E>> {
+    id: UniqueId,
+    /// Finds it among dfdx's gradients, which add zeros if they do not have it.
+    find: Arc<Find<E, D>>,
+}
+
+type OfDfdx<E, D> = dfdx::tensor::Gradients<E, D>;
+type Find<E, D> = dyn Fn(&mut OfDfdx<E, D>) -> Result<&mut <D as Storage<E>>::Vec, <D as HasErr>::Err> + Send + Sync;
+
+/// The slot of a tensor that a kernel reads or writes.
+pub type KernelSlot = GradientSlot<f32, Cpu>;
+
+impl KernelSlot {
+    /// It does not keep the elements of the tensor.
+    pub fn of<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Self {
+        let ghost = tensor.ghost();
+        Self { id: tensor_id(tensor), find: Arc::new(move |gradients| gradients.get_or_alloc_mut(&ghost)) }
+    }
+}
+
+impl<E, D: Storage<E>> Clone for GradientSlot<E, D> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, find: self.find.clone() }
+    }
+}
+
+/// The gradients of a backward pass: those between kernels, and dfdx's.
+pub struct Gradients<E, D: Storage<E>> {
+    between_kernels: HashMap<UniqueId, Entry<E, D>>,
+    of_dfdx: OfDfdx<E, D>,
+    /// Whether an operation of dfdx has run, so that `of_dfdx` may have terms of any gradient.
+    has_run_dfdx: bool,
+    /// The tensors whose gradients `of_dfdx` has before that: the loss, and what kernels read as a parameter. A parameter
+    /// may be computed by another kernel.
+    in_dfdx: HashSet<UniqueId>,
+    /// The tensors whose gradient was taken.
+    taken: HashSet<UniqueId>,
+}
+
+/// The gradients of a pass: those of parameters and inputs.
+pub struct Leaves<E, D: Storage<E>> {
+    pub gradients: OfDfdx<E, D>,
+    /// The outputs of kernels, whose gradients are not kept.
+    pub taken: HashSet<UniqueId>,
+}
+
+struct Entry<E, D: Storage<E>> {
+    gradient: Buffer,
+    slot: GradientSlot<E, D>,
+    add: fn(&mut D::Vec, &[f32]),
+}
+
+impl<E, D: Storage<E>> Gradients<E, D> {
+    /// `of_dfdx` has the gradient of the loss.
+    pub fn new(of_dfdx: OfDfdx<E, D>, loss: UniqueId) -> Self {
+        Self {
+            between_kernels: HashMap::new(),
+            of_dfdx,
+            has_run_dfdx: false,
+            in_dfdx: HashSet::from([loss]),
+            taken: HashSet::new(),
+        }
+    }
+
+    /// All gradients, for an operation of dfdx that reads and changes some of them.
+    pub fn for_dfdx(&mut self) -> Result<&mut OfDfdx<E, D>, D::Err> {
+        self.has_run_dfdx = true;
+        for (_, Entry { gradient, slot, add }) in self.between_kernels.drain() {
+            add((slot.find)(&mut self.of_dfdx)?, &gradient);
+        }
+        Ok(&mut self.of_dfdx)
+    }
+
+    /// The gradients that are left at the end of the pass.
+    pub fn into_leaves(mut self) -> Result<Leaves<E, D>, D::Err> {
+        self.for_dfdx()?;
+        Ok(Leaves { gradients: self.of_dfdx, taken: self.taken })
+    }
+}
+
+impl Gradients<f32, Cpu> {
+    /// Adds to the gradient of a tensor: the first term becomes the gradient.
+    pub fn add(&mut self, slot: &KernelSlot, term: Buffer) {
+        match self.between_kernels.get_mut(&slot.id) {
+            Some(entry) => add_in_parallel(&mut entry.gradient, &term),
+            None => {
+                let entry = Entry { gradient: term, slot: slot.clone(), add: |all, term| add_in_parallel(all, term) };
+                self.between_kernels.insert(slot.id, entry);
+            }
+        }
+    }
+
+    /// Takes the gradient of a kernel's output, when all operations on the output have added to it; `None` if the loss
+    /// does not depend on the output.
+    pub fn take(&mut self, slot: &KernelSlot) -> Result<Option<Buffer>, CpuError> {
+        let gradient = self.between_kernels.remove(&slot.id).map(|entry| entry.gradient);
+        self.taken.insert(slot.id);
+        if !self.has_run_dfdx && !self.in_dfdx.contains(&slot.id) {
+            return Ok(gradient);
+        }
+        let term = mem::take(&mut **(slot.find)(&mut self.of_dfdx)?);
+        Ok(Some(match gradient {
+            Some(mut gradient) => {
+                add_in_parallel(&mut gradient, &term);
+                gradient
+            }
+            None => Buffer::from(term),
+        }))
+    }
+
+    /// The gradient of a parameter; zeros if nothing was added yet.
+    pub fn of_parameter(&mut self, parameter: &FlatTensor) -> Result<&mut Vec<f32>, CpuError> {
+        self.in_dfdx.insert(tensor_id(parameter));
+        Ok(&mut *self.of_dfdx.get_or_alloc_mut(parameter)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dfdx::{
+        shapes::{Axes2, Rank1, Rank2},
+        tensor::ZerosTensor,
+        tensor_ops::{PermuteTo, ReshapeTo},
+    };
+
+    #[test]
+    fn views_of_a_tensor_have_its_id_and_other_tensors_have_others() {
+        let device = Cpu::default();
+        let (x, y): (Tensor<Rank2<3, 4>, f32, _>, Tensor<Rank2<3, 4>, f32, _>) = (device.zeros(), device.zeros());
+        let id = tensor_id(&x);
+        assert_eq!(id, tensor_id(&x.clone()));
+        assert_eq!(id, tensor_id(&x.clone().reshape::<Rank1<12>>()));
+        assert_eq!(id, tensor_id(&x.clone().permute::<Rank2<4, 3>, Axes2<1, 0>>()));
+        assert_ne!(id, tensor_id(&y));
+        assert_ne!(id, tensor_id(&(x.clone() + y)));
+    }
+}

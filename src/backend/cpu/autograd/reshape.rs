@@ -1,0 +1,78 @@
+//! The elements of a tensor in row-major order, over another shape.
+
+use super::{
+    Buffer, Runs, View,
+    elementwise::partition_elements,
+    gradients::tensor_id,
+    operand::{FlatTensor, KernelOutput, record_kernel, with_backward},
+    shared_tape::Tape,
+    storage, unnamed,
+};
+use crate::simd::add_assign;
+use dfdx::{
+    shapes::{HasShape, Shape},
+    tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor},
+    tensor_ops::ReshapeTo,
+};
+
+/// The same elements over a shape of as many elements. This shares the storage of a contiguous tensor, and copies any
+/// other.
+pub fn reshape<Dims: Shape, To: Shape, T: Tape<f32, Cpu>>(
+    tensor: Tensor<Dims, f32, Cpu, T>,
+    shape: To,
+) -> Result<Tensor<To, f32, Cpu, T>, CpuError> {
+    contiguous(tensor)?.try_reshape_like(&shape)
+}
+
+/// [`reshape`] to one axis.
+pub fn contiguous<Dims: Shape, T: Tape<f32, Cpu>>(
+    tensor: Tensor<Dims, f32, Cpu, T>,
+) -> Result<Tensor<(usize,), f32, Cpu, T>, CpuError> {
+    let len = tensor.shape().num_elements();
+    let (tensor, tape) = tensor.split_tape();
+    match flat_view(&tensor)? {
+        Some(flat) => Ok(flat.put_tape(tape)),
+        None => record_kernel(copy_kernel(View::new(tensor))?, (len,), tape),
+    }
+}
+
+/// The same tensor as one axis; `None` if its elements must be copied for that.
+pub fn flat_view<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Result<Option<FlatTensor>, CpuError> {
+    if storage::elements(tensor).is_none() {
+        return Ok(None);
+    }
+    let len = tensor.shape().num_elements();
+    let flat = unnamed(tensor.clone()).try_reshape_like(&(len,))?;
+    // dfdx copies a permuted tensor even if only axes of one element have moved. Its copy has a gradient of its own.
+    Ok((len == 0 || tensor_id(&flat) == tensor_id(tensor)).then_some(flat))
+}
+
+/// The elements in row-major order.
+fn copy_kernel(view: View) -> Result<KernelOutput, CpuError> {
+    let (runs, partition) = (Runs::new(&view), partition_elements(view.len(), 0));
+    let mut y = view.alloc_output(view.len())?;
+    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+    partition.map_chunks(chunks, |(chunk, y)| {
+        let storage = view.storage();
+        runs.for_each(chunk.iter(), |elements, start| {
+            let y = &mut y[elements.start - chunk.start()..elements.end - chunk.start()];
+            match runs.stride {
+                0 => y.fill(storage[start]),
+                1 => y.copy_from_slice(&storage[start..][..y.len()]),
+                stride => y.iter_mut().zip(storage[start..].iter().step_by(stride)).for_each(|(y, x)| *y = *x),
+            }
+        });
+    });
+    let output = view.new_tensor(y)?;
+    let (storage_len, slot) = (view.storage().len(), view.slot());
+    Ok(with_backward(output, move |dy, gradients| {
+        let mut dx = Buffer::zeros(storage_len);
+        runs.for_each(0..dy.len(), |elements, start| match runs.stride {
+            0 => dx[start] += dy[elements].iter().sum::<f32>(),
+            1 => add_assign(&mut dx[start..][..elements.len()], &dy[elements]),
+            stride => dx[start..].iter_mut().step_by(stride).zip(&dy[elements]).for_each(|(dx, dy)| *dx += dy),
+        });
+        gradients.add(&slot, dx);
+        Ok(())
+    }))
+}

@@ -1,0 +1,226 @@
+use super::gradients::{Gradients, Leaves, tensor_id};
+use dfdx::{
+    dtypes::Dtype,
+    shapes::Rank0,
+    tensor::{Merge, NoneTape, Storage, Tape as DfdxTape, Tensor},
+    tensor_ops::Device,
+};
+use std::{
+    cell::RefCell,
+    mem,
+    rc::Rc,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// What records the operations on a tensor: dfdx's `Tape`, which can also be cloned.
+///
+/// A clone records to the same pass. So a value that is used twice is cloned, with its tape.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tape that can be cloned",
+    label = "a value that is used twice is cloned with its tape",
+    note = "record a pass with `model.recording()`; a tensor without a tape has `NoneTape`"
+)]
+pub trait Tape<E, D: Storage<E>>: DfdxTape<E, D> + Clone {
+    /// Where kernels record; `None` if nothing is recorded.
+    #[doc(hidden)]
+    fn shared(&mut self) -> Option<&mut SharedTape<E, D>>;
+}
+
+impl<E, D: Storage<E>> Tape<E, D> for NoneTape {
+    fn shared(&mut self) -> Option<&mut SharedTape<E, D>> {
+        None
+    }
+}
+
+/// The operations of a pass, in the order of time. Clones are handles of the same pass, and two passes become one when
+/// their tensors meet. `None` until something is recorded.
+pub struct SharedTape<E, D: Storage<E>>(Option<Node<E, D>>);
+
+type Node<E, D> = Rc<RefCell<State<E, D>>>;
+
+enum State<E, D: Storage<E>> {
+    Open(Pass<E, D>),
+    /// It is one with this pass.
+    Joined(Node<E, D>),
+    /// The backward pass has run.
+    Run,
+    /// It was made of two that add to gradients of their own.
+    TwoSums,
+}
+
+struct Pass<E, D: Storage<E>> {
+    operations: Vec<(u64, Operation<E, D>)>,
+    /// The gradients that the backward pass adds to, if it does not start from zero.
+    gradients: Option<dfdx::tensor::Gradients<E, D>>,
+}
+
+/// The backward pass of an operation.
+enum Operation<E, D: Storage<E>> {
+    OfDfdx(Backward<dfdx::tensor::Gradients<E, D>, D::Err>),
+    OfKernel(Backward<Gradients<E, D>, D::Err>),
+}
+
+pub type Backward<Gradients, Err> = Box<dyn FnOnce(&mut Gradients) -> Result<(), Err>>;
+
+/// Why a backward pass has no gradients.
+pub enum BackwardError<Err> {
+    /// Another tensor of the same pass has run it.
+    HasRun,
+    /// Two passes became one, and each adds to gradients of its own.
+    TwoSums,
+    Device(Err),
+}
+
+impl<Err> From<Err> for BackwardError<Err> {
+    fn from(error: Err) -> Self {
+        Self::Device(error)
+    }
+}
+
+impl<E, D: Storage<E>> SharedTape<E, D> {
+    /// A tape whose backward pass adds to `gradients`.
+    pub fn adding_to(gradients: dfdx::tensor::Gradients<E, D>) -> Self {
+        Self::new(Some(gradients))
+    }
+
+    fn new(gradients: Option<dfdx::tensor::Gradients<E, D>>) -> Self {
+        let pass = Pass { operations: Vec::new(), gradients };
+        Self(Some(Rc::new(RefCell::new(State::Open(pass)))))
+    }
+
+    /// Records a kernel.
+    pub fn record_kernel(&mut self, backward: Backward<Gradients<E, D>, D::Err>) {
+        self.record(Operation::OfKernel(backward));
+    }
+
+    /// On a pass that has run this does nothing: [`run`](Self::run) returns the error.
+    fn record(&mut self, operation: Operation<E, D>) {
+        static TIME: AtomicU64 = AtomicU64::new(0);
+        let time = TIME.fetch_add(1, Ordering::Relaxed);
+        if let State::Open(pass) = &mut *self.node().borrow_mut() {
+            pass.operations.push((time, operation));
+        }
+    }
+
+    /// The number of dfdx's operations in a pass that has not run.
+    pub fn num_dfdx_operations(&mut self) -> usize {
+        match &*self.node().borrow() {
+            State::Open(pass) => {
+                pass.operations.iter().filter(|(_, operation)| matches!(operation, Operation::OfDfdx(_))).count()
+            }
+            State::Joined(_) | State::Run | State::TwoSums => 0,
+        }
+    }
+
+    /// The pass that this is a handle of.
+    fn node(&mut self) -> Node<E, D> {
+        if self.0.is_none() {
+            *self = Self::new(None);
+        }
+        let mut node = self.0.clone().expect("a tape was just made");
+        loop {
+            let next = match &*node.borrow() {
+                State::Joined(next) => next.clone(),
+                State::Open(_) | State::Run | State::TwoSums => break,
+            };
+            node = next;
+        }
+        self.0 = Some(node.clone());
+        node
+    }
+
+    /// Runs the backward passes of all operations, the last one first.
+    pub fn run(mut self, loss: &Tensor<Rank0, E, D>) -> Result<Leaves<E, D>, BackwardError<D::Err>>
+    where
+        E: Dtype,
+        D: Device<E>,
+    {
+        let mut pass = match mem::replace(&mut *self.node().borrow_mut(), State::Run) {
+            State::Open(pass) => pass,
+            State::TwoSums => return Err(BackwardError::TwoSums),
+            State::Joined(_) | State::Run => return Err(BackwardError::HasRun),
+        };
+        let mut gradients = pass.gradients.unwrap_or_else(dfdx::tensor::Gradients::leaky);
+        loss.device().try_fill_with_ones(gradients.get_or_alloc_mut(loss)?)?;
+        let mut gradients = Gradients::new(gradients, tensor_id(loss));
+        // Passes that became one have their operations one after the other.
+        pass.operations.sort_by_key(|(time, _)| *time);
+        while let Some((_, operation)) = pass.operations.pop() {
+            match operation {
+                Operation::OfDfdx(backward) => backward(gradients.for_dfdx()?)?,
+                Operation::OfKernel(backward) => backward(&mut gradients)?,
+            }
+        }
+        let mut leaves = gradients.into_leaves()?;
+        leaves.gradients.drop_non_leafs();
+        Ok(leaves)
+    }
+}
+
+impl<E, D: Storage<E>> Clone for SharedTape<E, D> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<E, D: Storage<E>> Default for SharedTape<E, D> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<E, D: Storage<E>> Merge<Self> for SharedTape<E, D> {
+    fn merge(mut self, mut other: Self) -> Self {
+        if other.0.is_none() {
+            return self;
+        }
+        if self.0.is_none() {
+            return other;
+        }
+        let (node, joined) = (self.node(), other.node());
+        if Rc::ptr_eq(&node, &joined) {
+            return self;
+        }
+        let others = mem::replace(&mut *joined.borrow_mut(), State::Joined(node.clone()));
+        let state = &mut *node.borrow_mut();
+        match (&mut *state, others) {
+            (State::Open(pass), State::Open(others)) if pass.gradients.is_none() || others.gradients.is_none() => {
+                pass.add(others);
+            }
+            // A pass that has run has no other backward pass.
+            (State::Run, _) | (_, State::Run) => *state = State::Run,
+            _ => *state = State::TwoSums,
+        }
+        self
+    }
+}
+
+impl<E, D: Storage<E>> Pass<E, D> {
+    fn add(&mut self, others: Self) {
+        self.operations.extend(others.operations);
+        self.gradients = self.gradients.take().or(others.gradients);
+    }
+}
+
+impl<E, D: Storage<E>> Merge<NoneTape> for SharedTape<E, D> {
+    fn merge(self, _: NoneTape) -> Self {
+        self
+    }
+}
+
+impl<E, D: Storage<E>> DfdxTape<E, D> for SharedTape<E, D> {
+    const OWNS_TAPE: bool = true;
+
+    fn add_backward_op<F>(&mut self, operation: F)
+    where
+        F: 'static + FnOnce(&mut dfdx::tensor::Gradients<E, D>) -> Result<(), D::Err>,
+    {
+        self.record(Operation::OfDfdx(Box::new(operation)));
+    }
+}
+
+impl<E, D: Storage<E>> Tape<E, D> for SharedTape<E, D> {
+    fn shared(&mut self) -> Option<&mut Self> {
+        Some(self)
+    }
+}

@@ -1,0 +1,157 @@
+use crate::{
+    autograd::{Buffer, KernelOutput, Operand, Runs, View, elementwise::partition_elements, with_backward},
+    conventions::Arithmetic,
+    simd::dispatch_simd,
+};
+use dfdx::tensor::CpuError;
+use itertools::izip;
+use std::ops::Range;
+
+/// Calls `$loop` with an operation and its derivatives with respect to both operands, times the gradient `d`. This is a
+/// macro because a function passed as a value would not be inlined into the loop that is compiled for wide registers.
+macro_rules! with_operation {
+    ($kind:expr, $loop:ident ! ($($argument:ident),*)) => {
+        match $kind {
+            Arithmetic::Add => $loop!((|x: f32, y: f32| x + y), (|_x: f32, _y: f32, d: f32| (d, d)), $($argument),*),
+            Arithmetic::Sub => $loop!((|x: f32, y: f32| x - y), (|_x: f32, _y: f32, d: f32| (d, -d)), $($argument),*),
+            Arithmetic::Mul => $loop!((|x: f32, y: f32| x * y), (|x: f32, y: f32, d: f32| (d * y, d * x)), $($argument),*),
+            Arithmetic::Div => {
+                $loop!((|x: f32, y: f32| x / y), (|x: f32, y: f32, d: f32| (d / y, -d * x / (y * y))), $($argument),*)
+            }
+            Arithmetic::Maximum => $loop!(
+                (|x: f32, y: f32| if x > y || x.is_nan() { x } else { y }),
+                (|x: f32, y: f32, d: f32| share(d, x > y, x == y)),
+                $($argument),*
+            ),
+            Arithmetic::Minimum => $loop!(
+                (|x: f32, y: f32| if x < y || x.is_nan() { x } else { y }),
+                (|x: f32, y: f32, d: f32| share(d, x < y, x == y)),
+                $($argument),*
+            ),
+        }
+    };
+}
+
+/// The gradient goes to the operand that was chosen; equal operands share it.
+#[inline(always)]
+fn share(d: f32, is_first: bool, is_equal: bool) -> (f32, f32) {
+    let part = if is_equal {
+        0.5
+    } else if is_first {
+        1.0
+    } else {
+        0.0
+    };
+    (d * part, d - d * part)
+}
+
+/// `z = f(x, y)` for a part of a run. `y` begins at the part's first element.
+macro_rules! write_values {
+    ($f:tt, $df:tt, $z:ident, $x:ident, $y:ident, $stride:ident) => {
+        match $stride {
+            0 => {
+                let y = $y[0];
+                $z.iter_mut().zip($x).for_each(|(z, x)| *z = $f(*x, y));
+            }
+            1 => izip!($z.iter_mut(), $x, $y).for_each(|(z, x, y)| *z = $f(*x, *y)),
+            _ => izip!($z.iter_mut(), $x, $y.iter().step_by($stride)).for_each(|(z, x, y)| *z = $f(*x, *y)),
+        }
+    };
+}
+
+/// `dx, dy += …` for a part of a run. `d` has the gradient of `z`, and gets that of `x`.
+macro_rules! write_gradients {
+    ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident, $stride:ident) => {
+        match $stride {
+            0 => {
+                let y = $y[0];
+                let mut sums = [0.0; 16];
+                let mut parts = $d.chunks_exact_mut(16).zip($x.chunks_exact(16));
+                for (d, x) in &mut parts {
+                    for (sum, d, x) in izip!(&mut sums, d, x) {
+                        let (dx, dy) = $df(*x, y, *d);
+                        *d = dx;
+                        *sum += dy;
+                    }
+                }
+                let done = $x.len() - $x.len() % 16;
+                for (sum, d, x) in izip!(&mut sums, &mut $d[done..], &$x[done..]) {
+                    let (dx, dy) = $df(*x, y, *d);
+                    *d = dx;
+                    *sum += dy;
+                }
+                $d_y[0] += sums.iter().sum::<f32>();
+            }
+            1 => {
+                for (d, d_y, x, y) in izip!($d.iter_mut(), $d_y.iter_mut(), $x, $y) {
+                    let (dx, dy) = $df(*x, *y, *d);
+                    *d = dx;
+                    *d_y += dy;
+                }
+            }
+            _ => {
+                let strided = $d_y.iter_mut().step_by($stride).zip($y.iter().step_by($stride));
+                for (d, x, (d_y, y)) in izip!($d.iter_mut(), $x, strided) {
+                    let (dx, dy) = $df(*x, *y, *d);
+                    *d = dx;
+                    *d_y += dy;
+                }
+            }
+        }
+    };
+}
+
+/// `f(x, y)`, element by element. `y` repeats itself along the axes that it does not have.
+pub fn arithmetic_kernel(x: Operand, y: View, kind: Arithmetic) -> Result<KernelOutput, CpuError> {
+    let runs = Runs::new(&y);
+    let partition = partition_elements(x.len(), 0);
+    let mut output = x.alloc_output(x.len())?;
+    let chunks = partition.ranges().zip(partition.split_mut(&mut output, 1));
+    partition.map_chunks(chunks, |(chunk, output)| {
+        let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                runs.for_each(chunk.iter(), |elements, start| {
+                    let z = &mut output[elements.start - chunk.start()..elements.end - chunk.start()];
+                    let (x, y) = (&all_x[elements], &all_y[start..]);
+                    with_operation!(kind, write_values!(z, x, y, stride));
+                });
+            },
+        );
+    });
+    let output = x.new_tensor(output)?;
+
+    Ok(with_backward(output, move |d_output, gradients| {
+        let mut d = d_output;
+        // Adds the gradient of `y` to memory that begins at the place `offset` of its storage.
+        let run = |chunk: Range<usize>, d: &mut [f32], d_y: &mut [f32], offset: usize| {
+            let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
+            dispatch_simd(
+                #[inline(always)]
+                || {
+                    runs.for_each(chunk.clone(), |elements, start| {
+                        let d = &mut d[elements.start - chunk.start..elements.end - chunk.start];
+                        let (d_y, x, y) = (&mut d_y[start - offset..], &all_x[elements], &all_y[start..]);
+                        with_operation!(kind, write_gradients!(d, d_y, x, y, stride));
+                    });
+                },
+            );
+        };
+        let mut d_y = Buffer::zeros(y.storage().len());
+        if runs.is_contiguous() {
+            let chunks = izip!(partition.ranges(), partition.split_mut(&mut d, 1), partition.split_mut(&mut d_y, 1));
+            partition.map_chunks(chunks, |(chunk, d, d_y)| run(chunk.iter(), d, d_y, chunk.start()));
+            y.add_gradient(gradients, d_y);
+        } else {
+            let chunks = partition.ranges().zip(partition.split_mut(&mut d, 1));
+            let parts = partition.map_threads(chunks, |chunks| {
+                let mut d_y = Buffer::zeros(y.storage().len());
+                chunks.into_iter().for_each(|(chunk, d)| run(chunk.iter(), d, &mut d_y, 0));
+                d_y
+            });
+            parts.into_iter().for_each(|part| y.add_gradient(gradients, part));
+        }
+        x.add_gradient(gradients, d)
+    }))
+}

@@ -1,0 +1,69 @@
+//! Sequences side by side: a vector holds one element of each.
+
+use crate::{autograd::Buffer, simd::dispatch_simd};
+
+/// `(N, Len) -> (Len, Lanes)`. Lanes without a sequence get `padding`, `(Len,)`.
+pub fn interleave(rows: &[f32], len: usize, lanes: usize, padding: &[f32]) -> Buffer {
+    let mut interleaved = Buffer::recycled(len * lanes);
+    let row = |lane: usize| rows.get(lane * len..(lane + 1) * len).unwrap_or(padding);
+    match lanes {
+        16 => interleave_all::<16>(&mut interleaved, row),
+        8 => interleave_all::<8>(&mut interleaved, row),
+        _ => {
+            for lane in 0..lanes {
+                for (vector, element) in interleaved.chunks_exact_mut(lanes).zip(row(lane)) {
+                    vector[lane] = *element;
+                }
+            }
+        }
+    }
+    interleaved
+}
+
+/// [`interleave`] for a known number of lanes: the elements of all lanes are read at once.
+fn interleave_all<'a, const LANES: usize>(interleaved: &mut [f32], row: impl Fn(usize) -> &'a [f32]) {
+    let rows: [&[f32]; LANES] = std::array::from_fn(row);
+    let (vectors, _) = interleaved.as_chunks_mut::<LANES>();
+    dispatch_simd(
+        #[inline(always)]
+        || {
+            let rows = rows.map(|row| &row[..vectors.len()]);
+            for (position, vector) in vectors.iter_mut().enumerate() {
+                for (element, row) in vector.iter_mut().zip(rows) {
+                    *element = row[position];
+                }
+            }
+        },
+    );
+}
+
+/// `(Len, Lanes) -> (N, Len)`.
+pub fn deinterleave(rows: &mut [f32], len: usize, lanes: usize, interleaved: &[f32]) {
+    for (lane, row) in rows.chunks_exact_mut(len).enumerate() {
+        for (element, vector) in row.iter_mut().zip(interleaved.chunks_exact(lanes)) {
+            *element = vector[lane];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deinterleaving_inverts_interleaving() {
+        for (lanes, len, count) in [(4, 3, 4), (8, 5, 8), (16, 37, 16), (16, 2, 9), (1, 5, 1)] {
+            let rows: Vec<f32> = (0..len * count).map(|i| i as f32 + 1.0).collect();
+            let interleaved = interleave(&rows, len, lanes, &rows[..len]);
+            for (position, vector) in interleaved.chunks_exact(lanes).enumerate() {
+                for (lane, element) in vector.iter().enumerate() {
+                    let row = if lane < count { lane } else { 0 };
+                    assert_eq!(*element, rows[row * len + position]);
+                }
+            }
+            let mut result = vec![0.0; rows.len()];
+            deinterleave(&mut result, len, lanes, &interleaved);
+            assert_eq!(result, rows);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use super::{
+    AttentionConfig,
+    interleave::{deinterleave, interleave},
+    interleaved_backward::InterleavedBackward,
+    interleaved_forward::InterleavedForward,
+};
+use crate::{
+    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    mask_rule::MaskRule,
+    simd::level,
+};
+use dfdx::tensor::CpuError;
+use itertools::izip;
+
+/// What a chunk saves for the backward pass: the operands and the attention weights, interleaved.
+struct Saved {
+    q: Buffer,
+    k: Buffer,
+    v: Buffer,
+    weights: Buffer,
+}
+
+/// Attention on one sequence a lane.
+pub fn attention_kernel(
+    [query, key, value]: [Operand; 3],
+    mask: MaskRule,
+    config: AttentionConfig,
+    lanes: usize,
+) -> Result<KernelOutput, CpuError> {
+    let (dims, batch) = (config.dims, mask.batch());
+    let mask = mask.to_matrix();
+    let partition = Partition::of_groups(batch, lanes, dims.macs(), lanes);
+    let mut out = query.alloc_output(batch * dims.out_len())?;
+    let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
+    let saved = partition.map_chunks(chunks, |(sequences, out)| {
+        let read = |operand: &Operand, len: usize| {
+            let rows = sequences.slice(operand.elements(), len);
+            // A lane without a sequence repeats the first one, so it gives neither NaN nor infinity.
+            interleave(rows, len, lanes, &rows[..len])
+        };
+        let (q, k, v) = (read(&query, dims.q_len()), read(&key, dims.k_len()), read(&value, dims.v_len()));
+        let mut weights = Buffer::recycled(lanes * dims.heads * dims.mask_len());
+        let mut lanes_out = Buffer::recycled(lanes * dims.out_len());
+        let mask = sequences.slice(&mask, dims.mask_len());
+        level().dispatch(InterleavedForward {
+            out: &mut lanes_out,
+            weights: &mut weights,
+            q: &q,
+            k: &k,
+            v: &v,
+            mask,
+            config,
+        });
+        deinterleave(out, dims.out_len(), lanes, &lanes_out);
+        Saved { q, k, v, weights }
+    });
+    let output = query.new_tensor(out)?;
+
+    Ok(with_backward(output, move |d_out, gradients| {
+        let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::recycled(operand.len()));
+        let chunks = izip!(
+            partition.ranges(),
+            partition.split_mut(&mut dq, dims.q_len()),
+            partition.split_mut(&mut dk, dims.k_len()),
+            partition.split_mut(&mut dv, dims.v_len()),
+            &saved,
+        );
+        partition.map_chunks(chunks, |(sequences, dq, dk, dv, Saved { q, k, v, weights })| {
+            let d_out = sequences.slice(&d_out, dims.out_len());
+            let d_out = interleave(d_out, dims.out_len(), lanes, &d_out[..dims.out_len()]);
+            let [mut lanes_dq, mut lanes_dk, mut lanes_dv] = [q, k, v].map(|lanes| Buffer::recycled(lanes.len()));
+            let mask = sequences.slice(&mask, dims.mask_len());
+            level().dispatch(InterleavedBackward {
+                dq: &mut lanes_dq,
+                dk: &mut lanes_dk,
+                dv: &mut lanes_dv,
+                d_out: &d_out,
+                q,
+                k,
+                v,
+                weights,
+                mask,
+                config,
+            });
+            deinterleave(dq, dims.q_len(), lanes, &lanes_dq);
+            deinterleave(dk, dims.k_len(), lanes, &lanes_dk);
+            deinterleave(dv, dims.v_len(), lanes, &lanes_dv);
+        });
+        query.add_gradient(gradients, dq)?;
+        key.add_gradient(gradients, dk)?;
+        value.add_gradient(gradients, dv)
+    }))
+}

@@ -1,0 +1,46 @@
+use super::MiddleAxis;
+use crate::{
+    autograd::{KernelOutput, Operand, Partition, with_backward},
+    simd::{dispatch_simd, row_chunks_mut},
+};
+use dfdx::tensor::CpuError;
+
+/// The cost of an element, in multiply-adds.
+const MACS_PER_ELEMENT: usize = 16;
+
+/// The cumulative sums along an axis. The gradient is the cumulative sum from the other end.
+pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, CpuError> {
+    let block_len = axis.block_len();
+    let partition = Partition::new(axis.outer, MACS_PER_ELEMENT * block_len, usize::MAX);
+    let mut y = input.alloc_output(input.len())?;
+    let chunks = partition.ranges().zip(partition.split_mut(&mut y, block_len));
+    partition.map_chunks(chunks, |(blocks, y)| {
+        y.copy_from_slice(blocks.slice(input.elements(), block_len));
+        row_chunks_mut(y, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner), axis.inner));
+    });
+    let output = input.new_tensor(y)?;
+
+    let input = input.gradient;
+    Ok(with_backward(output, move |mut dy, gradients| {
+        partition.map_chunks(partition.split_mut(&mut dy, block_len), |dy| {
+            row_chunks_mut(dy, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner).rev(), axis.inner));
+        });
+        input.add(gradients, dy)
+    }))
+}
+
+/// Adds to each row all rows before it. The sums are `f64`, so that they do not round more as they grow.
+fn sum_rows<'a>(mut rows: impl Iterator<Item = &'a mut [f32]>, inner: usize) {
+    let mut sums = vec![0.0; inner];
+    dispatch_simd(
+        #[inline(always)]
+        || {
+            for row in &mut rows {
+                for (x, sum) in row.iter_mut().zip(&mut sums) {
+                    *sum += f64::from(*x);
+                    *x = *sum as f32;
+                }
+            }
+        },
+    );
+}

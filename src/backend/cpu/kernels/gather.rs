@@ -1,0 +1,35 @@
+use crate::{
+    autograd::{KernelOutput, Operand, Partition, with_backward},
+    simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
+};
+use dfdx::tensor::CpuError;
+
+/// The cost of an element, in multiply-adds.
+const MACS_PER_ELEMENT: usize = 16;
+
+/// Rows of `row_len` elements, which begin at these places of the input. A row may be read more than once.
+pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Result<KernelOutput, CpuError> {
+    let mut y = input.alloc_output(starts.len() * row_len)?;
+    let partition = Partition::new(starts.len(), MACS_PER_ELEMENT * row_len, usize::MAX);
+    let chunks = partition.ranges().zip(partition.split_mut(&mut y, row_len));
+    partition.map_chunks(chunks, |(rows, y)| {
+        for (row, start) in row_chunks_mut(y, row_len).zip(rows.slice(&starts, 1)) {
+            row.copy_from_slice(&input.elements()[*start..][..row_len]);
+        }
+    });
+    let output = input.new_tensor(y)?;
+
+    let (input_len, input) = (input.len(), input.gradient);
+    Ok(with_backward(output, move |dy, gradients| {
+        input.add_with(gradients, input_len, |dx| {
+            dispatch_simd(
+                #[inline(always)]
+                || {
+                    for (row, start) in row_chunks(&dy, row_len).zip(&starts) {
+                        add_row(&mut dx[*start..][..row_len], row);
+                    }
+                },
+            );
+        })
+    }))
+}

@@ -1,0 +1,72 @@
+use crate::{
+    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    simd::{dispatch_simd, row_chunks, row_chunks_mut},
+};
+use dfdx::tensor::CpuError;
+use itertools::izip;
+use std::sync::Arc;
+
+/// The cost of an element, in multiply-adds.
+const MACS_PER_ELEMENT: usize = 16;
+
+/// The rotations of the vectors at some positions.
+#[derive(Clone)]
+pub struct Rotation {
+    /// `(S, W)`.
+    pub cosines: Arc<[f32]>,
+    /// `(S, W)`: the factors of the other column of a pair.
+    pub sines: Arc<[f32]>,
+    /// `(W,)`: the other column of each column's pair.
+    pub other_columns: Arc<[usize]>,
+    /// The number of vectors at one position of a sequence that follow one another.
+    pub vectors_per_position: usize,
+}
+
+impl Rotation {
+    /// The rotation back, whose sines have the other sign.
+    fn inverse(&self) -> Self {
+        let width = self.other_columns.len();
+        let rows = self.sines.chunks_exact(width);
+        let sines = rows.flat_map(|row| self.other_columns.iter().map(|other| row[*other])).collect();
+        Self { sines, ..self.clone() }
+    }
+
+    /// `(N, S, Vectors, W) -> (N, S, Vectors, W)`: `y = x cos + x' sin`, where `x'` are the other columns of the pairs.
+    fn rotate(&self, x: &[f32]) -> Buffer {
+        let (width, row_len) = (self.other_columns.len(), self.vectors_per_position * self.other_columns.len());
+        let sequence_len = self.vectors_per_position * self.cosines.len();
+        let mut y = Buffer::recycled(x.len());
+        let partition = Partition::new(x.len() / row_len, MACS_PER_ELEMENT * row_len, usize::MAX);
+        let positions = sequence_len / row_len;
+        let chunks = partition.ranges().zip(partition.split_mut(&mut y, row_len));
+        partition.map_chunks(chunks, |(rows, y)| {
+            let x = rows.slice(x, row_len);
+            dispatch_simd(
+                #[inline(always)]
+                || {
+                    for (row, y, x) in izip!(rows.iter(), row_chunks_mut(y, row_len), row_chunks(x, row_len)) {
+                        let position = row % positions * width;
+                        let cosines = &self.cosines[position..][..width];
+                        let sines = &self.sines[position..][..width];
+                        for (y, x) in y.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+                            for (y, cosine, sine, x_own, other) in izip!(y, cosines, sines, x, &*self.other_columns) {
+                                *y = x_own * cosine + x[*other] * sine;
+                            }
+                        }
+                    }
+                },
+            );
+        });
+        y
+    }
+}
+
+/// Rotates the vectors of each position. The gradient is rotated back.
+pub fn rotary_kernel(input: Operand, rotation: Rotation) -> Result<KernelOutput, CpuError> {
+    let mut y = input.alloc_output(input.len())?;
+    y.copy_from_slice(&rotation.rotate(input.elements()));
+    let output = input.new_tensor(y)?;
+
+    let input = input.gradient;
+    Ok(with_backward(output, move |dy, gradients| input.add(gradients, rotation.inverse().rotate(&dy))))
+}

@@ -1,0 +1,31 @@
+use crate::{
+    autograd::{KernelOutput, Operand, elementwise::partition_elements, with_backward},
+    simd::dispatch_simd,
+};
+use dfdx::tensor::CpuError;
+
+/// `x` times a number.
+pub fn scale_kernel(input: Operand, factor: f32) -> Result<KernelOutput, CpuError> {
+    let partition = partition_elements(input.len(), 0);
+    let mut y = input.alloc_output(input.len())?;
+    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+    partition.map_chunks(chunks, |(elements, y)| {
+        let x = elements.slice(input.elements(), 1);
+        dispatch_simd(
+            #[inline(always)]
+            || y.iter_mut().zip(x).for_each(|(y, x)| *y = factor * x),
+        );
+    });
+    let output = input.new_tensor(y)?;
+
+    let input = input.gradient;
+    Ok(with_backward(output, move |mut dy, gradients| {
+        partition.map_chunks(partition.split_mut(&mut dy, 1), |dy| {
+            dispatch_simd(
+                #[inline(always)]
+                || dy.iter_mut().for_each(|d| *d *= factor),
+            );
+        });
+        input.add(gradients, dy)
+    }))
+}

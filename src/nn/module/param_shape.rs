@@ -1,0 +1,44 @@
+use dfdx::{
+    dtypes::Dtype,
+    nn::TensorOptions,
+    shapes::{ConstShape, Shape},
+    tensor::Tensor,
+    tensor_ops::Device,
+};
+
+/// The shape of a parameter.
+///
+/// [`#[module]`](macro@crate::module) takes all that it needs of a shape from this trait, so a wrong shape is one error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the shape of a parameter",
+    label = "the sizes of a parameter are known at compile time",
+    note = "`dims! {{ pub Name = 8; }}` declares a dimension of a known size"
+)]
+#[doc(hidden)]
+pub trait ParamShape: Shape {
+    /// Number of elements.
+    const NUM_ELEMENTS: usize;
+
+    /// The dimensions, with their sizes.
+    fn describe() -> String;
+
+    /// How dfdx makes a parameter: `init` fills it.
+    fn options<E: Dtype, D: Device<E>>(
+        init: fn(&mut Tensor<Self, E, D>) -> Result<(), D::Err>,
+    ) -> TensorOptions<Self, E, D>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Dims: ConstShape> ParamShape for Dims {
+    const NUM_ELEMENTS: usize = Dims::NUMEL;
+
+    fn describe() -> String {
+        format!("{:?}", Dims::default())
+    }
+
+    fn options<E: Dtype, D: Device<E>>(
+        init: fn(&mut Tensor<Dims, E, D>) -> Result<(), D::Err>,
+    ) -> TensorOptions<Dims, E, D> {
+        TensorOptions::reset_with(init)
+    }
+}

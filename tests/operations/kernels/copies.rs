@@ -1,0 +1,224 @@
+//! Operations that copy elements to other places, against their definitions.
+
+use super::*;
+use typed_transformer::ops::{
+    try_broadcast, try_concat, try_cumsum, try_narrow, try_patches, try_permute, try_rename, try_reshape, try_scale,
+    try_select, try_slice, try_split, try_stack, try_where_, try_windows,
+};
+
+dims! {
+    Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; HeadDim = 5; First = 2; Last = 5; Part; Other; Height = 4; Width = 6;
+    PatchHeight = 2; PatchWidth = 3;
+}
+
+/// The dimensions of a call.
+fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
+    on_calls(|rng, (batch, queries, keys)| {
+        run(rng, Batch::new(batch.size()), QLen::new(queries.size()), KLen::new(keys.size()))
+    });
+}
+
+#[test]
+fn concat_agrees_along_every_axis() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, EmbedDim), 1.0);
+        let y = both(rng, (b, k, EmbedDim), 1.0);
+        compare!(
+            try_concat::<_, _, _, _, Sum<QLen, KLen>, _, _, _, _>(
+                x.single.recorded(),
+                y.single.recorded(),
+                along::<QLen, KLen>()
+            ),
+            try_concat::<_, _, _, _, Sum<QLen, KLen>, _, _, _, _>(
+                x.double.recorded(),
+                y.double.recorded(),
+                along::<QLen, KLen>()
+            ),
+            [x, y]
+        );
+        let z = both(rng, (b, q, NumHeads), 1.0);
+        compare!(
+            try_concat::<_, _, _, _, Sum<EmbedDim, NumHeads>, _, _, _, _>(
+                x.single.recorded(),
+                z.single.recorded(),
+                along::<EmbedDim, NumHeads>()
+            ),
+            try_concat::<_, _, _, _, Sum<EmbedDim, NumHeads>, _, _, _, _>(
+                x.double.recorded(),
+                z.double.recorded(),
+                along::<EmbedDim, NumHeads>()
+            ),
+            [x, z]
+        );
+        let other = Other::new(3);
+        let rows = both(rng, (other, q, EmbedDim), 1.0);
+        compare!(
+            try_concat::<_, _, _, _, Sum<Other, Batch>, _, _, _, _>(
+                rows.single.recorded(),
+                x.single.recorded(),
+                along::<Other, Batch>()
+            ),
+            try_concat::<_, _, _, _, Sum<Other, Batch>, _, _, _, _>(
+                rows.double.recorded(),
+                x.double.recorded(),
+                along::<Other, Batch>()
+            ),
+            [rows, x]
+        );
+        // A tensor after itself.
+        compare_map!(x, |x| try_concat::<_, _, _, _, Sum<QLen, QLen>, _, _, _, _>(x.clone(), x, along::<QLen, QLen>()));
+    });
+}
+
+#[test]
+fn parts_of_an_axis_agree() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, EmbedDim), 1.0);
+        let part = Part::new(q.size().div_ceil(2));
+        let start = q.size() - part.size();
+        compare_map!(x, |x| try_slice(x, axis::<QLen>(), start, part));
+        compare_map!(x, |x| try_narrow(x, axis::<EmbedDim>(), 3, First));
+        compare_map!(x, |x| try_select(x, axis::<QLen>(), start));
+        compare_map!(x, |x| try_select(x, axis::<Batch>(), b.size() - 1));
+        compare_map!(x, |x| try_select(x, axis::<EmbedDim>(), 4));
+        let x = both(rng, (k, Sum::<First, Last>::default(), q), 1.0);
+        compare_map!(x, |x| {
+            let (first, last) = try_split(x, First, Last, axis::<Sum<First, Last>>()).unwrap();
+            // Both parts have an effect on the loss.
+            let last = try_scale(try_narrow(last, axis::<Last>(), 1, First).unwrap(), 3.0).unwrap();
+            ops::try_mul(first, last)
+        });
+        // The second part alone has one.
+        compare_map!(x, |x| try_split(x, First, Last, axis::<Sum<First, Last>>()).map(|(_, last)| last));
+    });
+}
+
+#[test]
+fn stack_agrees_for_every_place_of_the_new_axis() {
+    on_dims(|rng, b, q, _| {
+        let [x, y, z] = [1.0, 2.0, 3.0].map(|size| both(rng, (b, q), size));
+        macro_rules! compare_stack {
+            ($Stacked:ty) => {
+                compare!(
+                    try_stack::<_, $Stacked, _, _, _, _, _>(
+                        vec![x.single.recorded(), y.single.recorded(), z.single.recorded()],
+                        NumHeads
+                    ),
+                    try_stack::<_, $Stacked, _, _, _, _, _>(
+                        vec![x.double.recorded(), y.double.recorded(), z.double.recorded()],
+                        NumHeads
+                    ),
+                    [x, y, z]
+                );
+            };
+        }
+        compare_stack!((NumHeads, Batch, QLen));
+        compare_stack!((Batch, NumHeads, QLen));
+        compare_stack!((Batch, QLen, NumHeads));
+    });
+}
+
+#[test]
+fn a_permuting_einsum_agrees() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, k), 1.0);
+        compare_map!(x, |x| try_einsum!(x: (Batch, QLen, KLen) -> (KLen, Batch, QLen)));
+        compare_map!(x, |x| {
+            let y = x.clone();
+            try_einsum!(x: (Batch, QLen, KLen), y: (Batch, QLen, KLen) -> (QLen, Batch, KLen))
+        });
+    });
+}
+
+#[test]
+fn a_reshaped_view_agrees() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, NumHeads, HeadDim), 1.0);
+        compare_map!(x, |x| {
+            let heads = try_permute::<_, (Batch, NumHeads, QLen, HeadDim), _, _, _, _, 4>(x).unwrap();
+            ops::try_merge_heads(heads)
+        });
+        compare_map!(x, |x| {
+            let swapped = try_permute::<_, (QLen, Batch, NumHeads, HeadDim), _, _, _, _, 4>(x).unwrap();
+            try_reshape(swapped, (q, b, Product::<NumHeads, HeadDim>::default()))
+        });
+        compare_map!(x, |x| try_rearrange!(
+            x: (Batch, QLen, NumHeads, HeadDim) -> (Batch, Product<HeadDim, NumHeads>, QLen)
+        ));
+        let row = both(rng, (q, EmbedDim), 1.0);
+        compare_map!(row, |row| {
+            let rows = try_broadcast(row, (q, k, EmbedDim), axis::<KLen>()).unwrap();
+            try_rename(rows, axis::<KLen>(), Other::new(k.size()))
+        });
+    });
+}
+
+/// Only axes of one element have moved, so the elements are in row-major order; dfdx's strides are not.
+#[test]
+fn a_view_whose_axes_of_one_element_have_moved_keeps_its_gradient() {
+    let mut rng = StdRng::seed_from_u64(0);
+    let (one, q, k) = (Batch::new(1), QLen::new(3), KLen::new(4));
+    let x = both(&mut rng, (one, q, k), 1.0);
+    compare_map!(x, |x| {
+        let moved = try_permute::<_, (QLen, Batch, KLen), _, _, _, _, 3>(x).unwrap();
+        try_scale(moved, 2.0)
+    });
+}
+
+#[test]
+fn patches_and_windows_agree() {
+    on_dims(|rng, b, q, _| {
+        let image = both(rng, (b, NumHeads, Height, Width), 1.0);
+        compare_map!(image, |image| try_patches::<_, _, _, _, PatchHeight, PatchWidth, _, _, _>(image));
+        let x = both(rng, (q, EmbedDim), 1.0);
+        compare_map!(
+            x,
+            |x| try_windows::<_, _, _, (QLen, dims::Windows<EmbedDim, NumHeads>, NumHeads), _, _, _, _, _>(
+                x,
+                axis::<EmbedDim>(),
+                NumHeads
+            )
+        );
+    });
+}
+
+#[test]
+fn cumulative_sums_agree_along_every_axis() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, k), 1.0);
+        compare_map!(x, |x| try_cumsum(x, axis::<Batch>()));
+        compare_map!(x, |x| try_cumsum(x, axis::<QLen>()));
+        compare_map!(x, |x| try_cumsum(x, axis::<KLen>()));
+    });
+}
+
+#[test]
+fn where_agrees_for_tensors_numbers_and_masks() {
+    on_dims(|rng, b, q, k| {
+        let (x, y) = (both(rng, (b, q, k), 1.0), both(rng, (b, q, k), 1.0));
+        let (single, double) = (ops::gt(&x.single, 0.25), ops::gt(&x.double, 0.25));
+        compare!(
+            try_where_(&single, x.single.recorded(), y.single.recorded()),
+            try_where_(&double, x.double.recorded(), y.double.recorded()),
+            [x, y]
+        );
+        compare!(
+            try_where_(&single, x.single.recorded(), &y.single),
+            try_where_(&double, x.double.recorded(), &y.double),
+            [x, y]
+        );
+        compare_map!(x, |x| try_where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x, -7.0));
+        compare_map!(x, |x| try_where_(&AttentionMask::from_fn((b, q, k), |_, q, k| k <= q), x.clone(), x));
+    });
+}
+
+#[test]
+fn an_element_that_is_not_chosen_has_no_effect() {
+    let x: Tensor<(NumHeads,), f32, Cpu> = Cpu::default().tensor(vec![f32::NAN, 2.0, f32::INFINITY]);
+    let y: Tensor<(NumHeads,), f32, Cpu> = Cpu::default().tensor(vec![5.0, f32::NAN, 6.0]);
+    let chosen = try_where_(&ops::eq(&x, 2.0), x.recorded(), y.recorded()).unwrap();
+    assert_eq!(chosen.as_vec(), [5.0, 2.0, 6.0]);
+    let mut gradients = try_scale(chosen, 3.0).unwrap().sum().backward();
+    assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.0, 3.0, 0.0]);
+    assert_eq!(gradients.of(&y).unwrap().as_vec(), [3.0, 0.0, 3.0]);
+}

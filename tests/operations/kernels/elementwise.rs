@@ -1,0 +1,220 @@
+//! Arithmetic, activations, reductions, softmax, gathering and dropout against their definitions.
+
+use super::*;
+use typed_transformer::ops::{
+    Activation, DropoutSeed, Gelu, GeluTanh, Relu, Sigmoid, Silu, Softplus, Tanh, try_add, try_div, try_dropout,
+    try_gather, try_log_softmax_over, try_max_over, try_maximum, try_mean_over, try_minimum, try_mul, try_permute,
+    try_scale, try_softmax_over, try_sub, try_sum_over, try_take,
+};
+
+dims! { Batch; QLen; KLen; EmbedDim = 7; NumHeads = 3; Picked = 5; }
+
+/// The dimensions of a call.
+fn on_dims(run: impl Fn(&mut StdRng, Batch, QLen, KLen)) {
+    on_calls(|rng, (batch, queries, keys)| {
+        run(rng, Batch::new(batch.size()), QLen::new(queries.size()), KLen::new(keys.size()))
+    });
+}
+
+/// Compares the arithmetic of two tensors. The second is a reference, then a tensor with a tape.
+macro_rules! compare_arithmetic {
+    ($x:ident, $y:ident) => {
+        compare_arithmetic!($x, $y: try_add, try_sub, try_mul, try_div, try_maximum, try_minimum);
+    };
+    ($x:ident, $y:ident: $($op:ident),*) => {
+        $(compare!(
+            $op($x.single.recorded(), &$y.single),
+            $op($x.double.recorded(), &$y.double),
+            [$x, $y]
+        );
+        compare!(
+            $op($x.single.recorded(), $y.single.recorded()),
+            $op($x.double.recorded(), $y.double.recorded()),
+            [$x, $y]
+        );)*
+    };
+}
+
+/// Numbers away from 0, so that a quotient keeps its digits.
+fn away_from_zero<Dims: Shape>(rng: &mut StdRng, shape: Dims) -> Both<Dims> {
+    let elements: Vec<f32> =
+        (0..shape.num_elements()).map(|_| rng.gen_range(0.5..2.0) * if rng.r#gen() { 1.0 } else { -1.0 }).collect();
+    let exact = elements.iter().map(|&x| f64::from(x)).collect();
+    Both {
+        single: Cpu::default().tensor_from_vec(elements, shape),
+        double: Cpu::default().tensor_from_vec(exact, shape),
+    }
+}
+
+#[test]
+fn arithmetic_agrees_with_every_part_of_the_axes() {
+    on_dims(|rng, b, q, _| {
+        let x = both(rng, (b, q, EmbedDim), 2.0);
+        let y = away_from_zero(rng, (b, q, EmbedDim));
+        compare_arithmetic!(x, y);
+        let y = away_from_zero(rng, (q, EmbedDim));
+        compare_arithmetic!(x, y);
+        let y = away_from_zero(rng, (EmbedDim,));
+        compare_arithmetic!(x, y);
+        let y = away_from_zero(rng, (b, q));
+        compare_arithmetic!(x, y);
+        let y = away_from_zero(rng, (EmbedDim, b));
+        compare_arithmetic!(x, y);
+        let y = away_from_zero(rng, (EmbedDim, q, b));
+        compare_arithmetic!(x, y);
+        let y = away_from_zero(rng, ());
+        compare_arithmetic!(x, y);
+    });
+}
+
+#[test]
+fn arithmetic_of_a_tensor_with_itself_agrees() {
+    on_dims(|rng, b, q, _| {
+        let x = away_from_zero(rng, (b, q));
+        compare_map!(x, |x| try_mul(x.clone(), x));
+        compare_map!(x, |x| try_add(x.clone(), x));
+        compare_map!(x, |x| try_div(try_scale(x.clone(), 3.0).unwrap(), x));
+    });
+}
+
+#[test]
+fn equal_operands_share_the_gradient_of_the_larger() {
+    let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().tensor(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    let y = x.clone() * 1.0;
+    let mut gradients = try_maximum(x.recorded(), &y).unwrap().sum().backward();
+    assert_eq!(gradients.of(&x).unwrap().as_vec(), [0.5; 7]);
+    assert_eq!(gradients.of(&y).unwrap().as_vec(), [0.5; 7]);
+}
+
+#[test]
+fn activations_agree() {
+    fn agrees<A: Activation>() {
+        on_calls(|rng, (batch, len, _)| {
+            let x = both(rng, (batch, len), 6.0);
+            compare_map!(x, |x| A::try_apply(x));
+        });
+    }
+    agrees::<Relu>();
+    agrees::<Gelu>();
+    agrees::<GeluTanh>();
+    agrees::<Silu>();
+    agrees::<Tanh>();
+    agrees::<Sigmoid>();
+    agrees::<Softplus>();
+}
+
+#[test]
+fn reductions_agree_over_every_axis() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, k), 3.0);
+        compare_map!(x, |x| try_sum_over(x, axis::<Batch>()));
+        compare_map!(x, |x| try_sum_over(x, axis::<QLen>()));
+        compare_map!(x, |x| try_sum_over(x, axis::<KLen>()));
+        compare_map!(x, |x| try_mean_over(x, axis::<QLen>()));
+        compare_map!(x, |x| try_mean_over(x, axis::<KLen>()));
+        compare_map!(x, |x| try_max_over(x, axis::<Batch>()));
+        compare_map!(x, |x| try_max_over(x, axis::<KLen>()));
+    });
+}
+
+#[test]
+fn softmax_agrees_over_every_axis() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, k), 3.0);
+        compare_map!(x, |x| try_softmax_over(x, axis::<Batch>()));
+        compare_map!(x, |x| try_softmax_over(x, axis::<QLen>()));
+        compare_map!(x, |x| try_softmax_over(x, axis::<KLen>()));
+        compare_map!(x, |x| try_log_softmax_over(x, axis::<QLen>()));
+        compare_map!(x, |x| try_log_softmax_over(x, axis::<KLen>()));
+    });
+}
+
+#[test]
+fn gathering_agrees_over_every_axis() {
+    on_dims(|rng, b, q, _| {
+        let x = both(rng, (b, q, EmbedDim), 1.0);
+        let columns = Indices::from_fn((Picked,), |place| Fin::<EmbedDim>::all().nth(place * 3 % 7).unwrap());
+        compare_map!(x, |x| try_take(x, axis::<EmbedDim>(), &columns));
+        let heads = both(rng, (NumHeads, b, q), 1.0);
+        let rows = Indices::from_fn((Picked,), |place| Fin::<NumHeads>::all().nth(place % 3).unwrap());
+        compare_map!(heads, |x| try_take(x, axis::<NumHeads>(), &rows));
+        let places = Indices::from_fn((b, q, Picked), |place| Fin::<EmbedDim>::all().nth(place * 5 % 7).unwrap());
+        compare_map!(x, |x| try_gather(x, axis::<EmbedDim>(), &places));
+    });
+}
+
+#[test]
+fn an_operand_that_is_a_view_agrees() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, k), 1.0);
+        compare_map!(x, |x| {
+            let swapped = try_permute::<_, (Batch, KLen, QLen), _, _, _, _, 3>(x.clone()).unwrap();
+            let swapped = try_softmax_over(try_scale(swapped, 2.0).unwrap(), axis::<KLen>()).unwrap();
+            // The other operand is read in place, and its axes are in another order.
+            try_mul(x, swapped)
+        });
+    });
+}
+
+#[test]
+fn an_operand_with_a_new_axis_of_size_1_agrees() {
+    on_dims(|rng, b, _, _| {
+        let x = both(rng, (b, EmbedDim), 1.0);
+        let one = (b, Const::<1>, EmbedDim);
+        compare_map!(x, |x| try_scale(x.broadcast_like::<_, Axis<1>>(&one), 2.0));
+        let weight = both(rng, (EmbedDim,), 1.0);
+        let (single, double) = (both(rng, (b, EmbedDim), 1.0), weight);
+        compare!(
+            ops::try_linear(single.single.recorded(), &row(&double.single), None),
+            ops::try_linear(single.double.recorded(), &row(&double.double), None),
+            [single, double]
+        );
+    });
+
+    /// A weight of one row, which is a view of a vector.
+    fn row<E: ops::Real>(vector: &Tensor<(EmbedDim,), E, Cpu>) -> Tensor<(Const<1>, EmbedDim), E, Cpu>
+    where
+        Cpu: Backend<E>,
+    {
+        vector.clone().broadcast_like::<_, Axis<0>>(&(Const::<1>, EmbedDim))
+    }
+}
+
+#[test]
+fn dropout_keeps_the_same_elements() {
+    on_dims(|rng, b, q, k| {
+        let x = both(rng, (b, q, k), 1.0);
+        compare_map!(x, |x| {
+            let _seed = DropoutSeed::new(7);
+            try_dropout(x, 0.4)
+        });
+    });
+}
+
+#[test]
+fn dropout_of_attention_weights_keeps_the_same_weights() {
+    on_dims(|rng, b, q, k| {
+        type Heads = Product<NumHeads, EmbedDim>;
+        let query = both(rng, (b, q, Heads::default()), 1.0);
+        let (key, value) = (both(rng, (b, k, Heads::default()), 1.0), both(rng, (b, k, Heads::default()), 1.0));
+        let lens: Vec<usize> = (0..b.size()).map(|row| 1 + row % k.size()).collect();
+        let mask = AttentionMask::from_fn((b, q, k), |row, _, key| key < lens[row]);
+        let scale = AttentionScale::HeadDim;
+        macro_rules! attended {
+            ($precision:ident) => {{
+                let _seed = DropoutSeed::new(3);
+                let (q, k, v) = (query.$precision.recorded(), key.$precision.recorded(), value.$precision.recorded());
+                ops::try_multi_head_attention::<_, _, _, NumHeads, EmbedDim, EmbedDim, _, _, _>(
+                    q,
+                    k,
+                    v,
+                    &mask,
+                    scale,
+                    MaskFill::MinValue,
+                    0.3,
+                )
+            }};
+        }
+        compare!(attended!(single), attended!(double), [query, key, value]);
+    });
+}

@@ -1,0 +1,128 @@
+//! A training step of each model of the crate runs on kernels alone: one operation of dfdx in a pass takes every gradient
+//! through dfdx's map, which fills the memory of each with zeros first.
+
+use crate::recorded::OwnTape;
+use dfdx::{
+    shapes::Rank0,
+    tensor::{PutTape, SampleTensor, SplitTape, Tensor},
+    tensor_ops::SumTo,
+};
+use std::marker::PhantomData;
+use typed_transformer::{
+    backend::Tape,
+    doctest::{
+        Channels, EmbedDim, EvenHeads, Height, HiddenDim, MaxSeqLen, NumLayers, Small, TokenTypes, VocabSize, Width,
+    },
+    models::{
+        annotated_flax::AnnotatedFlax, another_annotated::Annotated, bert::Bert, gpt2::Gpt2,
+        learning_the_transformer::Learning, llama::Llama, mixtral::Mixtral, nano_gpt::NanoGpt, t5::T5,
+        transformer_from_scratch::FromScratch, vit::Vit,
+    },
+    nn::{Conventions, GatedFeedForward, PositionsFor, PositionsInHeads, Seq2Seq},
+    ops::mean,
+    prelude::*,
+    train::Recording,
+};
+
+dims! { Batch; SeqLen <= MaxSeqLen; TgtLen <= MaxSeqLen; HeadDim = 2; }
+
+/// Refuses a loss of operations of dfdx, and runs its backward pass.
+#[track_caller]
+fn check<Model>(loss: Tensor<Rank0, f32, Cpu, Recording<Model, f32, Cpu>>) {
+    let (value, mut tape) = loss.split_tape();
+    assert!(value.array().is_finite());
+    assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 0);
+    value.put_tape(tape).backward();
+}
+
+/// Tokens of three sequences; some are padding.
+fn tokens<S: AtMost<MaxSeqLen>>(len: S) -> TokenIds<Batch, S, VocabSize> {
+    let ids: Vec<usize> = (0..3 * len.size()).map(|i| i * 5 % VocabSize::SIZE).collect();
+    TokenIds::from_ids(&ids, Some(Fin::literal::<0>()), (Batch::new(3), len)).unwrap()
+}
+
+#[test]
+fn an_operation_of_dfdx_is_counted() {
+    let x: Tensor<(EmbedDim,), f32, Cpu> = Cpu::default().sample_normal();
+    let (_, mut tape) = x.put_tape(OwnTape::<f32>::default()).square().sum::<Rank0, _>().split_tape();
+    assert_eq!(tape.shared().unwrap().num_dfdx_operations(), 2);
+}
+
+#[test]
+fn the_models_of_published_weights_run_on_kernels() {
+    let (device, len) = (Cpu::default(), SeqLen::new(5).unwrap());
+    let ids = tokens(len);
+    let loss = Reduction::MeanPerSequence;
+
+    let model = Gpt2::<Small, f32, Cpu>::build(&device);
+    check(cross_entropy(model.forward(&ids, model.recording()), &ids, loss));
+    let model = Llama::<Small, f32, Cpu>::build(&device);
+    check(cross_entropy(model.forward(&ids, model.recording()), &ids, loss));
+    let model = Mixtral::<Small, f32, Cpu>::build(&device);
+    check(cross_entropy(model.forward(&ids, model.recording()), &ids, loss));
+    let model = T5::<Small, f32, Cpu>::build(&device);
+    let targets = tokens(TgtLen::new(4).unwrap());
+    check(cross_entropy(model.forward(&ids, &targets, model.recording()), &targets, loss));
+
+    let model = Bert::<Small, f32, Cpu>::build(&device);
+    let types: Vec<usize> = (0..15).map(|i| i % TokenTypes::SIZE).collect();
+    let types: TokenIds<Batch, SeqLen, TokenTypes> = TokenIds::from_ids(&types, None, (Batch::new(3), len)).unwrap();
+    check(mean(model.pooled(model.forward(&ids, &types, model.recording()))));
+    let model = Vit::<Small, f32, Cpu>::build(&device);
+    let images: Tensor<(Batch, Channels, Height, Width), f32, Cpu> =
+        device.sample_normal_like(&(Batch::new(3), Channels, Height, Width));
+    check(mean(model.pooled(model.forward(images.put_tape(model.recording())))));
+}
+
+/// Conventions whose positions fit the sizes below.
+trait Fits: Conventions<Positions: PositionsFor<EmbedDim> + PositionsInHeads<HeadDim>> {}
+impl<C: Conventions<Positions: PositionsFor<EmbedDim> + PositionsInHeads<HeadDim>>> Fits for C {}
+
+/// A small model of any conventions.
+struct Config<C>(PhantomData<fn() -> C>);
+impl<C: Fits> Arch for Config<C> {
+    type NumHeads = EvenHeads;
+    type QKDim = HeadDim;
+    type VODim = HeadDim;
+    type HiddenDim = HiddenDim;
+    type Conventions = C;
+    const FEED_FORWARD_DROPOUT: f64 = 0.1;
+    const ATTENTION_DROPOUT: f64 = 0.1;
+}
+impl<C: Fits> SingleStack for Config<C> {
+    type VocabSize = VocabSize;
+    type MaxSeqLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumLayers = NumLayers;
+}
+impl<C: Fits> Seq2Seq for Config<C> {
+    type SrcVocab = VocabSize;
+    type TgtVocab = VocabSize;
+    type MaxSrcLen = MaxSeqLen;
+    type MaxTgtLen = MaxSeqLen;
+    type EmbedDim = EmbedDim;
+    type NumEncoderLayers = NumLayers;
+    type NumDecoderLayers = NumLayers;
+}
+
+fn check_conventions<C: Fits>() {
+    let (ids, targets) = (tokens(SeqLen::new(5).unwrap()), tokens(TgtLen::new(4).unwrap()));
+    let model = DecoderOnly::<Config<C>, f32, Cpu>::build(&Cpu::default());
+    check(cross_entropy(model.forward(&ids, model.recording()), &ids, Reduction::MeanAll));
+    let model = LM::<Config<C>, f32, Cpu>::build(&Cpu::default());
+    let output = model.forward(&ids, &targets, model.recording());
+    check(cross_entropy(output.logit_output, &targets, Reduction::MeanPerSequence));
+    let layer = GatedFeedForward::<EmbedDim, Config<C>, f32, Cpu>::build(&Cpu::default());
+    let x: Tensor<(Batch, EmbedDim), f32, Cpu> = Cpu::default().sample_normal_like(&(Batch::new(3), EmbedDim));
+    check(mean(layer.forward(x.put_tape(layer.recording()))));
+}
+
+#[test]
+fn the_models_of_the_posts_run_on_kernels() {
+    check_conventions::<TypedTransformer>();
+    check_conventions::<Annotated>();
+    check_conventions::<AnnotatedFlax>();
+    check_conventions::<FromScratch>();
+    check_conventions::<Learning>();
+    check_conventions::<NanoGpt>();
+}
