@@ -22,9 +22,9 @@ pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, ContractionAxis, KernelError,
     KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
     View, WeightDropout, activation_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
-    cross_entropy_kernel, cumsum_kernel, dropout_kernel, embedding_kernel, gather_kernel, gradient_hook, linear_kernel,
-    norm_kernel, parallel_map, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel, scale_kernel,
-    softmax_kernel, tensor_id, where_kernel,
+    cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, gradient_hook, linear_kernel, norm_kernel,
+    parallel_map, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel, scale_kernel, softmax_kernel,
+    tensor_id, where_kernel,
 };
 
 use crate::{

@@ -1,6 +1,6 @@
 use super::{OpError, Real, device_error, views::with_shape_type};
 use crate::{
-    backend::{Backend, Tape, embedding_kernel, run_kernel},
+    backend::{Backend, Tape, gather_kernel, run_kernel},
     dims::{ConstDim, Dim, MaybeSharded},
     tokens::TokenIds,
 };
@@ -40,7 +40,8 @@ pub fn try_embed<B: MaybeSharded, S: Dim, V: ConstDim, M: ConstDim, E: Real, D: 
     if D::HAS_KERNELS {
         let (batch, len) = ids.shape();
         return run_kernel(OP, (batch, len, M::default()), tape, |tape| {
-            Ok(embedding_kernel(D::read_parameter(table, tape)?, ids.clone_arc(), M::SIZE)?)
+            let starts = ids.as_slice().iter().map(|id| id * M::SIZE).collect();
+            Ok(gather_kernel(D::read_parameter(table, tape)?, starts, M::SIZE)?)
         });
     }
     let error = device_error::<D::Err>(OP);

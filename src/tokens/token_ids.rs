@@ -1,6 +1,6 @@
 use super::{Fin, Indices, TokenError};
 use crate::dims::{ConstDim, Dim, MaybeSharded, name};
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 /// Token ids of dimensions `(Batch, SeqLen)`, each a [`Fin<VocabSize>`](Fin) (the post's `InputIDs`):
 /// [`Indices`] of a vocabulary, and a padding token.
@@ -159,11 +159,6 @@ impl<Batch: Copy, SeqLen: Copy, VocabSize> TokenIds<Batch, SeqLen, VocabSize> {
     /// The ids in row-major order.
     pub fn as_slice(&self) -> &[usize] {
         self.ids.as_slice()
-    }
-
-    /// The ids in row-major order, for a backward pass to keep without a copy.
-    pub(crate) fn clone_arc(&self) -> Arc<[usize]> {
-        self.ids.clone_arc()
     }
 
     /// The padding token, if the batch has one.

@@ -31,8 +31,8 @@ pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, Nor
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, arithmetic_kernel,
     attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel},
-    concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, embedding_kernel,
-    gather_kernel, linear_kernel, norm_kernel, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel,
-    scale_kernel, softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
+    concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
+    linear_kernel, norm_kernel, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel, scale_kernel,
+    softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;

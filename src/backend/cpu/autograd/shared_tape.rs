@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// What records the operations on a tensor: dfdx's `Tape`, which can also be cloned.
+/// A tape records the operations on a tensor. It is dfdx's `Tape`, and can be cloned.
 ///
 /// A clone records to the same pass. So a value that is used twice is cloned, with its tape.
 #[diagnostic::on_unimplemented(

@@ -105,7 +105,7 @@ impl View {
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
 
-    /// Where the gradient is kept. It has the layout of the tensor's storage.
+    /// The slot of the gradient, which has the layout of the tensor's storage.
     pub fn slot(&self) -> KernelSlot {
         self.tensor.slot()
     }

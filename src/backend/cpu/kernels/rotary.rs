@@ -32,13 +32,12 @@ impl Rotation {
     }
 
     /// `(N, S, Vectors, W) -> (N, S, Vectors, W)`: `y = x cos + x' sin`, where `x'` are the other columns of the pairs.
-    fn rotate(&self, x: &[f32]) -> Buffer {
+    fn rotate(&self, y: &mut [f32], x: &[f32]) {
         let (width, row_len) = (self.other_columns.len(), self.vectors_per_position * self.other_columns.len());
         let sequence_len = self.vectors_per_position * self.cosines.len();
-        let mut y = Buffer::recycled(x.len());
         let partition = Partition::new(x.len() / row_len, MACS_PER_ELEMENT * row_len, usize::MAX);
         let positions = sequence_len / row_len;
-        let chunks = partition.ranges().zip(partition.split_mut(&mut y, row_len));
+        let chunks = partition.ranges().zip(partition.split_mut(y, row_len));
         partition.map_chunks(chunks, |(rows, y)| {
             let x = rows.slice(x, row_len);
             dispatch_simd(
@@ -57,16 +56,19 @@ impl Rotation {
                 },
             );
         });
-        y
     }
 }
 
 /// Rotates the vectors of each position. The gradient is rotated back.
 pub fn rotary_kernel(input: Operand, rotation: Rotation) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(input.len())?;
-    y.copy_from_slice(&rotation.rotate(input.elements()));
+    rotation.rotate(&mut y, input.elements());
     let output = input.new_tensor(y)?;
 
     let input = input.gradient;
-    Ok(with_backward(output, move |dy, gradients| input.add(gradients, rotation.inverse().rotate(&dy))))
+    Ok(with_backward(output, move |dy, gradients| {
+        let mut dx = Buffer::recycled(dy.len());
+        rotation.inverse().rotate(&mut dx, &dy);
+        input.add(gradients, dx)
+    }))
 }

@@ -12,7 +12,7 @@ use crate::{
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
-/// What a chunk saves for the backward pass: the operands and the attention weights, interleaved.
+/// The operands and the attention weights of a chunk, interleaved, for the backward pass.
 struct Saved {
     q: Buffer,
     k: Buffer,
