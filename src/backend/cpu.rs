@@ -1,6 +1,6 @@
 //! The device of this process's memory: it runs the kernels of the crate in `src/backend/cpu`.
 
-use super::{Backend, KernelError, KernelOutput, Operand, Tape, View, put_gradient_by_backward_pass};
+use super::{Backend, KernelError, KernelOutput, Operand, StridedOperand, Tape, put_gradient_by_backward_pass};
 #[cfg(feature = "f16")]
 use dfdx::dtypes::{AMP, f16};
 use dfdx::{
@@ -47,8 +47,8 @@ impl Backend<f32> for Cpu {
         Ok(Operand::read_parameter(parameter, tape)?)
     }
 
-    fn view<Dims: Shape>(tensor: Tensor<Dims, f32, Cpu>) -> Result<View, KernelError> {
-        Ok(View::new(tensor))
+    fn read_strided<Dims: Shape>(tensor: Tensor<Dims, f32, Cpu>) -> Result<StridedOperand, KernelError> {
+        Ok(StridedOperand::new(tensor))
     }
 
     fn try_reshape<Dims: Shape, To: Shape, T: Tape<f32, Cpu>>(

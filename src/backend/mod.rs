@@ -21,10 +21,10 @@ pub use typed_transformer_cpu::Tape;
 pub(crate) use typed_transformer_cpu::{
     ActivationKind, AdamStep, Arithmetic, AttentionConfig, AttentionDims, BackwardError, ContractionAxis, KernelError,
     KernelOutput, Leaves, Linear, MiddleAxis, Norm, Operand, Reduction as ReductionKind, Rotation, SgdStep, SharedTape,
-    View, WeightDropout, activation_kernel, arithmetic_kernel, attention_kernel, concat_kernel, contraction_kernel,
-    cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, gradient_hook, linear_kernel, norm_kernel,
-    parallel_map, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel, scale_kernel, softmax_kernel,
-    tensor_id, where_kernel,
+    StridedOperand, WeightDropout, activation_kernel, arithmetic_kernel, attention_kernel, concat_kernel,
+    contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel, gradient_hook,
+    linear_kernel, norm_kernel, parallel_map, reduce_kernel, rotary_kernel, scale_kernel, softmax_kernel, tensor_id,
+    where_kernel,
 };
 
 use crate::{
@@ -77,7 +77,7 @@ pub trait Backend<E: Real>: Device<E> + Cache {
 
     /// Reads an operand in place, whatever its strides are.
     #[doc(hidden)]
-    fn view<Dims: Shape>(_tensor: Tensor<Dims, E, Self>) -> Result<View, KernelError> {
+    fn read_strided<Dims: Shape>(_tensor: Tensor<Dims, E, Self>) -> Result<StridedOperand, KernelError> {
         Err(KernelError::NoKernels)
     }
 

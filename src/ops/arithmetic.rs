@@ -247,7 +247,9 @@ pub(crate) fn try_arithmetic<Dims: Shape, E: Real, D: Backend<E>, T: Tape<E, D>>
 ) -> Result<Tensor<Dims, E, D, T>, OpError> {
     if D::HAS_KERNELS && x.shape().num_elements() > 0 {
         let (shape, (y, tape)) = (*x.shape(), y.split_tape());
-        return run_kernel(op, shape, tape, |tape| Ok(arithmetic_kernel(D::read(x, tape)?, D::view(y)?, kind)?));
+        return run_kernel(op, shape, tape, |tape| {
+            Ok(arithmetic_kernel(D::read(x, tape)?, D::read_strided(y)?, kind)?)
+        });
     }
     let y = distinct_from(&x, y)?;
     try_zip(op, x, y, |x, y| match kind {

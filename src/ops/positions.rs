@@ -1,12 +1,12 @@
-use super::{OpError, Real, cast, device_error, dim_error, unnamed::try_zip};
+use super::{OpError, Real, cast, device_error, dim_error, try_arithmetic};
 use crate::{
-    backend::{Backend, Tape, gather_kernel, positions_kernel, run_kernel},
+    backend::{Arithmetic, Backend, Tape, gather_kernel, run_kernel},
     dims::{AtMost, ConstDim, Dim, Even, MaybeSharded, check_same_size},
 };
 use dfdx::{
     shapes::{Axis, HasShape},
     tensor::Tensor,
-    tensor_ops::{BroadcastTo, GatherTo, TryAdd},
+    tensor_ops::{BroadcastTo, GatherTo},
 };
 use typed_transformer_macros::panicking;
 
@@ -153,12 +153,6 @@ pub fn try_add_positions<B: MaybeSharded, S: Dim, M: ConstDim, E: Real, D: Backe
     const OP: &str = "add positions";
     let shape @ (_, len, _) = *input.shape();
     check_same_size("the input", len, "the positions", positions.shape().0).map_err(dim_error(OP))?;
-    if D::HAS_KERNELS {
-        return run_kernel(OP, shape, T::default(), |tape| {
-            let input = D::read(input, tape)?;
-            Ok(positions_kernel(input, D::read(positions, tape)?)?)
-        });
-    }
     let positions = positions.try_broadcast_like::<_, Axis<0>>(&shape).map_err(device_error(OP))?;
-    try_zip(OP, input, positions, |x, y| x.try_add(y))
+    try_arithmetic(OP, Arithmetic::Add, input, positions)
 }

@@ -1,9 +1,9 @@
-use super::{OpError, Real, dim_error, try_scale, unnamed::try_zip};
+use super::{OpError, Real, dim_error, try_arithmetic};
 use crate::{
-    backend::{Backend, Tape, residual_kernel, run_kernel},
+    backend::{Arithmetic, Backend, Tape},
     dims::NamedShape,
 };
-use dfdx::{shapes::HasShape, tensor::Tensor, tensor_ops::TryAdd};
+use dfdx::{shapes::HasShape, tensor::Tensor};
 use typed_transformer_macros::panicking;
 
 /// `x + f(x)`: adds the output of a sublayer to its input.
@@ -44,12 +44,5 @@ pub fn try_residual<Dims: NamedShape, E: Real, D: Backend<E>, T: Tape<E, D>>(
     const OP: &str = "residual";
     let (shape, out_shape) = (*input.shape(), *sublayer_output.shape());
     shape.check_same_sizes("the sublayer's input", out_shape, "its output").map_err(dim_error(OP))?;
-    if D::HAS_KERNELS {
-        return run_kernel(OP, shape, T::default(), |tape| {
-            let input = D::read(input, tape)?;
-            Ok(residual_kernel(input, D::read(sublayer_output, tape)?)?)
-        });
-    }
-    // dfdx cannot add a tensor to itself. A scaled tensor is a copy with an id of its own.
-    try_zip(OP, input, try_scale(sublayer_output, 1.0)?, |x, y| x.try_add(y))
+    try_arithmetic(OP, Arithmetic::Add, input, sublayer_output)
 }

@@ -24,15 +24,15 @@ mod matmul;
 mod simd;
 
 pub use autograd::{
-    BackwardError, FlatTensor, KernelError, KernelOutput, Leaves, Operand, SharedTape, Tape, Unnamed, UnnamedTensor,
-    View, elements, elements_mut, gradient_hook, parallel_map, record_kernel, reshape, tensor_id, unnamed,
+    BackwardError, FlatTensor, KernelError, KernelOutput, Leaves, Operand, SharedTape, StridedOperand, Tape, Unnamed,
+    UnnamedTensor, elements, elements_mut, gradient_hook, parallel_map, record_kernel, reshape, tensor_id, unnamed,
 };
 pub use conventions::{ActivationKind, Arithmetic, ContractionAxis, MaskFill, NormKind, Reduction};
 pub use kernels::{
     AdamStep, Linear, MiddleAxis, Norm, Rotation, SgdStep, activation_kernel, arithmetic_kernel,
     attention::{AttentionConfig, AttentionDims, WeightDropout, attention_kernel},
     concat_kernel, contraction_kernel, cross_entropy_kernel, cumsum_kernel, dropout_kernel, gather_kernel,
-    linear_kernel, norm_kernel, positions_kernel, reduce_kernel, residual_kernel, rotary_kernel, scale_kernel,
-    softmax_kernel, sum_of_squares, sum_of_squares_f32, where_kernel,
+    linear_kernel, norm_kernel, reduce_kernel, rotary_kernel, scale_kernel, softmax_kernel, sum_of_squares,
+    sum_of_squares_f32, where_kernel,
 };
 pub use mask_rule::MaskRule;

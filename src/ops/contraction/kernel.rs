@@ -32,6 +32,6 @@ where
     let (left_tensor, tape) = left.tensor.split_tape();
     let (right_tensor, right_tape) = right.tensor.split_tape();
     run_kernel(op, shape, tape.merge(right_tape), |_| {
-        Ok(contraction_kernel(D::view(left_tensor)?, D::view(right_tensor)?, &axes)?)
+        Ok(contraction_kernel(D::read_strided(left_tensor)?, D::read_strided(right_tensor)?, &axes)?)
     })
 }

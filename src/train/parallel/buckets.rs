@@ -97,7 +97,7 @@ impl<E: Element, W: RankAxis> Buckets<E, W> {
 }
 
 impl<E: Element, W: RankAxis> GradientHook for Buckets<E, W> {
-    fn gradient_is_complete(&self, address: usize, gradient: &[f32]) {
+    fn receive(&self, address: usize, gradient: &[f32]) {
         let mut state = self.state.borrow_mut();
         if let Some(&index) = state.by_address.get(&address)
             && let Ok(gradient) = try_cast_slice::<f32, E>(gradient)

@@ -8,20 +8,25 @@ const MACS_PER_ELEMENT: usize = 16;
 
 /// Elements in chunks for all threads. `macs_per_element` is the cost of computing one.
 pub fn partition_elements(len: usize, macs_per_element: usize) -> Partition {
-    Partition::new(len, MACS_PER_ELEMENT + macs_per_element, usize::MAX)
+    partition_rows(len, 1, macs_per_element)
+}
+
+/// Like [`partition_elements`], with whole rows in a chunk.
+pub fn partition_rows(rows: usize, row_len: usize, macs_per_element: usize) -> Partition {
+    Partition::new(rows, (MACS_PER_ELEMENT + macs_per_element) * row_len, usize::MAX)
 }
 
 /// `to += from`.
 pub fn add_in_parallel(to: &mut [f32], from: &[f32]) {
     let partition = partition_elements(to.len(), 0);
-    let chunks = partition.ranges().zip(partition.split_mut(to, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(to, 1));
     partition.map_chunks(chunks, |(elements, to)| add_assign(to, elements.slice(from, 1)));
 }
 
 /// `to = from`.
 pub fn copy_in_parallel(to: &mut [f32], from: &[f32]) {
     let partition = partition_elements(to.len(), 0);
-    let chunks = partition.ranges().zip(partition.split_mut(to, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(to, 1));
     partition.map_chunks(chunks, |(elements, to)| to.copy_from_slice(elements.slice(from, 1)));
 }
 

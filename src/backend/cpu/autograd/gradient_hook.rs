@@ -13,8 +13,8 @@ use std::{
 
 /// A receiver of complete gradients.
 pub trait GradientHook {
-    /// The gradient of the parameter whose elements lie at `address` is probably complete.
-    fn gradient_is_complete(&self, address: usize, gradient: &[f32]);
+    /// Receives the gradient of the parameter whose elements lie at `address`, which is probably complete.
+    fn receive(&self, address: usize, gradient: &[f32]);
 }
 
 thread_local! {
@@ -36,10 +36,10 @@ pub fn is_first_read(address: usize) -> bool {
     IS_ENABLED.get() && PARAMETERS_READ.with_borrow_mut(|read| read.insert(address))
 }
 
-/// Calls the hook, if there is one.
-pub fn gradient_is_complete(address: usize, gradient: &[f32]) {
+/// Calls the hook, if there is one, with a gradient that is probably complete.
+pub fn call_hook(address: usize, gradient: &[f32]) {
     if let Some(hook) = HOOK.with_borrow(Clone::clone) {
-        hook.gradient_is_complete(address, gradient);
+        hook.receive(address, gradient);
     }
 }
 

@@ -9,8 +9,8 @@ mod partition;
 mod reshape;
 mod shared_tape;
 mod storage;
+mod strided_operand;
 mod unnamed;
-mod view;
 mod worker_pool;
 
 pub use buffer::Buffer;
@@ -18,10 +18,10 @@ pub use gradients::{Leaves, tensor_id};
 pub use operand::{
     FlatTensor, KernelError, KernelGradients, KernelOutput, Operand, OperandGradient, record_kernel, with_backward,
 };
-pub use partition::{Partition, Split, UnitRange};
+pub use partition::{Chunk, Partition, Split};
 pub use reshape::reshape;
 pub use shared_tape::{BackwardError, SharedTape, Tape};
 pub use storage::{elements, elements_mut};
+pub use strided_operand::{Runs, StridedOperand};
 pub use unnamed::{Unnamed, UnnamedTensor, unnamed};
-pub use view::{Runs, View};
 pub use worker_pool::parallel_map;

@@ -99,7 +99,7 @@ impl Operand {
         if let Some(tape) = tape.shared().filter(|_| gradient_hook::is_first_read(address)) {
             let parameter = operand.tensor.clone();
             tape.record_kernel(Box::new(move |gradients| {
-                gradient_hook::gradient_is_complete(address, gradients.of_parameter(&parameter)?);
+                gradient_hook::call_hook(address, gradients.of_parameter(&parameter)?);
                 Ok(())
             }));
         }

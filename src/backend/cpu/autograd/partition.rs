@@ -5,14 +5,14 @@ use std::{mem, ops::Range};
 /// The number of multiply-adds below which a second thread costs more than it saves.
 const MIN_MACS_TO_SPLIT: usize = 1 << 20;
 
-/// The division of a kernel's matrix products among threads.
+/// The division of a kernel's rows or sequences among threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Split {
-    /// Each thread computes its own rows with all weights.
-    Rows,
-    /// Each thread computes its own columns of all rows. This is better for few rows: no thread needs a
-    /// copy of all weight gradients.
-    Columns,
+    /// Each thread computes whole rows with all weights.
+    AcrossRows,
+    /// Each thread computes a part of every row: some output features, or some heads. This is better for few rows: no
+    /// thread needs a copy of all weight gradients.
+    WithinRows,
 }
 
 impl Split {
@@ -22,8 +22,8 @@ impl Split {
         const MIN_ROWS_PER_THREAD: usize = 256;
         let threads = rayon::current_num_threads();
         match units < threads || rows < threads * MIN_ROWS_PER_THREAD {
-            true => Self::Columns,
-            false => Self::Rows,
+            true => Self::WithinRows,
+            false => Self::AcrossRows,
         }
     }
 }
@@ -37,14 +37,14 @@ pub struct Partition {
     chunks_per_thread: usize,
 }
 
-/// The units of one chunk.
+/// The units of one chunk: some of the rows or sequences.
 #[derive(Clone, Copy)]
-pub struct UnitRange {
+pub struct Chunk {
     start: usize,
     end: usize,
 }
 
-impl UnitRange {
+impl Chunk {
     /// The first unit.
     pub fn start(self) -> usize {
         self.start
@@ -94,15 +94,15 @@ impl Partition {
     }
 
     /// The units of each chunk.
-    pub fn ranges(self) -> impl Iterator<Item = UnitRange> {
+    pub fn chunks(self) -> impl Iterator<Item = Chunk> {
         (0..self.units)
             .step_by(self.chunk_len)
-            .map(move |start| UnitRange { start, end: self.units.min(start + self.chunk_len) })
+            .map(move |start| Chunk { start, end: self.units.min(start + self.chunk_len) })
     }
 
     /// The part of a buffer that belongs to each chunk; every unit has `unit_len` elements.
     pub fn split_mut<T>(self, mut buffer: &mut [T], unit_len: usize) -> impl Iterator<Item = &mut [T]> {
-        self.ranges().map(move |units| {
+        self.chunks().map(move |units| {
             let (chunk, rest) = mem::take(&mut buffer).split_at_mut(units.len() * unit_len);
             buffer = rest;
             chunk
@@ -111,7 +111,7 @@ impl Partition {
 
     /// The part of each row that belongs to each chunk. A row has `unit_len` columns for each unit.
     pub fn split_columns_mut(self, rows: &mut [f32], unit_len: usize) -> impl Iterator<Item = Vec<&mut [f32]>> {
-        let mut parts: Vec<Vec<&mut [f32]>> = self.ranges().map(|_| Vec::new()).collect();
+        let mut parts: Vec<Vec<&mut [f32]>> = self.chunks().map(|_| Vec::new()).collect();
         for row in row_chunks_mut(rows, self.units * unit_len) {
             for (part, columns) in parts.iter_mut().zip(self.split_mut(row, unit_len)) {
                 part.push(columns);
@@ -122,16 +122,16 @@ impl Partition {
 
     /// Calls `run` once on each thread with the thread's chunks. Returns the results in the order of the
     /// chunks.
-    pub fn map_threads<Chunk: Send, Value: Send>(
+    pub fn map_threads<Part: Send, Value: Send>(
         self,
-        chunks: impl Iterator<Item = Chunk>,
-        run: impl Fn(Vec<Chunk>) -> Value + Sync,
+        chunks: impl Iterator<Item = Part>,
+        run: impl Fn(Vec<Part>) -> Value + Sync,
     ) -> Vec<Value> {
         parallel_map(self.assign_to_threads(chunks), run)
     }
 
     /// The chunks of each thread.
-    fn assign_to_threads<Chunk>(self, chunks: impl Iterator<Item = Chunk>) -> Vec<Vec<Chunk>> {
+    fn assign_to_threads<Part>(self, chunks: impl Iterator<Item = Part>) -> Vec<Vec<Part>> {
         let mut chunks: Vec<_> = chunks.collect();
         let mut parts = Vec::new();
         while chunks.len() > self.chunks_per_thread {
@@ -143,10 +143,10 @@ impl Partition {
     }
 
     /// Calls `run` on every chunk. Returns the results in the order of the chunks.
-    pub fn map_chunks<Chunk: Send, Value: Send>(
+    pub fn map_chunks<Part: Send, Value: Send>(
         self,
-        chunks: impl Iterator<Item = Chunk>,
-        run: impl Fn(Chunk) -> Value + Sync,
+        chunks: impl Iterator<Item = Part>,
+        run: impl Fn(Part) -> Value + Sync,
     ) -> Vec<Value> {
         let values = self.map_threads(chunks, |chunks| chunks.into_iter().map(&run).collect::<Vec<_>>());
         values.into_iter().flatten().collect()
@@ -166,15 +166,15 @@ mod tests {
             assert!((1..=max).contains(&partition.chunk_len()));
             assert_eq!(partition.chunk_len() % group, 0);
             let numbers: Vec<usize> = (0..units).collect();
-            let read = |chunks: Vec<UnitRange>| -> Vec<usize> {
+            let read = |chunks: Vec<Chunk>| -> Vec<usize> {
                 chunks.into_iter().flat_map(|units| units.slice(&numbers, 1)).copied().collect()
             };
-            let parts = partition.map_threads(partition.ranges(), read);
+            let parts = partition.map_threads(partition.chunks(), read);
             assert_eq!(parts.concat(), numbers);
             let longest = parts.iter().map(Vec::len).max().unwrap();
             assert!(longest <= units.div_ceil(parts.len()) + partition.chunk_len());
             let mut written = vec![0; units * 2];
-            let chunks = partition.ranges().zip(partition.split_mut(&mut written, 2));
+            let chunks = partition.chunks().zip(partition.split_mut(&mut written, 2));
             partition.map_chunks(chunks, |(units, chunk)| {
                 assert_eq!(chunk.len(), 2 * units.len());
                 chunk.fill(1);

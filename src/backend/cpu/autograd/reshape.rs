@@ -1,14 +1,13 @@
 //! The elements of a tensor in row-major order, over another shape.
 
 use super::{
-    Buffer, Runs, View,
+    Runs, StridedOperand,
     elementwise::partition_elements,
     gradients::tensor_id,
     operand::{FlatTensor, KernelOutput, record_kernel, with_backward},
     shared_tape::Tape,
     storage, unnamed,
 };
-use crate::simd::add_assign;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, PutTape, SplitTape, Tensor},
@@ -32,7 +31,7 @@ pub fn contiguous<Dims: Shape, T: Tape<f32, Cpu>>(
     let (tensor, tape) = tensor.split_tape();
     match flat_view(&tensor)? {
         Some(flat) => Ok(flat.put_tape(tape)),
-        None => record_kernel(copy_kernel(View::new(tensor))?, (len,), tape),
+        None => record_kernel(copy_kernel(StridedOperand::new(tensor))?, (len,), tape),
     }
 }
 
@@ -48,12 +47,12 @@ pub fn flat_view<Dims: Shape>(tensor: &Tensor<Dims, f32, Cpu>) -> Result<Option<
 }
 
 /// The elements in row-major order.
-fn copy_kernel(view: View) -> Result<KernelOutput, CpuError> {
-    let (runs, partition) = (Runs::new(&view), partition_elements(view.len(), 0));
-    let mut y = view.alloc_output(view.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+fn copy_kernel(operand: StridedOperand) -> Result<KernelOutput, CpuError> {
+    let (runs, partition) = (Runs::new(&operand), partition_elements(operand.len(), 0));
+    let mut y = operand.alloc_output(operand.len())?;
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
     partition.map_chunks(chunks, |(chunk, y)| {
-        let storage = view.storage();
+        let storage = operand.storage();
         runs.for_each(chunk.iter(), |elements, start| {
             let y = &mut y[elements.start - chunk.start()..elements.end - chunk.start()];
             match runs.stride {
@@ -63,16 +62,10 @@ fn copy_kernel(view: View) -> Result<KernelOutput, CpuError> {
             }
         });
     });
-    let output = view.new_tensor(y)?;
-    let (storage_len, slot) = (view.storage().len(), view.slot());
+    let output = operand.new_tensor(y)?;
+    let gradient = operand.gradient();
     Ok(with_backward(output, move |dy, gradients| {
-        let mut dx = Buffer::zeros(storage_len);
-        runs.for_each(0..dy.len(), |elements, start| match runs.stride {
-            0 => dx[start] += dy[elements].iter().sum::<f32>(),
-            1 => add_assign(&mut dx[start..][..elements.len()], &dy[elements]),
-            stride => dx[start..].iter_mut().step_by(stride).zip(&dy[elements]).for_each(|(dx, dy)| *dx += dy),
-        });
-        gradients.add(&slot, dx);
+        gradient.add(gradients, &dy);
         Ok(())
     }))
 }

@@ -6,8 +6,8 @@ use crate::{
 use dfdx::tensor::CpuError;
 use std::f32::consts::FRAC_1_SQRT_2;
 
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 32;
+/// The cost of a function, in multiply-adds.
+const MACS_PER_FUNCTION: usize = 32;
 const SQRT_2_OVER_PI: f32 = 0.797_884_6;
 /// The coefficient of `x³` in the tanh form of GELU.
 const GELU_CUBIC: f32 = 0.044_715;
@@ -59,9 +59,9 @@ macro_rules! write_gradients {
 
 /// `(N,) -> (N,)`: `y = f(x)`. Backward computes the derivative again from `x`.
 pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<KernelOutput, CpuError> {
-    let partition = partition_elements(input.len(), MACS_PER_ELEMENT);
+    let partition = partition_elements(input.len(), MACS_PER_FUNCTION);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
     partition.map_chunks(chunks, |(elements, y)| {
         let x = elements.slice(input.elements(), 1);
         with_function!(activation, write_values!(y, x));
@@ -70,7 +70,7 @@ pub fn activation_kernel(input: Operand, activation: ActivationKind) -> Result<K
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = dy;
-        let chunks = partition.ranges().zip(partition.split_mut(&mut dx, 1));
+        let chunks = partition.chunks().zip(partition.split_mut(&mut dx, 1));
         partition.map_chunks(chunks, |(elements, dx)| {
             let x = elements.slice(input.elements(), 1);
             with_function!(activation, write_gradients!(dx, x));

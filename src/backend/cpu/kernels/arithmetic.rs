@@ -1,11 +1,10 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Runs, View, elementwise::partition_elements, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, Runs, StridedOperand, elementwise::partition_elements, with_backward},
     conventions::Arithmetic,
     simd::dispatch_simd,
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
-use std::ops::Range;
 
 /// Calls `$loop` with an operation and its derivatives with respect to both operands, times the gradient `d`. This is a
 /// macro because a function passed as a value would not be inlined into the loop that is compiled for wide registers.
@@ -59,8 +58,17 @@ macro_rules! write_values {
     };
 }
 
-/// `dx, dy += …` for a part of a run. `d` has the gradient of `z`, and gets that of `x`.
+/// `dx, dy = …`. `d` has the gradient of `z`, and gets that of `x`.
 macro_rules! write_gradients {
+    ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident) => {
+        for (d, d_y, x, y) in izip!($d.iter_mut(), $d_y.iter_mut(), $x, $y) {
+            (*d, *d_y) = $df(*x, *y, *d);
+        }
+    };
+}
+
+/// `dx = …, dy += …` for a part of a run. `d` has the gradient of `z`, and gets that of `x`.
+macro_rules! add_gradients {
     ($f:tt, $df:tt, $d:ident, $d_y:ident, $x:ident, $y:ident, $stride:ident) => {
         match $stride {
             0 => {
@@ -102,11 +110,11 @@ macro_rules! write_gradients {
 }
 
 /// `f(x, y)`, element by element. `y` repeats itself along the axes that it does not have.
-pub fn arithmetic_kernel(x: Operand, y: View, kind: Arithmetic) -> Result<KernelOutput, CpuError> {
+pub fn arithmetic_kernel(x: Operand, y: StridedOperand, kind: Arithmetic) -> Result<KernelOutput, CpuError> {
     let runs = Runs::new(&y);
     let partition = partition_elements(x.len(), 0);
     let mut output = x.alloc_output(x.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut output, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut output, 1));
     partition.map_chunks(chunks, |(chunk, output)| {
         let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
         dispatch_simd(
@@ -122,32 +130,41 @@ pub fn arithmetic_kernel(x: Operand, y: View, kind: Arithmetic) -> Result<Kernel
     });
     let output = x.new_tensor(output)?;
 
-    Ok(with_backward(output, move |d_output, gradients| {
-        let mut d = d_output;
-        // Adds the gradient of `y` to memory that begins at the place `offset` of its storage.
-        let run = |chunk: Range<usize>, d: &mut [f32], d_y: &mut [f32], offset: usize| {
-            let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
-            dispatch_simd(
-                #[inline(always)]
-                || {
-                    runs.for_each(chunk.clone(), |elements, start| {
-                        let d = &mut d[elements.start - chunk.start..elements.end - chunk.start];
-                        let (d_y, x, y) = (&mut d_y[start - offset..], &all_x[elements], &all_y[start..]);
-                        with_operation!(kind, write_gradients!(d, d_y, x, y, stride));
-                    });
-                },
-            );
-        };
-        let mut d_y = Buffer::zeros(y.storage().len());
+    if kind == Arithmetic::Add {
+        // The gradients of a sum need no operands, so it does not keep them.
+        let (x, y) = (x.gradient, y.gradient());
+        return Ok(with_backward(output, move |d, gradients| {
+            y.add(gradients, &d);
+            x.add(gradients, d)
+        }));
+    }
+    Ok(with_backward(output, move |mut d, gradients| {
+        let (all_x, all_y, stride) = (x.elements(), y.storage(), runs.stride);
         if runs.is_contiguous() {
-            let chunks = izip!(partition.ranges(), partition.split_mut(&mut d, 1), partition.split_mut(&mut d_y, 1));
-            partition.map_chunks(chunks, |(chunk, d, d_y)| run(chunk.iter(), d, d_y, chunk.start()));
+            let mut d_y = Buffer::recycled(d.len());
+            let chunks = izip!(partition.chunks(), partition.split_mut(&mut d, 1), partition.split_mut(&mut d_y, 1));
+            partition.map_chunks(chunks, |(chunk, d, d_y)| {
+                let [x, y] = [all_x, all_y].map(|all| chunk.slice(all, 1));
+                dispatch_simd(
+                    #[inline(always)]
+                    || with_operation!(kind, write_gradients!(d, d_y, x, y)),
+                );
+            });
             y.add_gradient(gradients, d_y);
         } else {
-            let chunks = partition.ranges().zip(partition.split_mut(&mut d, 1));
-            let parts = partition.map_threads(chunks, |chunks| {
-                let mut d_y = Buffer::zeros(y.storage().len());
-                chunks.into_iter().for_each(|(chunk, d)| run(chunk.iter(), d, &mut d_y, 0));
+            let chunks = partition.chunks().zip(partition.split_mut(&mut d, 1));
+            let parts = partition.map_chunks(chunks, |(chunk, d)| {
+                let mut d_y = Buffer::zeros(all_y.len());
+                dispatch_simd(
+                    #[inline(always)]
+                    || {
+                        runs.for_each(chunk.iter(), |elements, start| {
+                            let d = &mut d[elements.start - chunk.start()..elements.end - chunk.start()];
+                            let (d_y, x, y) = (&mut d_y[start..], &all_x[elements], &all_y[start..]);
+                            with_operation!(kind, add_gradients!(d, d_y, x, y, stride));
+                        });
+                    },
+                );
                 d_y
             });
             parts.into_iter().for_each(|part| y.add_gradient(gradients, part));

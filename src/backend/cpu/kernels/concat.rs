@@ -1,19 +1,16 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, OperandGradient, Partition, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, OperandGradient, elementwise::partition_rows, with_backward},
     simd::{row_chunks, row_chunks_mut},
 };
 use dfdx::tensor::CpuError;
-
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 16;
 
 /// At least one tensor, one after the other along an axis. There are `outer` blocks before the axis.
 pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, CpuError> {
     let lens: Vec<usize> = parts.iter().map(|part| part.len() / outer).collect();
     let block_len = lens.iter().sum();
-    let partition = Partition::new(outer, MACS_PER_ELEMENT * block_len, usize::MAX);
+    let partition = partition_rows(outer, block_len, 0);
     let mut y = parts[0].alloc_output(outer * block_len)?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, block_len));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, block_len));
     partition.map_chunks(chunks, |(blocks, y)| {
         let mut start = 0;
         for (part, &len) in parts.iter().zip(&lens) {
@@ -31,7 +28,7 @@ pub fn concat_kernel(parts: Vec<Operand>, outer: usize) -> Result<KernelOutput, 
         let mut start = 0;
         for (part, &len) in parts.iter().zip(&lens) {
             let mut dx = Buffer::recycled(outer * len);
-            let chunks = partition.ranges().zip(partition.split_mut(&mut dx, len));
+            let chunks = partition.chunks().zip(partition.split_mut(&mut dx, len));
             partition.map_chunks(chunks, |(blocks, dx)| {
                 let dy = blocks.slice(&dy, block_len);
                 for (dx, dy) in row_chunks_mut(dx, len).zip(row_chunks(dy, block_len)) {

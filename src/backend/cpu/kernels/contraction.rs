@@ -1,15 +1,20 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, View, with_backward},
+    autograd::{Buffer, KernelOutput, StridedOperand, with_backward},
     conventions::ContractionAxis,
     matmul::{StridedAxis, contract},
 };
 use dfdx::tensor::CpuError;
 
 /// `Σ left · right` over the axes that the output does not have. The output has its axes in their order.
-pub fn contraction_kernel(left: View, right: View, axes: &[ContractionAxis]) -> Result<KernelOutput, CpuError> {
+pub fn contraction_kernel(
+    left: StridedOperand,
+    right: StridedOperand,
+    axes: &[ContractionAxis],
+) -> Result<KernelOutput, CpuError> {
     let mut len = 1;
     let axis = |axis: &ContractionAxis| {
-        let stride = |view: &View, position: Option<usize>| position.map_or(0, |position| view.stride(position));
+        let stride =
+            |operand: &StridedOperand, position: Option<usize>| position.map_or(0, |position| operand.stride(position));
         let output = if axis.is_in_output { len } else { 0 };
         len *= if axis.is_in_output { axis.size } else { 1 };
         StridedAxis { size: axis.size, output, left: stride(&left, axis.left), right: stride(&right, axis.right) }

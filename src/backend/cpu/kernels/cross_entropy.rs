@@ -1,13 +1,11 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     simd::{dispatch_simd, exp, max, row_chunks, row_chunks_mut, sum},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::sync::Arc;
 
-/// The cost of a logit, in multiply-adds.
-const MACS_PER_LOGIT: usize = 16;
 /// The number of logits in a block, which stays in the first-level cache from one pass to the next.
 const LOGITS_PER_BLOCK: usize = 4096;
 
@@ -35,9 +33,9 @@ pub fn cross_entropy_kernel(
     smoothing: f64,
 ) -> Result<KernelOutput, CpuError> {
     let smoothing = Smoothing { on_value: (1.0 - smoothing) as f32, off_value: smoothing as f32 / vocab_size as f32 };
-    let partition = Partition::new(position_weights.len(), MACS_PER_LOGIT * vocab_size, usize::MAX);
+    let partition = partition_rows(position_weights.len(), vocab_size, 0);
     let block = Block { rows: LOGITS_PER_BLOCK.div_ceil(vocab_size.max(1)), vocab_size };
-    let parts = partition.map_chunks(partition.ranges(), |rows| {
+    let parts = partition.map_chunks(partition.chunks(), |rows| {
         let mut saved = Vec::with_capacity(rows.len());
         let mut exps = Buffer::recycled(block.rows * vocab_size);
         let blocks = izip!(
@@ -56,7 +54,7 @@ pub fn cross_entropy_kernel(
     Ok(with_backward(output, move |d_loss, gradients| {
         let d_loss: f32 = d_loss.iter().sum();
         let mut d_logits = Buffer::recycled(logits.len());
-        let chunks = izip!(partition.ranges(), partition.split_mut(&mut d_logits, vocab_size), &parts);
+        let chunks = izip!(partition.chunks(), partition.split_mut(&mut d_logits, vocab_size), &parts);
         partition.map_chunks(chunks, |(rows, d_logits, (_, saved))| {
             let mut exps = Buffer::recycled(block.rows * vocab_size);
             let blocks = izip!(

@@ -1,19 +1,16 @@
 use super::MiddleAxis;
 use crate::{
-    autograd::{KernelOutput, Operand, Partition, with_backward},
+    autograd::{KernelOutput, Operand, elementwise::partition_rows, with_backward},
     simd::{dispatch_simd, row_chunks_mut},
 };
 use dfdx::tensor::CpuError;
 
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 16;
-
 /// The cumulative sums along an axis. The gradient is the cumulative sum from the other end.
 pub fn cumsum_kernel(input: Operand, axis: MiddleAxis) -> Result<KernelOutput, CpuError> {
     let block_len = axis.block_len();
-    let partition = Partition::new(axis.outer, MACS_PER_ELEMENT * block_len, usize::MAX);
+    let partition = partition_rows(axis.outer, block_len, 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, block_len));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, block_len));
     partition.map_chunks(chunks, |(blocks, y)| {
         y.copy_from_slice(blocks.slice(input.elements(), block_len));
         row_chunks_mut(y, block_len).for_each(|block| sum_rows(block.chunks_mut(axis.inner), axis.inner));

@@ -8,7 +8,7 @@ use dfdx::tensor::CpuError;
 pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(input.len(), 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
     partition.map_chunks(chunks, |(elements, y)| {
         y.copy_from_slice(elements.slice(input.elements(), 1));
         drop_others(y, elements.slice(&is_kept, 1), factor);
@@ -17,7 +17,7 @@ pub fn dropout_kernel(input: Operand, is_kept: Vec<bool>, factor: f32) -> Result
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
-        let chunks = partition.ranges().zip(partition.split_mut(&mut dy, 1));
+        let chunks = partition.chunks().zip(partition.split_mut(&mut dy, 1));
         partition.map_chunks(chunks, |(elements, dy)| drop_others(dy, elements.slice(&is_kept, 1), factor));
         input.add(gradients, dy)
     }))

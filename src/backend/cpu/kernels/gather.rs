@@ -1,17 +1,14 @@
 use crate::{
-    autograd::{KernelOutput, Operand, Partition, with_backward},
+    autograd::{KernelOutput, Operand, elementwise::partition_rows, with_backward},
     simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
 };
 use dfdx::tensor::CpuError;
 
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 16;
-
 /// Rows of `row_len` elements, which begin at these places of the input. A row may be read more than once.
 pub fn gather_kernel(input: Operand, starts: Vec<usize>, row_len: usize) -> Result<KernelOutput, CpuError> {
     let mut y = input.alloc_output(starts.len() * row_len)?;
-    let partition = Partition::new(starts.len(), MACS_PER_ELEMENT * row_len, usize::MAX);
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, row_len));
+    let partition = partition_rows(starts.len(), row_len, 0);
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, row_len));
     partition.map_chunks(chunks, |(rows, y)| {
         for (row, start) in row_chunks_mut(y, row_len).zip(rows.slice(&starts, 1)) {
             row.copy_from_slice(&input.elements()[*start..][..row_len]);

@@ -1,5 +1,5 @@
 use crate::{
-    autograd::{Buffer, KernelGradients, KernelOutput, Operand, Partition, Split, UnitRange, with_backward},
+    autograd::{Buffer, Chunk, KernelGradients, KernelOutput, Operand, Partition, Split, with_backward},
     matmul::{Matrix, add_column_sums, fill_rows, matmul, matmul_few_rows, transpose_copy},
 };
 use dfdx::tensor::CpuError;
@@ -33,16 +33,16 @@ struct LinearGradient {
 
 impl Linear {
     pub fn new(weight: Operand, bias: Option<Operand>, in_features: usize, out_features: usize) -> Self {
-        Self { weight, bias, in_features, out_features, split: Split::Rows, weight_t: None }
+        Self { weight, bias, in_features, out_features, split: Split::AcrossRows, weight_t: None }
     }
 
     /// Prepares the weight for a forward pass on `rows` rows.
     fn pack(self, split: Split, rows: usize) -> Self {
         // gemm reads the weight column by column. With long rows these accesses miss the cache.
         let min_rows_to_pack = match split {
-            Split::Columns => self.in_features + 1,
-            Split::Rows if self.in_features >= 256 => 128,
-            Split::Rows => 1024,
+            Split::WithinRows => self.in_features + 1,
+            Split::AcrossRows if self.in_features >= 256 => 128,
+            Split::AcrossRows => 1024,
         };
         let weight_t = (rows >= min_rows_to_pack.max(MAX_FEW_ROWS + 1))
             .then(|| transpose_copy(self.weight.elements(), self.out_features, self.in_features));
@@ -72,7 +72,7 @@ impl Linear {
                 fill_rows(y, bias, self.out_features);
                 self.add_few_rows(y, x, rows);
             }
-            None if self.split == Split::Columns => {
+            None if self.split == Split::WithinRows => {
                 fill_rows(y, bias, self.out_features);
                 self.add_output_columns(y, x, rows);
             }
@@ -113,11 +113,11 @@ impl Linear {
             }
             matmul(y, Matrix::new(x, rows, inner), b, bias.is_some());
         };
-        if self.split == Split::Rows {
+        if self.split == Split::AcrossRows {
             return multiply(y, x);
         }
         let partition = Partition::new(y.len() / columns.max(1), self.macs_per_row(), usize::MAX);
-        let chunks = partition.ranges().zip(partition.split_mut(y, columns));
+        let chunks = partition.chunks().zip(partition.split_mut(y, columns));
         partition.map_chunks(chunks, |(rows, y)| multiply(y, rows.slice(x, inner)));
     }
 
@@ -128,29 +128,29 @@ impl Linear {
         rows: usize,
         columns: usize,
         inner: usize,
-        multiply: impl for<'b> Fn(&'b mut [f32], UnitRange) -> Matrix<'b> + Sync,
+        multiply: impl for<'b> Fn(&'b mut [f32], Chunk) -> Matrix<'b> + Sync,
     ) {
         let partition = self.partition_columns(columns, rows * inner, ELEMENTS_PER_BLOCK / rows.max(1));
-        let chunks = partition.ranges().zip(partition.split_columns_mut(output, 1));
+        let chunks = partition.chunks().zip(partition.split_columns_mut(output, 1));
         partition.map_chunks(chunks, |(columns, mut output)| {
             let mut product = Buffer::recycled(rows * columns.len());
             multiply(&mut product, columns).add_to_rows(&mut output);
         });
     }
 
-    /// Divides columns among threads under [`Split::Columns`]. Under [`Split::Rows`] all columns are one chunk, because a
+    /// Divides columns among threads under [`Split::WithinRows`]. Under [`Split::AcrossRows`] all columns are one chunk, because a
     /// thread that has rows of its own computes all of their columns.
     fn partition_columns(&self, columns: usize, macs_per_column: usize, max_chunk_len: usize) -> Partition {
         match self.split {
-            Split::Rows => Partition::whole(columns),
-            Split::Columns => Partition::new(columns, macs_per_column, max_chunk_len),
+            Split::AcrossRows => Partition::whole(columns),
+            Split::WithinRows => Partition::new(columns, macs_per_column, max_chunk_len),
         }
     }
 
     /// `(N, Out) -> (N, In)`: `dx = dy W`.
     fn backward_input(&self, dx: &mut [f32], dy: &[f32]) {
         let rows = dx.len() / self.in_features.max(1);
-        if self.split == Split::Rows || rows > self.in_features {
+        if self.split == Split::AcrossRows || rows > self.in_features {
             return self.multiply_rows(dx, dy, self.weight(), None);
         }
         dx.fill(0.0);
@@ -167,7 +167,7 @@ impl Linear {
         let rows = x.len() / self.in_features.max(1);
         let x = Matrix::new(x, rows, self.in_features);
         let partition = self.partition_columns(self.out_features, rows * self.in_features, usize::MAX);
-        let chunks = partition.ranges().zip(partition.split_mut(d_weight, self.in_features));
+        let chunks = partition.chunks().zip(partition.split_mut(d_weight, self.in_features));
         partition.map_chunks(chunks, |(columns, d_weight)| {
             let dy = Matrix::strided(&dy[columns.start()..], rows, columns.len(), self.out_features);
             matmul(d_weight, dy.transposed(), x, accumulate);
@@ -202,18 +202,18 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
     let split = Split::choose(rows, rows);
     let linear = linear.pack(split, rows);
     let partition = match split {
-        Split::Rows => Partition::new(rows, linear.macs_per_row(), usize::MAX),
-        Split::Columns => Partition::whole(rows),
+        Split::AcrossRows => Partition::new(rows, linear.macs_per_row(), usize::MAX),
+        Split::WithinRows => Partition::whole(rows),
     };
     let mut y = input.alloc_output(rows * out_features)?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, out_features));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, out_features));
     partition.map_chunks(chunks, |(rows, y)| linear.forward(y, rows.slice(input.elements(), in_features)));
     let output = input.new_tensor(y)?;
     let linear = linear.drop_packed();
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
-        if split == Split::Columns {
+        if split == Split::WithinRows {
             linear.backward_input(&mut dx, &dy);
             linear.weight.gradient.add_with(gradients, linear.weight.len(), |d_weight| {
                 linear.backward_weight(d_weight, &dy, input.elements(), true);
@@ -223,7 +223,7 @@ pub fn linear_kernel(input: Operand, linear: Linear) -> Result<KernelOutput, Cpu
             }
             return input.add_gradient(gradients, dx);
         }
-        let chunks = partition.ranges().zip(partition.split_mut(&mut dx, in_features));
+        let chunks = partition.chunks().zip(partition.split_mut(&mut dx, in_features));
         let parts = partition.map_threads(chunks, |chunks| {
             let mut part = linear.empty_part();
             for (rows, dx) in chunks {

@@ -1,13 +1,10 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     conventions::NormKind,
     simd::{add_row, dispatch_simd, dot, row_chunks, row_chunks_mut, sum},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
-
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 16;
 
 /// The parameters of a norm: weight `(M,)` and bias `(M,)`.
 pub struct Norm {
@@ -119,15 +116,15 @@ impl Norm {
 /// memory.
 pub fn norm_kernel(input: Operand, norm: Norm) -> Result<KernelOutput, CpuError> {
     let width = norm.width();
-    let partition = Partition::new(input.len() / width, MACS_PER_ELEMENT * width, usize::MAX);
+    let partition = partition_rows(input.len() / width, width, 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, width));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, width));
     let stats = partition.map_chunks(chunks, |(rows, y)| norm.forward(y, rows.slice(input.elements(), width)));
     let output = input.new_tensor(y)?;
 
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
-        let chunks = izip!(partition.ranges(), partition.split_mut(&mut dx, width), &stats);
+        let chunks = izip!(partition.chunks(), partition.split_mut(&mut dx, width), &stats);
         let parts = partition.map_threads(chunks, |chunks| {
             let mut gradient = norm.zero_gradient();
             for (rows, dx, stats) in chunks {

@@ -1,49 +1,46 @@
 use super::MiddleAxis;
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    autograd::{Buffer, Chunk, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     conventions::Reduction,
-    simd::{add_row, dispatch_simd, max, row_chunks, row_chunks_mut, sum},
+    simd::{add_row, dispatch_simd, max, row_chunks, sum},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
+use std::{iter, mem, ops::Range};
 
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 16;
-/// The number of elements that are summed before their sum is added to the whole: adding to a large sum rounds more.
-const ELEMENTS_PER_PARTIAL_SUM: usize = 1 << 10;
+/// The number of elements that are reduced before their result is added to the whole: adding to a large sum rounds more.
+const ELEMENTS_PER_PARTIAL_RESULT: usize = 1 << 10;
 
 /// The sum, the mean or the largest element along an axis.
 pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Result<KernelOutput, CpuError> {
-    let (block_len, inner) = (axis.block_len(), axis.inner);
-    let partition = Partition::new(axis.outer, MACS_PER_ELEMENT * block_len, usize::MAX);
-    let mut y = input.alloc_output(axis.outer * inner)?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, inner));
-    partition.map_chunks(chunks, |(blocks, y)| {
-        let x = blocks.slice(input.elements(), block_len);
-        for (y, x) in row_chunks_mut(y, inner).zip(row_chunks(x, block_len)) {
-            forward_block(y, x, kind);
-        }
-    });
+    let mut y = input.alloc_output(axis.outer * axis.inner)?;
+    match axis.inner {
+        1 => reduce_rows(&mut y, input.elements(), axis.len, kind),
+        _ => reduce_columns(&mut y, input.elements(), axis, kind),
+    }
+    let factor = if kind == Reduction::Mean { 1.0 / axis.len as f32 } else { 1.0 };
+    if kind == Reduction::Mean {
+        y.iter_mut().for_each(|y| *y *= factor);
+    }
     let output = input.new_tensor(y)?;
     let y = Operand::without_gradient(&output);
 
-    let factor = if kind == Reduction::Mean { 1.0 / axis.len as f32 } else { 1.0 };
     Ok(with_backward(output, move |dy, gradients| {
         let mut dx = Buffer::recycled(input.len());
-        let chunks = partition.ranges().zip(partition.split_mut(&mut dx, block_len));
-        partition.map_chunks(chunks, |(blocks, dx)| {
-            let x = blocks.slice(input.elements(), block_len);
-            let [y, dy] = [y.elements(), &dy].map(|all| blocks.slice(all, inner));
+        let partition = partition_rows(axis.outer * axis.len, axis.inner, 0);
+        let chunks = partition.chunks().zip(partition.split_mut(&mut dx, axis.inner));
+        partition.map_chunks(chunks, |(rows, dx)| {
+            let x = rows.slice(input.elements(), axis.inner);
+            let (all_y, all_dy, mut start) = (y.elements(), &dy, 0);
             dispatch_simd(
                 #[inline(always)]
                 || {
-                    let rows = row_chunks(y, inner).zip(row_chunks(dy, inner));
-                    for (dx, x, (y, dy)) in izip!(row_chunks_mut(dx, block_len), row_chunks(x, block_len), rows) {
-                        for (dx, x) in row_chunks_mut(dx, inner).zip(row_chunks(x, inner)) {
-                            for (dx, x, y, dy) in izip!(dx, x, y, dy) {
-                                *dx = if kind == Reduction::Max && x != y { 0.0 } else { factor * dy };
-                            }
-                        }
+                    for (block, rows) in parts_of_blocks(rows, axis.len) {
+                        let len = rows.len() * axis.inner;
+                        let (dx, x) = (&mut dx[start..][..len], &x[start..][..len]);
+                        let [y, dy] = [all_y, all_dy].map(|all| &all[block * axis.inner..][..axis.inner]);
+                        start += len;
+                        write_gradients(dx, x, y, dy, factor, kind);
                     }
                 },
             );
@@ -52,30 +49,82 @@ pub fn reduce_kernel(input: Operand, axis: MiddleAxis, kind: Reduction) -> Resul
     }))
 }
 
-/// `(Len, Inner) -> (Inner,)`.
-fn forward_block(y: &mut [f32], x: &[f32], kind: Reduction) {
-    let inner = y.len();
-    let len = x.len() / inner.max(1);
-    dispatch_simd(
-        #[inline(always)]
-        || match (kind, inner) {
-            (Reduction::Max, 1) => y[0] = max(x),
-            (Reduction::Max, _) => {
-                y.fill(f32::NEG_INFINITY);
-                for row in row_chunks(x, inner) {
-                    y.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y });
+/// `(Outer, Len) -> (Outer,)`. The partial results of a row do not depend on the number of threads.
+fn reduce_rows(y: &mut [f32], x: &[f32], len: usize, kind: Reduction) {
+    let parts_per_row = len.div_ceil(ELEMENTS_PER_PARTIAL_RESULT);
+    let partition = partition_rows(y.len() * parts_per_row, len.min(ELEMENTS_PER_PARTIAL_RESULT), 0);
+    let parts = partition.map_chunks(partition.chunks(), |parts| {
+        let mut results = Vec::with_capacity(parts.len());
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                for part in parts.iter() {
+                    let (row, start) = (part / parts_per_row, part % parts_per_row * ELEMENTS_PER_PARTIAL_RESULT);
+                    let x = &x[row * len..][start..len.min(start + ELEMENTS_PER_PARTIAL_RESULT)];
+                    results.push(f64::from(if kind == Reduction::Max { max(x) } else { sum(x) }));
                 }
-            }
-            (_, 1) => y[0] = x.chunks(ELEMENTS_PER_PARTIAL_SUM).map(|part| f64::from(sum(part))).sum::<f64>() as f32,
-            (_, _) => {
-                y.fill(0.0);
-                for row in row_chunks(x, inner) {
-                    add_row(y, row);
-                }
-            }
-        },
-    );
-    if kind == Reduction::Mean {
-        y.iter_mut().for_each(|y| *y *= 1.0 / len as f32);
+            },
+        );
+        results
+    });
+    for (y, parts) in y.iter_mut().zip(parts.concat().chunks(parts_per_row.max(1))) {
+        *y = match kind {
+            Reduction::Max => parts.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Reduction::Sum | Reduction::Mean => parts.iter().sum::<f64>(),
+        } as f32;
     }
+}
+
+/// `(Outer, Len, Inner) -> (Outer, Inner)`. Each thread has some of the columns.
+fn reduce_columns(y: &mut [f32], x: &[f32], axis: MiddleAxis, kind: Reduction) {
+    let partition = partition_rows(y.len(), axis.len, 0);
+    let chunks = partition.chunks().zip(partition.split_mut(y, 1));
+    partition.map_chunks(chunks, |(columns, mut y)| {
+        dispatch_simd(
+            #[inline(always)]
+            || {
+                for (block, columns) in parts_of_blocks(columns, axis.inner) {
+                    let (part, rest) = mem::take(&mut y).split_at_mut(columns.len());
+                    y = rest;
+                    part.fill(if kind == Reduction::Max { f32::NEG_INFINITY } else { 0.0 });
+                    for row in row_chunks(&x[block * axis.block_len()..][..axis.block_len()], axis.inner) {
+                        let row = &row[columns.clone()];
+                        match kind {
+                            Reduction::Max => {
+                                part.iter_mut().zip(row).for_each(|(y, x)| *y = if *x > *y { *x } else { *y })
+                            }
+                            Reduction::Sum | Reduction::Mean => add_row(part, row),
+                        }
+                    }
+                }
+            },
+        );
+    });
+}
+
+/// `(N, Inner)`: the gradient of each element goes to all elements that a sum or a mean has, and to the largest ones.
+#[inline(always)]
+fn write_gradients(dx: &mut [f32], x: &[f32], y: &[f32], dy: &[f32], factor: f32, kind: Reduction) {
+    let gradient = |x: f32, y: f32, dy: f32| if kind == Reduction::Max && x != y { 0.0 } else { factor * dy };
+    if let (&[y], &[dy]) = (y, dy) {
+        return dx.iter_mut().zip(x).for_each(|(dx, x)| *dx = gradient(*x, y, dy));
+    }
+    for (dx, x) in dx.chunks_exact_mut(y.len()).zip(x.chunks_exact(y.len())) {
+        izip!(dx, x, y, dy).for_each(|(dx, x, y, dy)| *dx = gradient(*x, *y, *dy));
+    }
+}
+
+/// The parts of a range that lie in one block of `len`: the block, and the range in it.
+#[inline(always)]
+fn parts_of_blocks(range: Chunk, len: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let mut start = range.start();
+    let end = start + range.len();
+    iter::from_fn(move || {
+        (start < end).then(|| {
+            let (block, first) = (start / len, start % len);
+            let part = first..len.min(first + end - start);
+            start += part.len();
+            (block, part)
+        })
+    })
 }

@@ -1,13 +1,10 @@
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     simd::{dispatch_simd, row_chunks, row_chunks_mut},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
 use std::sync::Arc;
-
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 16;
 
 /// The rotations of the vectors at some positions.
 #[derive(Clone)]
@@ -35,9 +32,9 @@ impl Rotation {
     fn rotate(&self, y: &mut [f32], x: &[f32]) {
         let (width, row_len) = (self.other_columns.len(), self.vectors_per_position * self.other_columns.len());
         let sequence_len = self.vectors_per_position * self.cosines.len();
-        let partition = Partition::new(x.len() / row_len, MACS_PER_ELEMENT * row_len, usize::MAX);
+        let partition = partition_rows(x.len() / row_len, row_len, 0);
         let positions = sequence_len / row_len;
-        let chunks = partition.ranges().zip(partition.split_mut(y, row_len));
+        let chunks = partition.chunks().zip(partition.split_mut(y, row_len));
         partition.map_chunks(chunks, |(rows, y)| {
             let x = rows.slice(x, row_len);
             dispatch_simd(

@@ -8,7 +8,7 @@ use dfdx::tensor::CpuError;
 pub fn scale_kernel(input: Operand, factor: f32) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(input.len(), 0);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, 1));
     partition.map_chunks(chunks, |(elements, y)| {
         let x = elements.slice(input.elements(), 1);
         dispatch_simd(

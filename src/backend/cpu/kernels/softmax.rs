@@ -1,19 +1,19 @@
 use super::MiddleAxis;
 use crate::{
-    autograd::{Buffer, KernelOutput, Operand, Partition, with_backward},
+    autograd::{Buffer, KernelOutput, Operand, elementwise::partition_rows, with_backward},
     simd::{dispatch_simd, dot, exp, max, row_chunks, row_chunks_mut, sum},
 };
 use dfdx::tensor::CpuError;
 use itertools::izip;
 
-/// The cost of an element, in multiply-adds.
-const MACS_PER_ELEMENT: usize = 48;
+/// The cost of an exponential, in multiply-adds.
+const MACS_PER_EXP: usize = 32;
 
 /// `softmax(x)` along an axis, or its logarithm.
 pub fn softmax_kernel(input: Operand, axis: MiddleAxis, is_log: bool) -> Result<KernelOutput, CpuError> {
-    let partition = Partition::new(axis.outer, MACS_PER_ELEMENT * axis.block_len(), usize::MAX);
+    let partition = partition_rows(axis.outer, axis.block_len(), MACS_PER_EXP);
     let mut y = input.alloc_output(input.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut y, axis.block_len()));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut y, axis.block_len()));
     partition.map_chunks(chunks, |(blocks, y)| {
         let mut columns = [(); 2].map(|()| Buffer::recycled(axis.inner));
         let x = blocks.slice(input.elements(), axis.block_len());
@@ -34,7 +34,7 @@ pub fn softmax_kernel(input: Operand, axis: MiddleAxis, is_log: bool) -> Result<
 
     let input = input.gradient;
     Ok(with_backward(output, move |mut dy, gradients| {
-        let chunks = partition.ranges().zip(partition.split_mut(&mut dy, axis.block_len()));
+        let chunks = partition.chunks().zip(partition.split_mut(&mut dy, axis.block_len()));
         partition.map_chunks(chunks, |(blocks, dy)| {
             let mut sums = Buffer::recycled(axis.inner);
             let y = blocks.slice(y.elements(), axis.block_len());

@@ -9,7 +9,7 @@ use itertools::izip;
 pub fn where_kernel(mask: Vec<bool>, x: Operand, y: Operand) -> Result<KernelOutput, CpuError> {
     let partition = partition_elements(x.len(), 0);
     let mut z = x.alloc_output(x.len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut z, 1));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut z, 1));
     partition.map_chunks(chunks, |(elements, z)| {
         let [x, y] = [&x, &y].map(|operand| elements.slice(operand.elements(), 1));
         let mask = elements.slice(&mask, 1);
@@ -24,7 +24,7 @@ pub fn where_kernel(mask: Vec<bool>, x: Operand, y: Operand) -> Result<KernelOut
     Ok(with_backward(output, move |dz, gradients| {
         let (mut dx, mut dy) = (dz, Buffer::recycled(mask.len()));
         let chunks = partition.split_mut(&mut dx, 1).zip(partition.split_mut(&mut dy, 1));
-        partition.map_chunks(partition.ranges().zip(chunks), |(elements, (dx, dy))| {
+        partition.map_chunks(partition.chunks().zip(chunks), |(elements, (dx, dy))| {
             let mask = elements.slice(&mask, 1);
             dispatch_simd(
                 #[inline(always)]

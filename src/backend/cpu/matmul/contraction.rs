@@ -67,7 +67,7 @@ pub fn contract(output: &mut [f32], left: &[f32], right: &[f32], axes: &[Strided
     let len = axes.iter().map(last_offset).sum::<usize>() + 1;
     // The slice ends at the last element that is written, so the last chunk may be shorter than its range.
     let mut rest = &mut output[..len];
-    let chunks = partition.ranges().map(|range| {
+    let chunks = partition.chunks().map(|range| {
         let len = (range.len() * split.output).min(rest.len());
         let (chunk, after) = std::mem::take(&mut rest).split_at_mut(len);
         rest = after;

@@ -1,7 +1,7 @@
 //! Row operations of a linear layer: bias, column sums, transposed copy.
 
 use crate::{
-    autograd::{Buffer, Partition},
+    autograd::{Buffer, elementwise::partition_rows},
     simd::{add_row, dispatch_simd, row_chunks, row_chunks_mut},
 };
 
@@ -37,10 +37,10 @@ pub fn add_column_sums(sums: &mut [f32], rows: &[f32]) {
 pub fn transpose_copy(elements: &[f32], rows: usize, columns: usize) -> Buffer {
     /// Rows of a block. One element of each row fills a cache line of the result.
     const TRANSPOSE_BLOCK: usize = 16;
-    /// The cost of an element, in multiply-adds.
-    const MACS_PER_ELEMENT: usize = 32;
+    /// What an element costs more than one whose neighbour is read next, in multiply-adds.
+    const MACS_PER_STRIDED_READ: usize = 16;
     let mut result = Buffer::recycled(elements.len());
-    let partition = Partition::new(columns, MACS_PER_ELEMENT * rows, usize::MAX);
+    let partition = partition_rows(columns, rows, MACS_PER_STRIDED_READ);
     let chunk_len = partition.chunk_len();
     let chunks = partition.split_mut(&mut result, rows).enumerate();
     partition.map_chunks(chunks, |(chunk, result)| {

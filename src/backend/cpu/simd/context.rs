@@ -3,8 +3,8 @@ use pulp::Simd;
 
 /// Arithmetic on the elements of a row.
 ///
-/// A loop body generic over `Context` works for both layouts. In [`RowWise`] an element is an `f32`, and a
-/// sum over a row reduces across its elements. In [`LaneWise`] an element is a vector whose lanes belong to
+/// A loop body generic over `Context` works for both layouts. In [`ScalarElements`] an element is an `f32`, and a
+/// sum over a row reduces across its elements. In [`VectorElements`] an element is a vector whose lanes belong to
 /// different rows, and each lane keeps its own sum. (faer's `SimdCtx` does the same.)
 pub trait Context: Copy {
     /// The instruction set.
@@ -63,9 +63,9 @@ macro_rules! elementwise {
 
 /// Each row is contiguous. The compiler vectorizes along it.
 #[derive(Clone, Copy)]
-pub struct RowWise<S>(pub S);
+pub struct ScalarElements<S>(pub S);
 
-impl<S: Simd> Context for RowWise<S> {
+impl<S: Simd> Context for ScalarElements<S> {
     type Simd = S;
     type Element = f32;
     type Mask = bool;
@@ -138,9 +138,9 @@ impl<S: Simd> Context for RowWise<S> {
 
 /// Rows are interleaved: a vector holds one element of each of several rows.
 #[derive(Clone, Copy)]
-pub struct LaneWise<S>(pub S);
+pub struct VectorElements<S>(pub S);
 
-impl<S: Simd> Context for LaneWise<S> {
+impl<S: Simd> Context for VectorElements<S> {
     type Simd = S;
     type Element = S::f32s;
     type Mask = S::m32s;

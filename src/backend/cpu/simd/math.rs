@@ -1,6 +1,6 @@
 //! Elementary functions without branches, so that loops over them vectorize.
 
-use super::{Context, RowWise};
+use super::{Context, ScalarElements};
 use std::f32::consts::{FRAC_2_SQRT_PI, LOG2_E};
 
 /// For smaller `x`, `eˣ` is rounded to 0, because it would be subnormal.
@@ -17,7 +17,7 @@ const EXP_POLY: [f32; 6] = [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_
 /// `eˣ`: 0 below -87.33, ∞ above 88.72, NaN for NaN; elsewhere with a relative error below 2·10⁻⁷.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    exp_element(RowWise(pulp::Scalar), x)
+    exp_element(ScalarElements(pulp::Scalar), x)
 }
 
 /// [`exp`] of an element of a context.
@@ -66,7 +66,7 @@ pub fn erf(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{LaneWise, level},
+        super::{VectorElements, level},
         FRAC_2_SQRT_PI, erf, exp, exp_element,
     };
     use pulp::{Scalar, Simd, WithSimd};
@@ -109,7 +109,7 @@ mod tests {
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {
                 for x in S::as_mut_simd_f32s(self.0).0 {
-                    *x = exp_element(LaneWise(simd), *x);
+                    *x = exp_element(VectorElements(simd), *x);
                 }
             }
         }

@@ -6,7 +6,7 @@ mod level;
 mod math;
 mod reduce;
 
-pub use context::{Context, LaneWise, RowWise};
+pub use context::{Context, ScalarElements, VectorElements};
 pub use level::level;
 pub use math::{erf, exp, exp_element};
 pub use reduce::{dot, max, padded_len, sum};

@@ -7,7 +7,7 @@ use crate::{
     conventions::MaskFill,
     mask_rule::MaskRule,
     matmul::{Extent, Matrix, SimdMatrix, multiply},
-    simd::{LaneWise, RowWise, padded_len},
+    simd::{ScalarElements, VectorElements, padded_len},
 };
 use pulp::Simd;
 use std::ops::Range;
@@ -195,7 +195,7 @@ pub fn multiply_block<S: Simd>(
     let vectors = |len: usize| padded_len(len) / S::F32_LANES;
     let output = S::as_mut_simd_f32s(output).0;
     let b = Matrix::strided(b, a.columns(), vectors(b_stride), vectors(b_stride));
-    let (a, b) = (SimdMatrix::new(RowWise(simd), a), SimdMatrix::new(LaneWise(simd), b));
+    let (a, b) = (SimdMatrix::new(ScalarElements(simd), a), SimdMatrix::new(VectorElements(simd), b));
     multiply(simd, output, vectors(stride), accumulate, a, b, &|rows: Range<usize>| Extent {
         inner: inner(rows.clone()),
         columns: vectors(columns(rows)),

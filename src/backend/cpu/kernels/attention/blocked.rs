@@ -54,7 +54,7 @@ impl Attention {
             let mask = &SequenceMask::new(&self.mask, sequence, config);
             let partition = self.partition_heads();
             let heads = izip!(
-                partition.ranges(),
+                partition.chunks(),
                 partition.split_columns_mut(out, dims.group_size() * dims.vo_dim),
                 partition.split_mut(softmax_stats, dims.group_size() * 2 * dims.queries),
             );
@@ -104,7 +104,7 @@ impl Attention {
             let mask = &SequenceMask::new(&self.mask, sequence, config);
             let partition = self.partition_heads();
             let heads = izip!(
-                partition.ranges(),
+                partition.chunks(),
                 partition.split_columns_mut(dq, dims.group_size() * dims.qk_dim),
                 partition.split_columns_mut(dk, dims.qk_dim),
                 partition.split_columns_mut(dv, dims.vo_dim),
@@ -138,8 +138,8 @@ impl Attention {
     fn partition_heads(&self) -> Partition {
         let dims = self.config.dims;
         match self.split {
-            Split::Rows => Partition::whole(dims.key_value_heads),
-            Split::Columns => {
+            Split::AcrossRows => Partition::whole(dims.key_value_heads),
+            Split::WithinRows => {
                 Partition::new(dims.key_value_heads, dims.group_size() * dims.macs_per_head(), usize::MAX)
             }
         }
@@ -158,12 +158,12 @@ pub fn attention_kernel(
     let split = Split::choose(batch, usize::MAX);
     let sequences_per_chunk = (POSITIONS_PER_CHUNK / dims.queries.max(dims.keys).max(1)).max(1);
     let partition = match split {
-        Split::Rows => Partition::new(batch, dims.macs(), sequences_per_chunk),
-        Split::Columns => Partition::whole(batch),
+        Split::AcrossRows => Partition::new(batch, dims.macs(), sequences_per_chunk),
+        Split::WithinRows => Partition::whole(batch),
     };
     let attention = Attention { config, bias, mask, dropout, split };
     let mut out = query.alloc_output(batch * dims.out_len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut out, dims.out_len()));
     let saved = partition.map_chunks(chunks, |(sequences, out)| {
         let mut softmax_stats = Buffer::recycled(sequences.len() * dims.softmax_stats_len());
         let q = sequences.slice(query.elements(), dims.q_len());
@@ -178,7 +178,7 @@ pub fn attention_kernel(
     Ok(with_backward(output, move |d_out, gradients| {
         let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::recycled(operand.len()));
         let chunks = izip!(
-            partition.ranges(),
+            partition.chunks(),
             partition.split_mut(&mut dq, dims.q_len()),
             partition.split_mut(&mut dk, dims.k_len()),
             partition.split_mut(&mut dv, dims.v_len()),

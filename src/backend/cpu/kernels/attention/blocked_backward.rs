@@ -6,9 +6,9 @@ use super::{
     },
 };
 use crate::{
-    autograd::{Buffer, UnitRange},
+    autograd::{Buffer, Chunk},
     matmul::Matrix,
-    simd::{Context, LaneWise, add_assign, add_row, dot, exp_element, padded_len},
+    simd::{Context, VectorElements, add_assign, add_row, dot, exp_element, padded_len},
 };
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// ([*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 2).
 pub struct BlockedBackward<'a> {
     /// Heads of the keys, each with the group of the queries' heads that share it.
-    pub key_value_heads: UnitRange,
+    pub key_value_heads: Chunk,
     /// For each position, the columns of these heads.
     pub dq: Vec<&'a mut [f32]>,
     pub dk: Vec<&'a mut [f32]>,
@@ -43,7 +43,7 @@ impl WithSimd for BlockedBackward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let (c, dims, scale) = (LaneWise(simd), self.config.dims, self.config.scale);
+        let (c, dims, scale) = (VectorElements(simd), self.config.dims, self.config.scale);
         let (qk_len, vo_len) = (padded_len(dims.qk_dim), padded_len(dims.vo_dim));
         let [mut weights, mut d_logits] = [(); 2].map(|()| Buffer::recycled(QUERIES_PER_BLOCK * KEYS_PER_BLOCK));
         let mut dq = Buffer::recycled(dims.queries * qk_len);
@@ -109,8 +109,8 @@ impl WithSimd for BlockedBackward<'_> {
                         }
                         let [max_logit, inv_sum, weighted_mean] =
                             [max_logits, inv_sums, &*weighted_means].map(|of_query| c.splat(of_query[query]));
-                        let weight_vectors = LaneWise::<S>::elements_mut(&mut weights[..width]);
-                        let d_logit_vectors = LaneWise::<S>::elements_mut(&mut d_logits[..width]);
+                        let weight_vectors = VectorElements::<S>::elements_mut(&mut weights[..width]);
+                        let d_logit_vectors = VectorElements::<S>::elements_mut(&mut d_logits[..width]);
                         for (weight, d_logit) in weight_vectors.iter_mut().zip(d_logit_vectors) {
                             *weight = c.mul(exp_element(c, c.sub(*weight, max_logit)), inv_sum);
                             *d_logit = c.mul(*weight, c.sub(*d_logit, weighted_mean));

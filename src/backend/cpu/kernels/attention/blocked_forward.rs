@@ -6,9 +6,9 @@ use super::{
     },
 };
 use crate::{
-    autograd::{Buffer, UnitRange},
+    autograd::{Buffer, Chunk},
     matmul::Matrix,
-    simd::{Context, LaneWise, add_row, dot, exp, exp_element, max, padded_len},
+    simd::{Context, VectorElements, add_row, dot, exp, exp_element, max, padded_len},
 };
 use pulp::{Simd, WithSimd};
 
@@ -20,7 +20,7 @@ const MIN_QUERIES_TO_PACK: usize = 4;
 /// [*FlashAttention-2*](https://arxiv.org/abs/2307.08691), algorithm 1). No row of scores is kept.
 pub struct BlockedForward<'a> {
     /// Heads of the keys, each with the group of the queries' heads that share it.
-    pub key_value_heads: UnitRange,
+    pub key_value_heads: Chunk,
     /// For each query, the columns of these heads.
     pub out: Vec<&'a mut [f32]>,
     /// `(Heads, 2, Q)`: the largest logit of each query, and `1 / Σ exp`. During the loop the second is `Σ exp`.
@@ -151,10 +151,11 @@ fn online_softmax<S: Simd>(
             *sum *= factor;
         }
     }
-    let c = LaneWise(simd);
+    let c = VectorElements(simd);
     let max_logits = c.splat(*max_logit);
-    let sum_exps =
-        c.map_in_place_and_sum(LaneWise::<S>::elements_mut(row), |logits| exp_element(c, c.sub(logits, max_logits)));
+    let sum_exps = c.map_in_place_and_sum(VectorElements::<S>::elements_mut(row), |logits| {
+        exp_element(c, c.sub(logits, max_logits))
+    });
     *sum_exp += simd.reduce_sum_f32s(sum_exps);
 }
 

@@ -1,4 +1,4 @@
-use crate::{autograd::UnitRange, conventions::MaskFill, matmul::Matrix, simd::padded_len};
+use crate::{autograd::Chunk, conventions::MaskFill, matmul::Matrix, simd::padded_len};
 use std::ops::Range;
 
 /// The dimensions of the attention of one sequence.
@@ -37,7 +37,7 @@ impl AttentionDims {
     }
 
     /// The query heads that share these key and value heads.
-    pub fn heads_of(self, key_value_heads: UnitRange) -> Range<usize> {
+    pub fn heads_of(self, key_value_heads: Chunk) -> Range<usize> {
         key_value_heads.start() * self.group_size()
             ..(key_value_heads.start() + key_value_heads.len()) * self.group_size()
     }

@@ -1,6 +1,13 @@
 //! Sequences side by side: a vector holds one element of each.
 
-use crate::{autograd::Buffer, simd::dispatch_simd};
+use super::AttentionDims;
+use crate::{
+    autograd::Buffer,
+    matmul::{Extent, Matrix, SimdMatrix, multiply},
+    simd::{VectorElements, dispatch_simd},
+};
+use pulp::Simd;
+use std::ops::Range;
 
 /// `(N, Len) -> (Len, Lanes)`. Lanes without a sequence get `padding`, `(Len,)`.
 pub fn interleave(rows: &[f32], len: usize, lanes: usize, padding: &[f32]) -> Buffer {
@@ -44,6 +51,35 @@ pub fn deinterleave(rows: &mut [f32], len: usize, lanes: usize, interleaved: &[f
             *element = vector[lane];
         }
     }
+}
+
+/// `(P, H·Dim) -> (P, Dim)`: the columns of one head, in place.
+#[inline(always)]
+pub fn head_view<S: Simd>(
+    all: &[f32],
+    dims: AttentionDims,
+    head: usize,
+    positions: usize,
+    head_dim: usize,
+) -> Matrix<'_> {
+    let elements = all.get(head * head_dim * S::F32_LANES..).unwrap_or_default();
+    Matrix::strided(elements, positions, head_dim, dims.heads * head_dim)
+}
+
+/// `output = a b`, where rows of `output` start `stride` vectors apart. `extent` limits the product for a range of
+/// rows.
+#[inline(always)]
+pub fn multiply_lanes<S: Simd>(
+    simd: S,
+    output: &mut [f32],
+    stride: usize,
+    a: Matrix,
+    b: Matrix,
+    extent: impl Fn(Range<usize>) -> Extent,
+) {
+    let output = S::as_mut_simd_f32s(output).0;
+    let [a, b] = [a, b].map(|matrix| SimdMatrix::new(VectorElements(simd), matrix));
+    multiply(simd, output, stride, false, a, b, &extent);
 }
 
 #[cfg(test)]

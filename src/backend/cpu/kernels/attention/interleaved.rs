@@ -31,7 +31,7 @@ pub fn attention_kernel(
     let mask = mask.to_matrix();
     let partition = Partition::of_groups(batch, lanes, dims.macs(), lanes);
     let mut out = query.alloc_output(batch * dims.out_len())?;
-    let chunks = partition.ranges().zip(partition.split_mut(&mut out, dims.out_len()));
+    let chunks = partition.chunks().zip(partition.split_mut(&mut out, dims.out_len()));
     let saved = partition.map_chunks(chunks, |(sequences, out)| {
         let read = |operand: &Operand, len: usize| {
             let rows = sequences.slice(operand.elements(), len);
@@ -59,7 +59,7 @@ pub fn attention_kernel(
     Ok(with_backward(output, move |d_out, gradients| {
         let [mut dq, mut dk, mut dv] = [&query, &key, &value].map(|operand| Buffer::recycled(operand.len()));
         let chunks = izip!(
-            partition.ranges(),
+            partition.chunks(),
             partition.split_mut(&mut dq, dims.q_len()),
             partition.split_mut(&mut dk, dims.k_len()),
             partition.split_mut(&mut dv, dims.v_len()),

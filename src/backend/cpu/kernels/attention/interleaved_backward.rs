@@ -1,13 +1,13 @@
 use super::{
     AttentionConfig,
-    interleaved_head::{head_view, multiply_lanes},
+    interleave::{head_view, multiply_lanes},
     interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
     autograd::Buffer,
     conventions::MaskFill,
     matmul::{Extent, Matrix},
-    simd::{Context, LaneWise, row_chunks, row_chunks_mut},
+    simd::{Context, VectorElements, row_chunks, row_chunks_mut},
 };
 use itertools::izip;
 use pulp::{Simd, WithSimd};
@@ -32,7 +32,7 @@ impl WithSimd for InterleavedBackward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let c = LaneWise(simd);
+        let c = VectorElements(simd);
         let Self { dq, dk, dv, d_out, q, k, v, weights, mask, config } = self;
         let dims = config.dims;
         let scores_len = dims.queries * dims.keys * S::F32_LANES;

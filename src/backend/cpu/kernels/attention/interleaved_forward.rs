@@ -1,12 +1,12 @@
 use super::{
     AttentionConfig,
-    interleaved_head::{head_view, multiply_lanes},
+    interleave::{head_view, multiply_lanes},
     interleaved_mask::{VisibleBounds, mask_values},
 };
 use crate::{
     conventions::MaskFill,
     matmul::{Extent, Matrix},
-    simd::{Context, LaneWise, exp_element, row_chunks, row_chunks_mut},
+    simd::{Context, VectorElements, exp_element, row_chunks, row_chunks_mut},
 };
 use itertools::izip;
 use pulp::{Simd, WithSimd};
@@ -28,7 +28,7 @@ impl WithSimd for InterleavedForward<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let c = LaneWise(simd);
+        let c = VectorElements(simd);
         let Self { out, weights, q, k, v, mask, config } = self;
         let dims = config.dims;
         let scores_len = dims.queries * dims.keys * S::F32_LANES;

@@ -1,9 +1,11 @@
 use super::{
-    Buffer,
+    Buffer, Partition,
+    elementwise::{copied, partition_elements},
     gradients::KernelSlot,
     operand::{FlatTensor, KernelGradients, alloc_output},
     unnamed,
 };
+use crate::simd::add_assign;
 use dfdx::{
     shapes::{HasShape, Shape},
     tensor::{Cpu, CpuError, Tensor, TensorFromVec},
@@ -11,7 +13,7 @@ use dfdx::{
 use std::{ops::Range, slice};
 
 /// A tensor that a kernel reads in place, whatever its strides are.
-pub struct View {
+pub struct StridedOperand {
     tensor: Box<dyn AnyTensor>,
     sizes: Vec<usize>,
     strides: Vec<usize>,
@@ -43,7 +45,7 @@ impl<Dims: Shape> AnyTensor for Tensor<Dims, f32, Cpu> {
     }
 }
 
-impl View {
+impl StridedOperand {
     /// Reads a tensor that has elements.
     ///
     /// # Panics
@@ -76,7 +78,7 @@ impl View {
         self.strides[axis]
     }
 
-    /// The elements in the tensor's storage, from the first to the last of the view.
+    /// The elements in the tensor's storage, from the first to the last of the operand.
     pub fn storage(&self) -> &[f32] {
         let last: Vec<usize> = self.sizes.iter().map(|size| size - 1).collect();
         let offset: usize = last.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
@@ -105,18 +107,49 @@ impl View {
         self.tensor.device().try_tensor_from_vec(elements, shape)
     }
 
-    /// The slot of the gradient, which has the layout of the tensor's storage.
-    pub fn slot(&self) -> KernelSlot {
-        self.tensor.slot()
-    }
-
     /// Adds a term to the gradient, which has the layout of the tensor's storage.
     pub fn add_gradient(&self, gradients: &mut KernelGradients, term: Buffer) {
-        gradients.add(&self.slot(), term);
+        gradients.add(&self.tensor.slot(), term);
+    }
+
+    /// Where the gradient is put. It does not keep the elements.
+    pub fn gradient(&self) -> StridedGradient {
+        StridedGradient { slot: self.tensor.slot(), runs: Runs::new(self), storage_len: self.storage().len() }
     }
 }
 
-/// The elements of a view in row-major order, in runs of a constant stride.
+/// Where a kernel puts the gradient of a strided operand.
+pub struct StridedGradient {
+    slot: KernelSlot,
+    runs: Runs,
+    storage_len: usize,
+}
+
+impl StridedGradient {
+    /// Adds a term that has the gradient of each element, in row-major order. An element that is repeated gets the sum.
+    pub fn add(&self, gradients: &mut KernelGradients, term: &[f32]) {
+        if self.runs.is_contiguous() {
+            return gradients.add(&self.slot, copied(term));
+        }
+        // Each thread has sums of its own, which cost more than they save if nothing is repeated.
+        let partition = match self.storage_len < term.len() {
+            true => partition_elements(term.len(), 0),
+            false => Partition::whole(term.len()),
+        };
+        let parts = partition.map_chunks(partition.chunks(), |chunk| {
+            let mut sums = Buffer::zeros(self.storage_len);
+            self.runs.for_each(chunk.iter(), |elements, start| match self.runs.stride {
+                0 => sums[start] += term[elements].iter().sum::<f32>(),
+                1 => add_assign(&mut sums[start..][..elements.len()], &term[elements]),
+                stride => sums[start..].iter_mut().step_by(stride).zip(&term[elements]).for_each(|(sum, x)| *sum += x),
+            });
+            sums
+        });
+        parts.into_iter().for_each(|part| gradients.add(&self.slot, part));
+    }
+}
+
+/// The elements of a strided operand in row-major order, in runs of a constant stride.
 pub struct Runs {
     /// Size and stride of the axes that count the runs.
     axes: Vec<(usize, usize)>,
@@ -126,9 +159,9 @@ pub struct Runs {
 }
 
 impl Runs {
-    pub fn new(view: &View) -> Self {
+    pub fn new(operand: &StridedOperand) -> Self {
         let mut axes: Vec<(usize, usize)> = Vec::new();
-        for (&size, &stride) in view.sizes.iter().zip(&view.strides).filter(|(size, _)| **size > 1) {
+        for (&size, &stride) in operand.sizes.iter().zip(&operand.strides).filter(|(size, _)| **size > 1) {
             match axes.last_mut() {
                 // Both axes together have one stride.
                 Some(last) if last.1 == size * stride => *last = (last.0 * size, stride),
@@ -139,7 +172,7 @@ impl Runs {
         Self { axes, len, stride }
     }
 
-    /// Whether the view has all elements of its storage, in their order.
+    /// Whether the elements lie in row-major order without gaps.
     pub fn is_contiguous(&self) -> bool {
         self.axes.is_empty() && self.stride == 1
     }
@@ -178,16 +211,16 @@ mod tests {
     };
 
     #[test]
-    fn a_view_is_read_in_place() {
+    fn a_tensor_of_any_strides_is_read_in_place() {
         let matrix: Tensor<Rank2<3, 4>, f32, Cpu> = Cpu::default().sample_normal();
         let transposed: Tensor<[usize; 2], f32, Cpu> = matrix.clone().permute::<_, Axes2<1, 0>>().realize();
         let repeated = transposed.broadcast_like::<_, Axes4<0, 1, 3, 5>>(&[1, 2, 4, 1, 3, 5]);
-        let view = View::new(repeated.clone());
-        assert_eq!(view.strides, [0, 0, 1, 0, 4, 0]);
-        assert!(std::ptr::eq(view.storage().as_ptr(), &raw const matrix[[0, 0]]));
-        assert_eq!(view.storage(), matrix.as_vec());
+        let operand = StridedOperand::new(repeated.clone());
+        assert_eq!(operand.strides, [0, 0, 1, 0, 4, 0]);
+        assert!(std::ptr::eq(operand.storage().as_ptr(), &raw const matrix[[0, 0]]));
+        assert_eq!(operand.storage(), matrix.as_vec());
         let first_column: Tensor<[usize; 2], f32, Cpu> = matrix.reshape_like(&[12, 1]);
-        let view = View::new(first_column.broadcast_like::<_, Axes4<0, 1, 2, 3>>(&[1, 1, 1, 1, 12, 1]));
-        assert_eq!((&view.strides[..], view.storage().len()), (&[0, 0, 0, 0, 1, 0][..], 12));
+        let operand = StridedOperand::new(first_column.broadcast_like::<_, Axes4<0, 1, 2, 3>>(&[1, 1, 1, 1, 12, 1]));
+        assert_eq!((&operand.strides[..], operand.storage().len()), (&[0, 0, 0, 0, 1, 0][..], 12));
     }
 }
