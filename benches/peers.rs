@@ -26,11 +26,14 @@ use std::{
 mod models;
 #[path = "models/large.rs"]
 mod large;
+#[path = "models/variants.rs"]
+mod variants;
 
 #[derive(Parser)]
 struct Arguments {
     /// Models to measure: rot13, typed, gpt, length_1024, length_4096, gpt2, decode_gpt, decode_gpt2,
-    /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward or t5_512_forward
+    /// decode_smollm, bert_forward, t5_128, t5_512, t5_128_forward or t5_512_forward; of this crate alone
+    /// gpt_dropout and gpt_published, to be compared with gpt
     #[arg(default_values = ["rot13", "typed", "gpt"])]
     configs: Vec<String>,
     /// Measurements of each model
@@ -126,6 +129,8 @@ fn measure(config: &str, steps: Option<usize>) -> Measurement {
         "rot13" => (models::rot13(), 1_000),
         "typed" => (models::typed(), 15),
         "gpt" => (models::gpt(), 80),
+        "gpt_dropout" => (variants::gpt_dropout(), 80),
+        "gpt_published" => (variants::gpt_published(), 80),
         "length_1024" => (large::length_1024(), 8),
         "length_4096" => (large::length_4096(), 5),
         "gpt2" => (large::gpt2(), 5),

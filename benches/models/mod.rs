@@ -98,9 +98,7 @@ where
 {
     let mut model = DecoderOnly::<Config, f32, Cpu>::build(&Cpu::default());
     let (inputs, labels) = (ids::<Batch, Len, Config::VocabSize>(1), ids(2));
-    let mut adam = AdamW::default();
-    adam.adam.beta2 = 0.99;
-    adam.weight_decay = 0.1;
+    let mut adam = nano_gpt_optimizer();
     let step = move || {
         let logits = model.forward(&inputs, model.recording());
         let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
@@ -109,9 +107,16 @@ where
     (DecoderOnly::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
 }
 
+pub fn nano_gpt_optimizer<Model>() -> AdamW<Model> {
+    let mut adam = AdamW::default();
+    adam.adam.beta2 = 0.99;
+    adam.weight_decay = 0.1;
+    adam
+}
+
 /// A configuration of a model with one stack of layers.
 macro_rules! single_stack {
-    ($name:ident: $conventions:ty) => {
+    ($name:ident: $conventions:ty $(, dropout $rate:literal)?) => {
         struct $name;
         impl Arch for $name {
             type NumHeads = NumHeads;
@@ -119,6 +124,11 @@ macro_rules! single_stack {
             type VODim = HeadDim;
             type HiddenDim = Product<Const<4>, EmbedDim>;
             type Conventions = $conventions;
+            $(
+                const ATTENTION_DROPOUT: f64 = $rate;
+                const DROPOUT: f64 = $rate;
+                const FEED_FORWARD_DROPOUT: f64 = $rate;
+            )?
         }
         impl SingleStack for $name {
             type VocabSize = VocabSize;

@@ -1,0 +1,45 @@
+//! What else nanoGPT's configuration for a CPU costs: with dropout, and as a published model.
+
+use crate::models::{Step, decoder_step, ids, nano_gpt_optimizer};
+use typed_transformer::{
+    models::{
+        gpt2::{Gpt2, Gpt2Config},
+        nano_gpt::NanoGpt,
+    },
+    nn::Module,
+    prelude::*,
+    train::update,
+};
+
+dims! {
+    VocabSize = 65; MaxSeqLen = 64; EmbedDim = 128; NumHeads = 4; HeadDim = 32; HiddenDim = 512; NumLayers = 4; Batch = 12;
+}
+
+/// With dropout of a tenth: of the embeddings, of the attention weights and of each sublayer's output.
+pub fn gpt_dropout() -> Step {
+    single_stack!(Gpt: NanoGpt, dropout 0.1);
+    decoder_step::<Gpt, Batch, MaxSeqLen>()
+}
+
+/// As a [`Gpt2`], which has biases.
+pub fn gpt_published() -> Step {
+    struct Config;
+    impl Gpt2Config for Config {
+        type VocabSize = VocabSize;
+        type MaxSeqLen = MaxSeqLen;
+        type EmbedDim = EmbedDim;
+        type NumHeads = NumHeads;
+        type HiddenDim = HiddenDim;
+        type NumLayers = NumLayers;
+        const NORM_EPSILON: f64 = 1e-5;
+    }
+    let mut model = Gpt2::<Config, f32, Cpu>::build(&Cpu::default());
+    let (inputs, labels) = (ids::<Batch, MaxSeqLen, VocabSize>(1), ids(2));
+    let mut optimizer = nano_gpt_optimizer();
+    let step = move || {
+        let logits = model.forward(&inputs, model.recording());
+        let loss = cross_entropy(logits, &labels, Reduction::MeanAll);
+        update(&mut model, loss.backward(), &mut optimizer, 1e-3, 1.0).unwrap();
+    };
+    (Gpt2::<Config, f32, Cpu>::NUM_PARAMS, Box::new(step))
+}
