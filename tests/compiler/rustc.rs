@@ -31,6 +31,12 @@ static RUSTC: LazyLock<PathBuf> = LazyLock::new(|| {
     if direct.exists() { direct } else { rustc }
 });
 
+/// What `rustc --version` prints.
+pub fn version() -> String {
+    let output = Command::new(&*RUSTC).arg("--version").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim_end().to_string()
+}
+
 /// The flags that name the library and its dependencies.
 static LIBRARIES: LazyLock<Vec<String>> = LazyLock::new(libraries);
 
