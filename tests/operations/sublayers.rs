@@ -342,18 +342,21 @@ proptest! {
         self_attention::<Bare, NoMask, 8>(case)?;
         feed_forward::<Bare, 8>(case)?;
     }
+}
 
-    #[test]
-    fn results_are_reproducible(case in case()) {
-        let mut rng = StdRng::seed_from_u64(case.seed);
-        let inputs = [draw(&mut rng, 40 * 33 * 48, 1.0)];
-        let run = || {
-            let module = FeedForward::<Const<48>, Wide, f32, Cpu>::build(&Cpu::default());
-            run(case, module, &inputs, |module, inputs| {
-                let (x, input) = leaf(&inputs[0], (Const::<40>, Const::<33>, Const::<48>));
-                (module.forward(input), vec![x])
-            })
-        };
-        prop_assert_eq!(run(), run());
+#[test]
+fn results_are_reproducible() {
+    let case = Case { batch: 40, queries: 33, keys: 33, size: 1.0, padding: 0.0, seed: 0 };
+    let inputs = [draw(&mut StdRng::seed_from_u64(case.seed), 40 * 33 * 48, case.size)];
+    let run = || {
+        let module = FeedForward::<Const<48>, Wide, f32, Cpu>::build(&Cpu::default());
+        run(case, module, &inputs, |module, inputs| {
+            let (x, input) = leaf(&inputs[0], (Const::<40>, Const::<33>, Const::<48>));
+            (module.forward(input), vec![x])
+        })
+    };
+    let first = run();
+    for _again in 0..4 {
+        assert_eq!(run(), first);
     }
 }

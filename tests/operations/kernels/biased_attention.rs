@@ -21,32 +21,32 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
     let key = both(rng, (batch, keys, Width::<KEY_HEADS, QK>::default()), size);
     let value = both(rng, (batch, keys, Width::<KEY_HEADS, VO>::default()), 1.0);
     let bias = both(rng, (Heads::<KEY_HEADS, GROUPS>::default(), queries, keys), 3.0);
-    for mask in masks(rng, (batch, queries, keys)) {
-        for (scale, fill) in CONVENTIONS {
-            compare!(
-                ops::try_grouped_query_attention_with_bias(
-                    query.single.recorded(),
-                    key.single.retaped(),
-                    value.single.retaped(),
-                    bias.single.retaped(),
-                    &mask,
-                    scale,
-                    fill,
-                    0.0,
-                ),
-                ops::try_grouped_query_attention_with_bias(
-                    query.double.recorded(),
-                    key.double.retaped(),
-                    value.double.retaped(),
-                    bias.double.retaped(),
-                    &mask,
-                    scale,
-                    fill,
-                    0.0,
-                ),
-                [query, key, value, bias]
-            );
-        }
+    // Some calls have an even number of keys and some an odd one, so each mask meets both conventions.
+    let conventions = CONVENTIONS.iter().cycle().skip(keys.0 % 2);
+    for (mask, &(scale, fill)) in masks(rng, (batch, queries, keys)).iter().zip(conventions) {
+        compare!(
+            ops::try_grouped_query_attention_with_bias(
+                query.single.recorded(),
+                key.single.retaped(),
+                value.single.retaped(),
+                bias.single.retaped(),
+                mask,
+                scale,
+                fill,
+                0.0,
+            ),
+            ops::try_grouped_query_attention_with_bias(
+                query.double.recorded(),
+                key.double.retaped(),
+                value.double.retaped(),
+                bias.double.retaped(),
+                mask,
+                scale,
+                fill,
+                0.0,
+            ),
+            [query, key, value, bias]
+        );
     }
 }
 
@@ -64,8 +64,8 @@ fn attention_with_a_bias_agrees_beyond_a_block() {
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
         let rng = &mut StdRng::seed_from_u64(seed as u64);
         let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
-        agrees_on_call::<3, 1, 5, 17>(rng, call, 1.0);
-        agrees_on_call::<1, 4, 16, 16>(rng, call, 2.0);
+        agrees_on_call::<2, 1, 5, 17>(rng, call, 1.0);
+        agrees_on_call::<1, 3, 16, 16>(rng, call, 2.0);
     }
 }
 

@@ -6,6 +6,9 @@ type Width<const HEADS: usize, const SIZE: usize> = Product<Const<HEADS>, Const<
 type GroupedWidth<const KEY_HEADS: usize, const GROUPS: usize, const SIZE: usize> =
     Product<Width<KEY_HEADS, GROUPS>, Const<SIZE>>;
 
+const CONVENTIONS: [(AttentionScale, MaskFill); 2] =
+    [(AttentionScale::EmbedDim, MaskFill::MinValue), (AttentionScale::HeadDim, MaskFill::Subtract(50.0))];
+
 fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, const VO: usize>(
     rng: &mut StdRng,
     (batch, queries, keys): (Unchecked, Unchecked, Unchecked),
@@ -14,33 +17,30 @@ fn agrees_on_call<const KEY_HEADS: usize, const GROUPS: usize, const QK: usize, 
     let query = both(rng, (batch, queries, GroupedWidth::<KEY_HEADS, GROUPS, QK>::default()), size);
     let key = both(rng, (batch, keys, Width::<KEY_HEADS, QK>::default()), size);
     let value = both(rng, (batch, keys, Width::<KEY_HEADS, VO>::default()), 1.0);
-    let shape = (batch, queries, keys);
-    for mask in masks(rng, shape) {
-        for (scale, fill) in
-            [(AttentionScale::EmbedDim, MaskFill::MinValue), (AttentionScale::HeadDim, MaskFill::Subtract(50.0))]
-        {
-            compare!(
-                ops::try_grouped_query_attention(
-                    query.single.recorded(),
-                    key.single.retaped(),
-                    value.single.retaped(),
-                    &mask,
-                    scale,
-                    fill,
-                    0.0,
-                ),
-                ops::try_grouped_query_attention(
-                    query.double.recorded(),
-                    key.double.retaped(),
-                    value.double.retaped(),
-                    &mask,
-                    scale,
-                    fill,
-                    0.0,
-                ),
-                [query, key, value]
-            );
-        }
+    // Some calls have an even number of keys and some an odd one, so each mask meets both conventions.
+    let conventions = CONVENTIONS.iter().cycle().skip(keys.0 % 2);
+    for (mask, &(scale, fill)) in masks(rng, (batch, queries, keys)).iter().zip(conventions) {
+        compare!(
+            ops::try_grouped_query_attention(
+                query.single.recorded(),
+                key.single.retaped(),
+                value.single.retaped(),
+                mask,
+                scale,
+                fill,
+                0.0,
+            ),
+            ops::try_grouped_query_attention(
+                query.double.recorded(),
+                key.double.retaped(),
+                value.double.retaped(),
+                mask,
+                scale,
+                fill,
+                0.0,
+            ),
+            [query, key, value]
+        );
     }
 }
 
@@ -58,8 +58,8 @@ fn attention_in_groups_agrees_beyond_a_block() {
     for (seed, (batch, queries, keys)) in calls.into_iter().enumerate() {
         let rng = &mut StdRng::seed_from_u64(seed as u64);
         let call = (Unchecked(batch), Unchecked(queries), Unchecked(keys));
-        agrees_on_call::<3, 3, 5, 17>(rng, call, 1.0);
-        agrees_on_call::<2, 4, 16, 16>(rng, call, 4.0);
+        agrees_on_call::<2, 2, 5, 17>(rng, call, 1.0);
+        agrees_on_call::<1, 3, 16, 16>(rng, call, 4.0);
     }
 }
 
